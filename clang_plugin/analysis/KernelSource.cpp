@@ -8,8 +8,7 @@ namespace kopt::frontend {
 namespace {
 
 bool parses(const KernelSource &request, llvm::ArrayRef<SliceEdit> edits) {
-  const ParsedUnit unit = parseSlice(request, applyEdits(request.slice, edits));
-  return unit.ast && !unit.hasErrors;
+  return !parseSlice(request, applyEdits(request.slice, edits)).problem();
 }
 
 bool overlaps(llvm::ArrayRef<SliceEdit> left, llvm::ArrayRef<SliceEdit> right) {
@@ -45,15 +44,6 @@ ParsedUnit parseSlice(const KernelSource &request, const std::string &text) {
     parse.nvccFlags.push_back("-arch=" + request.arch);
   parse.directory = request.directory;
   return parseCuda(parse);
-}
-
-llvm::Error parseFailure(const ParsedUnit &unit) {
-  for (const Diagnostic &diagnostic : unit.diagnostics)
-    if (diagnostic.severity == "error" || diagnostic.severity == "fatal")
-      return llvm::createStringError(llvm::inconvertibleErrorCode(),
-                                     "the slice does not parse: " + diagnostic.file + ":" +
-                                         llvm::Twine(diagnostic.line) + ": " + diagnostic.message);
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), "the slice does not parse");
 }
 
 std::vector<bool> findUnparsable(const KernelSource &request,

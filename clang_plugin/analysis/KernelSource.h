@@ -17,9 +17,6 @@ std::string applyEdits(const std::string &text, llvm::ArrayRef<SliceEdit> edits)
 /// Parses `text` with the flags of the request, for the request's arch if the flags name none.
 ParsedUnit parseSlice(const KernelSource &request, const std::string &text);
 
-/// Why parseSlice() gave no usable AST.
-llvm::Error parseFailure(const ParsedUnit &unit);
-
 /// For each list of edits, true if the text with these edits does not parse. A parse takes up to
 /// half a second, so lists that change different places are tried together first, and one by one
 /// only if that fails.

@@ -288,8 +288,10 @@ unsigned threadsPerMultiprocessor(llvm::StringRef arch) {
 
 llvm::Expected<OpenSlice> openSlice(const KernelSource &source) {
   ParsedUnit unit = parseSlice(source, source.slice);
-  if (!unit.ast || unit.hasErrors)
-    return parseFailure(unit);
+  if (const Diagnostic *problem = unit.problem())
+    return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                   "the slice does not parse: " + problem->file + ":" +
+                                       llvm::Twine(problem->line) + ": " + problem->message);
   auto view = KernelView::open(*unit.ast, source.kernel, source.expression);
   if (!view)
     return view.takeError();

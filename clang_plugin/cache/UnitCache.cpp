@@ -14,7 +14,7 @@
 
 namespace kopt::frontend {
 
-KOPT_RECORD(Diagnostic, severity, file, message, line, column)
+KOPT_RECORD(Diagnostic, severity, file, message, line, column, inSystemHeader)
 
 namespace {
 

@@ -317,12 +317,8 @@ llvm::Expected<HostText> readHostText(const HostRequest &request) {
   parse.pass = Pass::Host;
   parse.skipLibraryBodies = true;
   const ParsedUnit unit = parseCuda(parse);
-  if (!unit.ast || unit.hasErrors) {
-    for (const Diagnostic &diagnostic : unit.diagnostics)
-      if (diagnostic.severity == "error" || diagnostic.severity == "fatal")
-        return llvm::createStringError(diagnostic.message);
-    return llvm::createStringError("the file does not parse");
-  }
+  if (const Diagnostic *problem = unit.problem())
+    return llvm::createStringError(problem->message);
   const SourceIndex index(*unit.ast);
   HostFinder finder(index, request.kernels);
   finder.TraverseDecl(unit.ast->getASTContext().getTranslationUnitDecl());

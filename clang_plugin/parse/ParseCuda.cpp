@@ -52,6 +52,7 @@ public:
     diagnostic.message = text.str();
     if (info.hasSourceManager() && info.getLocation().isValid()) {
       clang::PresumedLoc at = info.getSourceManager().getPresumedLoc(info.getLocation());
+      diagnostic.inSystemHeader = info.getSourceManager().isInSystemHeader(info.getLocation());
       if (at.isValid()) {
         diagnostic.file = at.getFilename();
         diagnostic.line = at.getLine();
@@ -277,8 +278,8 @@ ParsedUnit parseOnce(const ParseRequest &request,
     if (diagnostic.severity == "fatal")
       unit.ast.reset();
   }
-  if (!unit.ast && unit.diagnostics.empty())
-    unit.diagnostics.push_back({"fatal", request.file, "Clang could not start on this file", 0, 0});
+  if (!unit.ast && !unit.problem())
+    unit.diagnostics.push_back({"fatal", request.file, "Clang could not start on this file"});
   return unit;
 }
 
@@ -306,6 +307,13 @@ bool breaksCudaHeaders(const ParsedUnit &unit) {
 }
 
 } // namespace
+
+const Diagnostic *ParsedUnit::problem() const {
+  const auto found = llvm::find_if(diagnostics, [](const Diagnostic &one) {
+    return one.severity == "fatal" || (one.severity == "error" && !one.inSystemHeader);
+  });
+  return found == diagnostics.end() ? nullptr : &*found;
+}
 
 ParsedUnit parseCuda(const ParseRequest &request) {
   ParsedUnit unit = parseQuickly(request);

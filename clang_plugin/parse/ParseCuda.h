@@ -42,6 +42,7 @@ struct Diagnostic {
   std::string severity; ///< error, fatal, warning, note
   std::string file, message;
   unsigned line = 0, column = 0;
+  bool inSystemHeader = false;
 };
 
 struct ParsedUnit {
@@ -51,6 +52,10 @@ struct ParsedUnit {
       notes; ///< flags that were skipped, "no CUDA toolkit: using kopt's declarations"
   bool hasErrors =
       false; ///< non-fatal errors: the AST is usable, damaged declarations are marked invalid
+
+  /// The first error that makes this unit useless to callers whose text nvcc compiles: one outside
+  /// system headers, or a fatal one. Null if there is none; then `ast` is not null.
+  const Diagnostic *problem() const;
 };
 
 /// Never fails silently: if `ast` is null, the diagnostics say why.

@@ -50,17 +50,12 @@ void findOwnNames(ASTUnit &unit, RewriteRequest &request) {
 }
 
 /// The first error of the clone, at the line of the original.
-ReferenceNote doesNotParse(const ParsedUnit &unit, const std::string &before,
+ReferenceNote doesNotParse(const Diagnostic &problem, const std::string &before,
                            const std::string &after) {
   const auto lines = [](llvm::StringRef text) { return unsigned(text.count('\n')); };
-  for (const Diagnostic &diagnostic : unit.diagnostics)
-    if (diagnostic.severity == "error" || diagnostic.severity == "fatal") {
-      const unsigned added = lines(after) - lines(before);
-      return {"not-expressible",
-              "the same text with double in it is not valid: " + diagnostic.message,
-              diagnostic.line > added ? diagnostic.line - added : 0};
-    }
-  return {"not-expressible", "the same text with double in it is not valid", 0};
+  const unsigned added = lines(after) - lines(before);
+  return {"not-expressible", "the same text with double in it is not valid: " + problem.message,
+          problem.line > added ? problem.line - added : 0};
 }
 
 /// Describes the layout of the parameters and of the widened module variables.
@@ -176,8 +171,8 @@ llvm::Expected<ReferenceClone> makeReferenceClone(const KernelSource &request) {
   ReferenceClone clone;
   clone.sliceText = rewriteToDouble(rewrite);
   const ParsedUnit cloneUnit = parseSlice(request, clone.sliceText);
-  if (!cloneUnit.ast || cloneUnit.hasErrors)
-    return refused({doesNotParse(cloneUnit, request.slice, clone.sliceText)});
+  if (const Diagnostic *problem = cloneUnit.problem())
+    return refused({doesNotParse(*problem, request.slice, clone.sliceText)});
   auto copy =
       KernelView::open(*cloneUnit.ast, request.kernel, rewriteExpression(request.expression));
   if (!copy)

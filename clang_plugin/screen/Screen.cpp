@@ -23,13 +23,6 @@ ParsedUnit parse(const ScreenRequest &request, const std::string &text, Pass pas
   return parseCuda(parseRequest);
 }
 
-const Diagnostic *firstError(const ParsedUnit &unit) {
-  for (const Diagnostic &diagnostic : unit.diagnostics)
-    if (diagnostic.severity == "error" || diagnostic.severity == "fatal")
-      return &diagnostic;
-  return nullptr;
-}
-
 /// Reports new comments that stand for left-out code in the candidate's bodies, or anywhere if the
 /// bodies are unknown (`bodies` is null).
 void findElisions(const SourceFacts &baseline, const SourceFacts &candidate,
@@ -65,7 +58,7 @@ std::vector<ScreenFinding> inOrder(std::vector<ScreenFinding> findings) {
 llvm::Error compareHostPass(const ScreenRequest &request, std::vector<ScreenFinding> &findings) {
   const ParsedUnit baseline = parse(request, request.baseline, Pass::Host);
   const ParsedUnit candidate = parse(request, request.candidate, Pass::Host);
-  if (!baseline.ast || !candidate.ast || candidate.hasErrors) {
+  if (baseline.problem() || candidate.problem()) {
     findings.push_back(
         {"parse", ScreenSeverity::Flag, "the candidate does not parse as host code", 0});
     return llvm::Error::success();
@@ -91,13 +84,10 @@ llvm::Error compareHostPass(const ScreenRequest &request, std::vector<ScreenFind
 
 llvm::Expected<std::vector<ScreenFinding>> screenCandidate(const ScreenRequest &request) {
   const ParsedUnit baseline = parse(request, request.baseline, Pass::Device);
-  if (!baseline.ast || baseline.hasErrors) {
-    const Diagnostic *error = firstError(baseline);
-    return llvm::createStringError(
-        llvm::inconvertibleErrorCode(),
-        "the baseline does not parse: " +
-            (error ? "line " + std::to_string(error->line) + ": " + error->message : ""));
-  }
+  if (const Diagnostic *problem = baseline.problem())
+    return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                   "the baseline does not parse: line " +
+                                       llvm::Twine(problem->line) + ": " + problem->message);
   auto baselineView = KernelView::open(*baseline.ast, request.kernel, request.baselineExpression);
   if (!baselineView)
     return baselineView.takeError();
@@ -110,13 +100,10 @@ llvm::Expected<std::vector<ScreenFinding>> screenCandidate(const ScreenRequest &
   compareOutsideMacros(request, baselineSource, candidateSource, findings);
 
   const ParsedUnit candidate = parse(request, request.candidate, Pass::Device);
-  if (!candidate.ast || candidate.hasErrors) {
+  if (const Diagnostic *problem = candidate.problem()) {
     // The build decides; the findings from tokens are valid nonetheless.
-    const Diagnostic *error = firstError(candidate);
     findings.push_back({"parse", ScreenSeverity::Flag,
-                        "the candidate does not parse: " +
-                            (error ? error->message : std::string("unknown reason")),
-                        error ? error->line : 0});
+                        "the candidate does not parse: " + problem->message, problem->line});
     compareHazardNames(baselineSource, candidateSource, findings);
     findElisions(baselineSource, candidateSource, nullptr, findings);
     return inOrder(std::move(findings));

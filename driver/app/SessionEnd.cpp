@@ -129,6 +129,20 @@ double savedSeconds(const Trial &winner, const KernelShare *share) {
   return speedup > 0 ? seconds * (1 - 1 / speedup) : 0;
 }
 
+LaunchSeconds launchSeconds(const Trial &winner, const Workload &workload) {
+  double launches = 0, before = 0, after = 0;
+  for (std::size_t i = 0; i < winner.timings.size() && i < workload.launches.size(); ++i) {
+    const LaunchTiming &timing = winner.timings[i];
+    if (timing.baselineSeconds <= 0)
+      continue;
+    const double count = workload.launches[i].weight / timing.baselineSeconds;
+    launches += count;
+    before += count * timing.baselineSeconds;
+    after += count * timing.candidateSeconds;
+  }
+  return launches > 0 ? LaunchSeconds{before / launches, after / launches} : LaunchSeconds{};
+}
+
 Result<SessionRecord> endSession(const SessionEnd &end, std::vector<Win> wins) {
   const LoggedStage logged("compose and confirm the wins");
   KOPT_TRY(const TemporaryDirectory scratch, TemporaryDirectory::create("kopt-confirm"));

@@ -30,6 +30,10 @@ struct SessionEnd {
 /// the relative gain.
 double savedSeconds(const Trial &winner, const KernelShare *share);
 
+/// The mean time of a launch in isolation, where the launches of the workload occur as often as
+/// their shares of the kernel's time (the weights) say.
+LaunchSeconds launchSeconds(const Trial &winner, const Workload &workload);
+
 /// Composes and confirms the wins, stores the session and writes its folder. Fails as
 /// integrateWins().
 Result<SessionRecord> endSession(const SessionEnd &end, std::vector<Win> wins);

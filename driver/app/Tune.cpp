@@ -561,7 +561,8 @@ Status TuneSession::writeResults(const TuneSubject &subject, const Baseline &bas
     KOPT_TRY(std::vector<SourceEdit> edits, addWinnerPatch(tuned, record));
     outcome.patch = run.folder / "winner.patch";
     wins_.push_back({record.id, record.name, &subject, *outcome.winner, std::move(edits),
-                     savedSeconds(*outcome.winner, findShare(shares_, record.symbol))});
+                     savedSeconds(*outcome.winner, findShare(shares_, record.symbol)),
+                     launchSeconds(*outcome.winner, baseline.workload)});
   }
   record.state = RunState::Finished;
   record.finishedUtc = services_.clock.utc();

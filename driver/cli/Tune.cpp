@@ -98,8 +98,8 @@ void printSummary(const std::vector<TuneOutcome> &outcomes, const TuneOverview &
 /// "extract 1.2 s, observe 3.4 s, baseline 2.0 s"
 std::string inWords(const StageSeconds &stages) {
   std::string text;
-  for (const char *name :
-       {"extract", "observe", "device", "workload", "baseline", "search", "confirm", "write"})
+  for (const char *name : {"extract", "observe", "device", "workload", "baseline", "search",
+                           "confirm", "confirm in the program", "write"})
     if (const auto known = stages.find(name); known != stages.end())
       text += fmt::format("{}{} {:.1f} s", text.empty() ? "" : ", ", name, known->second);
   return text;
@@ -306,7 +306,8 @@ private:
                   const std::optional<SessionRecord> &session, const Invocation &call) const {
     Answer answer;
     answer.details = toJson(overview);
-    bool won = false, undecided = false, deserted = false, any = false, tuned = false;
+    bool won = false, judged = false, undecided = false, deserted = false, any = false,
+         tuned = false;
     for (const TuneOutcome &outcome : outcomes) {
       answer.results.push_back(toJson(outcome));
       const SessionWin *win = session ? session->winOf(outcome.run.id) : nullptr;
@@ -315,6 +316,7 @@ private:
       tuned |= outcome.skipped.empty() && !outcome.error;
       if (outcome.error && !answer.error)
         answer.error = outcome.error;
+      judged |= outcome.judged > 0;
       undecided |= outcome.skipped.empty() && !outcome.error && outcome.judged == 0 &&
                    !flags_.dryRun && outcome.run.stop == StopReason::Seconds;
       deserted |= outcome.skipped.empty() && !outcome.error &&
@@ -333,7 +335,7 @@ private:
         printSummary(outcomes, overview);
       printTime(outcomes, overview);
     }
-    if (undecided)
+    if (undecided && !judged)
       answer.exitCode = int(ErrorCode::BudgetEnded);
     else if (deserted && !won)
       answer.exitCode = int(ErrorCode::Environment);

@@ -94,6 +94,7 @@ private:
     made.place = win.place();
     made.title = win.candidate().title;
     made.isolated = win.trial.speedup.value_or(Speedup());
+    made.launch = win.launch;
     made.savedSeconds = win.savedSeconds;
     made.ownSpecialization = win.ownSpecialization;
     made.state = made.isolated.modelled ? WinState::Modelled : WinState::Unconfirmed;

@@ -92,7 +92,8 @@ private:
   Status loadBaseline(const Built &built, Trial &trial);
   Status classifyBuffers();
   Status checkRepeatability(Trial &trial);
-  Result<bool> learnVariation(std::size_t launch, Trial &trial);
+  Result<bool> learnVariation(std::size_t launch, int repeats);
+  void reportVariation(const Launch &launch, Trial &trial);
   Status checkSensitivity(Trial &trial);
   void addWorkloadGap(const std::string &check, const std::string &what, Trial &trial);
   Status findUnseenInputs(Trial &trial);

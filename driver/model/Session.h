@@ -71,6 +71,12 @@ struct TunedVariant {
 };
 KOPT_FIELDS(TunedVariant, device, arch, deviceOnly, assurance, fileHashes, uses, edits)
 
+/// Seconds of a launch with the user's kernel and with the winner; 0 if not known.
+struct LaunchSeconds {
+  double before = 0, after = 0;
+};
+KOPT_FIELDS(LaunchSeconds, before, after)
+
 struct SessionWin {
   std::int64_t run = 0; ///< id of the kernel's run
   std::string runName;
@@ -79,12 +85,13 @@ struct SessionWin {
   WinState state = WinState::Unconfirmed;
   std::string reason;      ///< why it has this state, with names and places
   Speedup isolated;        ///< as the search confirmed it
+  LaunchSeconds launch;    ///< in isolation, at the mean over the program's launches
   double savedSeconds = 0; ///< seconds saved in a run of the program, estimated from isolated times
   bool ownSpecialization = false; ///< it is applied as an explicit specialization of the template
   std::optional<ProgramTime> program;
   std::optional<TunedVariant> variant{}; ///< nothing if the win was dropped
 };
-KOPT_FIELDS(SessionWin, run, runName, kernel, symbol, place, title, state, reason, isolated,
+KOPT_FIELDS(SessionWin, run, runName, kernel, symbol, place, title, state, reason, isolated, launch,
             savedSeconds, ownSpecialization, program, variant)
 
 /// A kernel that was not tuned, or another win, judged with the text of the composed patch.

@@ -15,10 +15,11 @@ A row has the program's own seconds, those of kopt, the verdict, how many candid
 and in the program, and whether the patch applies, builds, and leaves the program's exit code. "nothing held" has wins in isolation
 alone; a program none of whose kernels had a candidate judged has no verdict. In time is what ends within 100 s and three times
 the program's own seconds. --at-a-time tunes several programs at once on the one GPU, which makes each of them slower: kopt's
-processes take turns on the GPU. The exit code is 1 where a patch does not hold.
+processes take turns on the GPU. A second table says where the seconds went. The exit code is 1 where a patch does not hold.
 """
 
 import argparse
+import collections
 import concurrent.futures
 import json
 import pathlib
@@ -90,6 +91,9 @@ class Program:
             (options.log / f"{self.source.name}.err").write_text(done.stderr)
         kernels = answer.get("results", [])
         row["kernels"] = kernels
+        row["stages"] = collections.Counter((answer.get("details") or {}).get("stages", {}))
+        for kernel in kernels:
+            row["stages"].update(kernel.get("stages") or {})
         row["judged"] = sum(kernel.get("judged") or 0 for kernel in kernels)
         row["wins"] = ((answer.get("details") or {}).get("session") or {}).get("wins", [])
         if any(win["state"] == "confirmed" for win in row["wins"]):
@@ -124,6 +128,18 @@ def print_row(row):
                      f"{'' if win['state'] == 'confirmed' else ' (' + win['state'] + ')'}" for win in row["wins"])
     print(f"| {row['program']} | {row['own_seconds']:.1f} | {row['seconds']:.0f}{'' if row['in_time'] else ' (late)'} | {row['verdict']} "
           f"| {row['judged']} | {wins or row.get('problem', '')} | {row.get('patch', '')} |", flush=True)
+
+
+STAGES = ["extract", "observe", "device", "workload", "baseline", "search", "confirm", "confirm in the program"]
+
+
+def print_stages(rows):
+    """Where the seconds of each program went. Stages that overlap count in each."""
+    print(f"\n| program | {' | '.join(STAGES)} | all | candidates a minute of search |\n|{'---|' * (len(STAGES) + 3)}")
+    for row in rows:
+        seconds = row["stages"]
+        rate = f"{60 * row['judged'] / seconds['search']:.0f}" if seconds["search"] and row["judged"] else ""
+        print(f"| {row['program']} | {' | '.join(f'{seconds[name]:.1f}' for name in STAGES)} | {row['seconds']:.0f} | {rate} |")
 
 
 def main():
@@ -179,6 +195,7 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(options.at_a_time) as pool:
         for worker in [pool.submit(tune_next) for _ in range(options.at_a_time)]:
             worker.result()
+    print_stages(rows)
     judged = [row for row in rows if row["verdict"] != "none" and row["in_time"]]
     broken = [row for row in rows if row.get("patch", "holds") != "holds"]
     print(f"\n{len(judged)} of {len(rows)} programs have a verdict in time, {sum(row['verdict'] == 'win' for row in rows)} a win; "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "driver/model/Session.h"
 #include "driver/model/Trial.h"
 #include "driver/model/TuneSubject.h"
 
@@ -18,6 +19,7 @@ struct Win {
   std::vector<SourceEdit> edits;        ///< of the user's files
   /// In a run of the program: the kernel's time in it times the relative gain.
   double savedSeconds = 0;
+  LaunchSeconds launch; ///< as SessionWin has it
   bool ownSpecialization = false;
 
   const Candidate &candidate() const { return trial.candidate; }

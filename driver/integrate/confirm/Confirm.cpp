@@ -20,22 +20,31 @@ constexpr std::size_t kLaunchesPaired = 512;
 constexpr std::size_t kManyLaunches = 16;
 /// A speedup in the program that differs from that in isolation by more is explained.
 constexpr double kApart = 0.03;
-/// Launches that take less are timed in isolation in a batch, in which the GPU's time from one
-/// launch to the next counts, too. An assumption: that time was not measured.
-constexpr double kGapCounts = 5e-6;
+/// True if both speedups are the same but for noise.
+bool agree(double a, double b) { return std::abs(std::log(a / b)) <= std::log(1 + kApart); }
 
 /// How the speedup in the program differs from that in isolation, and why; empty if it hardly does.
-std::string whyApart(const ProgramTime &program, const Speedup &isolated) {
-  if (std::abs(std::log(program.speedup.estimate / isolated.estimate)) <= std::log(1 + kApart))
+std::string whyApart(const SessionWin &win) {
+  const ProgramTime &program = *win.program;
+  if (agree(program.speedup.estimate, win.isolated.estimate))
     return "";
-  const double each =
-      program.oldLaunches > 0 ? program.oldSeconds / double(program.oldLaunches) : 0;
-  return fmt::format(
-      "; {:.3f}x in isolation, {}", isolated.estimate,
-      each > 0 && each < kGapCounts
-          ? fmt::format("where the time between two launches counts, too: a launch takes {}",
-                        formatDuration(each))
-          : std::string("on the captured launches alone, without the program's other work"));
+  std::string text = fmt::format("; {:.3f}x in isolation", win.isolated.estimate);
+  const std::string otherwise =
+      ", on the captured launches alone, without the program's other work";
+  if (win.launch.after <= 0 || program.oldLaunches == 0 || program.newLaunches == 0)
+    return text + otherwise;
+  const LaunchSeconds there{program.oldSeconds / double(program.oldLaunches),
+                            program.newSeconds / double(program.newLaunches)};
+  text += fmt::format(", where a launch took {} and takes {}, not {} and {}",
+                      formatDuration(win.launch.before), formatDuration(win.launch.after),
+                      formatDuration(there.before), formatDuration(there.after));
+  // In isolation a launch's time includes its start, as it does for the host; the program's kernel
+  // times do not.
+  const double more = (win.launch.before - there.before + win.launch.after - there.after) / 2;
+  if (more > 0 && agree((there.before + more) / (there.after + more), win.isolated.estimate))
+    return text + fmt::format(": about {} more for both, from one launch to the next",
+                              formatDuration(more));
+  return text + otherwise;
 }
 
 /// The runs of both programs, in pairs.
@@ -456,8 +465,7 @@ private:
              fmt::format("not faster in the program: {} there, {} in isolation",
                          kopt::inWords(speedup), kopt::inWords(win.isolated)));
       else
-        win.reason = fmt::format("{} in the program{}", kopt::inWords(speedup),
-                                 whyApart(*win.program, win.isolated));
+        win.reason = fmt::format("{} in the program{}", kopt::inWords(speedup), whyApart(win));
     }
   }
 

@@ -93,7 +93,7 @@ private:
 class ConfirmTest : public testing::Test {
 protected:
   /// Wins of the kernels "a", "b", …
-  Status confirm(std::size_t count) {
+  Status confirm(std::size_t count, LaunchSeconds launch = {}) {
     std::vector<Win> wins(count);
     subjects_.resize(count);
     for (std::size_t i = 0; i < count; ++i) {
@@ -104,6 +104,7 @@ protected:
       win.run = wins[i].run;
       win.kernel = win.symbol = wins[i].runName;
       win.isolated = {1.3, 1.28, 1.32};
+      win.launch = launch;
     }
     return confirmInProgram(
         wins,
@@ -164,6 +165,22 @@ TEST_F(ConfirmTest, ASpeedupFarFromTheIsolatedOneIsExplained) {
   programs_.effects["a"].factor = 0.5;
   ASSERT_TRUE(confirm(1));
   EXPECT_THAT(session_.wins[0].reason, HasSubstr("in the program; 1.300x in isolation, on the "));
+}
+
+TEST_F(ConfirmTest, TheTimeFromOneLaunchToTheNextExplainsASmallerSpeedupInIsolation) {
+  programs_.effects["a"].factor = 0.5; // two launches of 0.5 s, and then of 0.25 s
+  ASSERT_TRUE(confirm(1, {1.08, 0.83}));
+  EXPECT_THAT(session_.wins[0].reason,
+              HasSubstr("1.300x in isolation, where a launch took 1.08 s and takes 830 ms, not 500 "
+                        "ms and 250 ms: about 580 ms more for both, from one launch to the next"));
+}
+
+TEST_F(ConfirmTest, OtherDifferencesFromIsolationAreNotPutDownToTheTimeBetweenLaunches) {
+  programs_.effects["a"].factor = 0.5;
+  ASSERT_TRUE(confirm(1, {0.65, 0.5}));
+  EXPECT_THAT(session_.wins[0].reason,
+              HasSubstr("where a launch took 650 ms and takes 500 ms, not"));
+  EXPECT_THAT(session_.wins[0].reason, HasSubstr("without the program's other work"));
 }
 
 TEST_F(ConfirmTest, WhatIsNotFasterThereLeavesAndTheRestIsConfirmedAgain) {

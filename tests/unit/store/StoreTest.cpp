@@ -329,6 +329,29 @@ TEST_F(StoreTest, ASessionIsReplacedWhole) {
   EXPECT_EQ(read.confirmed[0].edits[1].range.begin, 9u);
 }
 
+TEST_F(StoreTest, WinsOfAnOlderKoptHaveNoSecondsOfALaunch) {
+  {
+    auto store = open();
+    SessionRecord session;
+    session.name = "session-1";
+    SessionWin &win = session.wins.emplace_back();
+    win.run = store->beginRun(sampleRun())->id;
+    win.reason = "1.2x";
+    win.launch = {2, 1};
+    ASSERT_TRUE(store->putSession(session));
+  }
+  {
+    auto database = Database::open(file_);
+    ASSERT_TRUE(database.has_value());
+    ASSERT_TRUE((*database)->execute("UPDATE session_wins SET win = json_remove(win, '$.launch');"
+                                     "PRAGMA user_version = 9"));
+  }
+  const auto stored = open()->sessions();
+  ASSERT_TRUE(stored) << stored.error().what;
+  EXPECT_EQ(stored->at(0).wins.at(0).reason, "1.2x");
+  EXPECT_EQ(stored->at(0).wins.at(0).launch.before, 0);
+}
+
 TEST_F(StoreTest, RunsWithTheSameInputsStayApartInTheirOrder) {
   auto store = open();
   RunRecord run = sampleRun();

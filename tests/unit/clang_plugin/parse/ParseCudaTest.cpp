@@ -148,6 +148,18 @@ TEST(ParseCuda, keepsTheAstAfterAnErrorAndSaysWhere) {
   EXPECT_NE(unit.diagnostics.front().message.find("missing"), std::string::npos);
 }
 
+TEST(ParseCuda, anErrorInASystemHeaderIsNoProblemForWhoKnowsThatNvccCompilesIt) {
+  ParsedUnit unit = parseCuda(request(
+      Pass::Device, std::string("# 1 \"/usr/include/strange.h\" 1 3\nint strange = nowhere;\n"
+                                "# 1 \"virtual.cu\" 2\n") +
+                        kProgram));
+  EXPECT_TRUE(unit.hasErrors);
+  EXPECT_EQ(unit.problem(), nullptr) << text(unit);
+  unit = parseCuda(request(Pass::Device, std::string(kProgram) + "int strange = nowhere;\n"));
+  ASSERT_TRUE(unit.problem());
+  EXPECT_EQ(unit.problem()->file, "/tmp/virtual.cu");
+}
+
 TEST(ParseCuda, hasNoAstWithoutAHeader) {
   ParsedUnit unit = parseCuda(request(Pass::Device, "#include \"absent_header.h\"\n"));
   EXPECT_FALSE(unit.ast);
