@@ -255,21 +255,25 @@ void proveTogether(Original &original, const SliceText &slice,
   pending = std::move(left);
 }
 
-void proveKernel(Original &original, Work &work) {
+/// Proves specializations with the first slice that fits, from `first` on and then those before it.
+/// Returns the number of the slice that proved one; `first` if none did.
+std::size_t proveWith(Original &original, const std::vector<SliceText> &slices, std::size_t first,
+                      const std::vector<Specialization *> &specializations) {
   std::vector<Specialization *> pending;
-  for (Specialization *specialization : work.specializations)
+  for (Specialization *specialization : specializations)
     if (specialization->route == Route::Slice)
       pending.push_back(specialization);
   auto doesNotCompile = [](const Specialization *specialization) {
     return specialization->reason.rfind(kDoesNotCompile, 0) == 0;
   };
-  for (const SliceText &slice : work.slices) {
-    if (pending.empty())
-      break;
+  std::size_t proving = first;
+  for (std::size_t i = 0; i < slices.size() && !pending.empty(); ++i) {
+    const std::size_t number = (first + i) % slices.size();
+    const SliceText &slice = slices[number];
     // #line directives alone do not fix an error.
     if (slice.withLines && std::all_of(pending.begin(), pending.end(), doesNotCompile))
       continue;
-    std::size_t before = pending.size();
+    const std::size_t before = pending.size();
     proveTogether(original, slice, pending);
     // One instantiation that cannot be written prevents all from being compiled.
     if (before > 1 && pending.size() == before && doesNotCompile(pending.front()))
@@ -279,95 +283,47 @@ void proveKernel(Original &original, Work &work) {
         proveTogether(original, slice, alone);
         pending.insert(pending.end(), alone.begin(), alone.end());
       }
+    if (pending.size() < before && proving == first)
+      proving = number;
   }
   for (Specialization *specialization : pending)
     specialization->route = Route::InPlace;
+  return proving;
 }
 
-/// The most specializations of one kernel that are also proven one by one. For more, a compilation
-/// for each would take too long; their reason says so.
-constexpr std::size_t kMostAlone = 16;
+/// The most specializations of one kernel that are proven one by one, as they are given: nvcc's
+/// optimiser may decide differently beside others. Each takes a compilation, and a file should take
+/// no more than three times as long as nvcc needs for it. More are proven with one compilation;
+/// their reason says so.
+constexpr std::size_t kMostAlone = 6;
 
-/// Proves a specialization alone that was proven together with others. Slices contain it alone, and
-/// nvcc's optimiser may decide differently then.
-void proveAlone(Original &original, Specialization &specialization, std::size_t together) {
-  if (together > kMostAlone) {
-    specialization.reason = "proven together with the kernel's other " +
-                            std::to_string(together - 1) + " specializations, not alone";
-    return;
-  }
-  const ProofOutcome outcome =
-      original.prove(specialization.lifted.text, {specialization.symbol}).front();
-  specialization.proven = outcome.proven;
-  specialization.reason = outcome.reason;
-  if (!outcome.proven)
-    specialization.route = Route::InPlace;
-}
-
-void addConstants(const std::vector<NamedConstant> &constants, KernelSpec &kernel) {
-  for (const NamedConstant &constant : constants)
-    if (std::none_of(kernel.constants.begin(), kernel.constants.end(),
-                     [&](const NamedConstant &other) { return other.name == constant.name; }))
-      kernel.constants.push_back(constant);
-}
-
-void addUnits(const std::vector<std::string> &units, KernelSpec &kernel) {
-  for (const std::string &unit : units)
-    if (std::find(kernel.units.begin(), kernel.units.end(), unit) == kernel.units.end())
-      kernel.units.push_back(unit);
-}
-
-/// Moves launches of a kernel that is only declared to the kernel of the unit that defines it.
-void joinLaunches(KernelSpec &declared, KernelSpec &defined) {
-  std::size_t before = declared.launches.size();
-  std::erase_if(declared.launches, [&defined](LaunchSite &launch) {
-    bool isIts = std::any_of(defined.specializations.begin(), defined.specializations.end(),
-                             [&launch](const Specialization &specialization) {
-                               return specialization.symbol == launch.symbol;
-                             });
-    if (isIts)
-      defined.launches.push_back(std::move(launch));
-    return isIts;
+void proveAll(WorkPool &pool, Original &original, const std::vector<Work> &works) {
+  struct Alone {
+    const Work *work;
+    std::size_t first; ///< the slice that proved the kernel's first specialization
+    Specialization *specialization;
+  };
+  std::vector<Alone> alone;
+  std::mutex mutex;
+  pool.forEach(works.size(), [&](std::size_t i) {
+    const std::vector<Specialization *> &all = works[i].specializations;
+    const bool isMany = all.size() > kMostAlone;
+    const std::size_t proving =
+        proveWith(original, works[i].slices, 0, isMany ? all : std::vector{all.front()});
+    if (isMany) {
+      for (Specialization *specialization : all)
+        if (specialization->proven && specialization->reason.empty())
+          specialization->reason = "proven together with the kernel's other " +
+                                   std::to_string(all.size() - 1) + " specializations, not alone";
+      return;
+    }
+    std::lock_guard lock(mutex);
+    for (std::size_t other = 1; other < all.size(); ++other)
+      alone.push_back({&works[i], proving, all[other]});
   });
-  if (declared.launches.size() == before)
-    return;
-  addConstants(declared.constants, defined);
-  addUnits(declared.units, defined);
-}
-
-/// Merges a kernel: one in a header is found in every unit that includes it.
-void mergeKernel(ExtractionResult &extraction, KernelSpec kernel) {
-  for (KernelSpec &known : extraction.kernels)
-    if (known.isDefined != kernel.isDefined)
-      joinLaunches(kernel.isDefined ? known : kernel, kernel.isDefined ? kernel : known);
-  auto isIdle = [](const KernelSpec &known) { return !known.isDefined && known.launches.empty(); };
-  std::erase_if(extraction.kernels, isIdle);
-  if (isIdle(kernel))
-    return;
-  for (KernelSpec &known : extraction.kernels) {
-    if (known.name != kernel.name || known.file != kernel.file || known.line != kernel.line)
-      continue;
-    for (Specialization &specialization : kernel.specializations)
-      if (std::none_of(
-              known.specializations.begin(), known.specializations.end(),
-              [&](const Specialization &other) { return other.symbol == specialization.symbol; }))
-        known.specializations.push_back(std::move(specialization));
-    known.launches.insert(known.launches.end(), kernel.launches.begin(), kernel.launches.end());
-    addConstants(kernel.constants, known);
-    addUnits(kernel.units, known);
-    // Declarations that candidates may use must exist in all units.
-    std::erase_if(known.unused, [&](const SliceChunk &chunk) {
-      return std::none_of(kernel.unused.begin(), kernel.unused.end(),
-                          [&](const SliceChunk &other) { return other.source == chunk.source; });
-    });
-    for (OutsideNamed &name : kernel.outside)
-      if (std::none_of(known.outside.begin(), known.outside.end(), [&](const OutsideNamed &other) {
-            return other.name == name.name && other.isDeclared >= name.isDeclared;
-          }))
-        known.outside.push_back(std::move(name));
-    return;
-  }
-  extraction.kernels.push_back(std::move(kernel));
+  pool.forEach(alone.size(), [&](std::size_t i) {
+    proveWith(original, alone[i].work->slices, alone[i].first, {alone[i].specialization});
+  });
 }
 
 } // namespace
@@ -386,29 +342,6 @@ std::vector<std::string> expandedFlags(const ExtractUnit &unit) {
                          return (*buffer)->getBuffer().str();
                        })
       .nvcc;
-}
-
-void merge(ExtractionResult &all, ExtractionResult unit) {
-  std::size_t earlier = all.notes.size();
-  for (std::string &note : unit.notes)
-    if (std::find(all.notes.begin(), all.notes.begin() + static_cast<std::ptrdiff_t>(earlier),
-                  note) == all.notes.begin() + static_cast<std::ptrdiff_t>(earlier))
-      all.notes.push_back(std::move(note));
-  all.fileHashes.merge(unit.fileHashes);
-  for (LibraryKernel &kernel : unit.libraryKernels)
-    if (std::none_of(all.libraryKernels.begin(), all.libraryKernels.end(),
-                     [&](const LibraryKernel &known) { return known.symbol == kernel.symbol; }))
-      all.libraryKernels.push_back(std::move(kernel));
-  for (KernelSpec &kernel : unit.kernels)
-    mergeKernel(all, std::move(kernel));
-  // A launch in a header is found in every unit that includes it.
-  for (LaunchSite &launch : unit.unresolvedLaunches)
-    if (std::none_of(all.unresolvedLaunches.begin(), all.unresolvedLaunches.end(),
-                     [&](const LaunchSite &known) {
-                       return known.file == launch.file && known.line == launch.line &&
-                              known.column == launch.column;
-                     }))
-      all.unresolvedLaunches.push_back(std::move(launch));
 }
 
 UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
@@ -563,21 +496,7 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
     device.ast.reset();
     const Original::Built &built = original.build(/*optimise=*/true);
     if (built.ok) {
-      options.pool.forEach(works.size(), [&](std::size_t i) { proveKernel(original, works[i]); });
-      // With the number that were proven together.
-      std::vector<std::pair<Specialization *, std::size_t>> alone;
-      for (const Work &work : works) {
-        std::vector<Specialization *> together;
-        for (Specialization *specialization : work.specializations)
-          if (specialization->proven && specialization->reason.empty())
-            together.push_back(specialization);
-        if (together.size() > 1)
-          for (Specialization *specialization : together)
-            alone.emplace_back(specialization, together.size());
-      }
-      options.pool.forEach(alone.size(), [&](std::size_t i) {
-        proveAlone(original, *alone[i].first, alone[i].second);
-      });
+      proveAll(options.pool, original, works);
     } else {
       std::string reason = "nvcc does not compile the original: " + firstError(built.diagnostics);
       sayOfEach(Route::Refused, reason);

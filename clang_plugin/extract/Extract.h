@@ -52,7 +52,4 @@ std::vector<std::string> expandedFlags(const ExtractUnit &unit);
 UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
                         ExtractionResult &extraction);
 
-/// Adds the result of another unit. What several units found is kept once.
-void merge(ExtractionResult &all, ExtractionResult unit);
-
 } // namespace kopt::frontend

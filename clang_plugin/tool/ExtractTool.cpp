@@ -3,6 +3,7 @@
 #include "clang_plugin/args/CompileDb.h"
 #include "clang_plugin/cache/UnitCache.h"
 #include "clang_plugin/extract/Extract.h"
+#include "clang_plugin/extract/MergeUnits.h"
 #include "clang_plugin/output/Harness.h"
 #include "clang_plugin/output/RecordJson.h"
 #include "clang_plugin/output/Table.h"

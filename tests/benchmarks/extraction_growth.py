@@ -3,16 +3,18 @@
 """extraction_growth.py [--extract KOPT_EXTRACT] [--nvcc NVCC] [COUNT...]: what extraction costs beside nvcc, for files with so many
 specializations (default 10, 100 and 350): two kernel templates, dispatched over types and column counts.
 
-Prints a row for each file: processor seconds of nvcc's own compilation, of reading the file without proof, of proving one
-specialization, and of proving all; and each as a multiple of nvcc's."""
+Prints a row for each file: seconds of nvcc's own compilation, of reading the file without proof, of proving one specialization,
+and of proving all, each also as a multiple of nvcc's; in brackets the processor seconds of all processes."""
 
 import argparse
 import json
+import os
 import pathlib
 import resource
 import subprocess
 import sys
 import tempfile
+import time
 
 TYPES = ["float", "half", "__nv_bfloat16", "int", "short", "char", "double", "unsigned", "long long", "unsigned char", "unsigned short"]
 KERNELS = """#include <cuda_bf16.h>
@@ -51,13 +53,15 @@ def source(count):
 
 
 def seconds(command):
-    """Processor time of the command and all its children."""
+    """The time of the command, and the processor time of it and all its children."""
+    began = time.monotonic()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
         sys.exit(f"{command[0]} failed:\n{done.stderr}")
+    took = time.monotonic() - began
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return took, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def main():
@@ -67,6 +71,7 @@ def main():
     parser.add_argument("--nvcc", default="nvcc")
     options = parser.parse_args()
     flags = ["-arch=sm_90", "-std=c++17"]
+    print(f"{len(os.sched_getaffinity(0))} processors")
     print("| specializations | nvcc | read | prove one | prove all |")
     print("|---:|---:|---:|---:|---:|")
     with tempfile.TemporaryDirectory(prefix="kopt-growth") as folder:
@@ -83,8 +88,9 @@ def main():
             one = extract("one", "--prove", found[0]["specializations"][0]["symbol"])
             every = extract("every")
             number = sum(len(kernel["specializations"]) for kernel in found)
-            print(f"| {number} | {nvcc:.1f} s | " +
-                  " | ".join(f"{took:.1f} s ({took / nvcc:.1f}x)" for took in (read, one, every)) + " |", flush=True)
+            print(f"| {number} | {nvcc[0]:.1f} s [{nvcc[1]:.1f}] | " +
+                  " | ".join(f"{took:.1f} s [{processor:.1f}], {took / nvcc[0]:.1f}x" for took, processor in (read, one, every)) + " |",
+                  flush=True)
 
 
 if __name__ == "__main__":

@@ -46,8 +46,6 @@ public:
     std::sort(made_.uses.begin(), made_.uses.end(), [](const TunedText &a, const TunedText &b) {
       return std::tie(a.file, a.begin, a.end) < std::tie(b.file, b.begin, b.end);
     });
-    for (const TunedText &use : made_.uses)
-      made_.fileHashes[use.file] = hashHex(texts_.at((root_ / use.file).string()));
     return std::move(made_);
   }
 
@@ -114,8 +112,10 @@ private:
     const bool known = std::any_of(made_.uses.begin(), made_.uses.end(), [&](const TunedText &use) {
       return use.file == file && use.begin <= range.begin && range.end <= use.end;
     });
-    if (!known)
+    if (!known) {
       made_.uses.push_back({file, range.begin, range.end, name});
+      made_.fileHashes[file] = hashHex(*text);
+    }
     return {};
   }
 

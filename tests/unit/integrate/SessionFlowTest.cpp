@@ -249,6 +249,26 @@ TEST_F(SessionFlowTest, OfTwoTextsForOneTemplateTheBetterStays) {
   EXPECT_TRUE(session.wins[1].ownSpecialization);
 }
 
+TEST_F(SessionFlowTest, AWinMayDependOnAFileBesideThePatchsFolder) {
+  const TemporaryDirectory beside = std::move(TemporaryDirectory::create("kopt-beside").value());
+  const std::string header = (std::filesystem::canonical(beside.path()) / "b.cuh").string(),
+                    text = "int helper();\n";
+  ASSERT_TRUE(writeFileAtomically(header, text));
+  extraction_.fileHashes[header] = hashHex(text);
+  SliceChunk helper;
+  helper.source = {header, 0, 13};
+  helper.role = ChunkRole::Function;
+  helper.name = "helper";
+  subjects_.back().specialization.chunks.push_back(helper);
+  const SessionRecord session = integrate({win("k", {{1, kFastK}}, 1)});
+  ASSERT_TRUE(session.wins.at(0).variant);
+  const std::map<std::string, std::string> &hashes = session.wins[0].variant->fileHashes;
+  ASSERT_EQ(hashes.size(), 2u);
+  EXPECT_THAT(hashes.begin()->first, testing::StartsWith("../"));
+  EXPECT_EQ(hashes.begin()->second, hashHex(text));
+  EXPECT_EQ(hashes.at("a.cu"), hashHex(kText));
+}
+
 TEST_F(SessionFlowTest, WithoutAProgramAMeasuredWinIsOfferedAndSaysWhy) {
   const SessionRecord session = integrate({win("k", {{1, kFastK}}, 1)}, false);
   EXPECT_EQ(session.wins[0].state, WinState::Unconfirmed);
