@@ -8,6 +8,7 @@ const char *const kHarnessHeaders = R"cuda(#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -73,6 +74,7 @@ typedef std::vector<Bytes> Contents; // of each buffer of a launch
 std::map<std::string, std::string> options;
 std::map<std::string, bool> known; // options that were asked for
 std::string folder;                // of this program, with a slash
+const std::time_t began = std::time(0);
 
 /// --name=VALUE from the command line, or the default.
 double number(const char *name, double fallback) {

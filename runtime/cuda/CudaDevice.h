@@ -81,7 +81,10 @@ private:
   Status setStackBytes(std::uint32_t bytes);
   Status enqueue(const LaunchRequest &request, const LoadedModule &module);
   Status makeFlushBuffer();
-  Status flushCache(bool cold);
+  /// Empties L2 (`cold`) or leaves it as it is, and keeps the stream busy for a while.
+  Status prepareCache(bool cold);
+  /// Occupies one multiprocessor for so many cycles of its clock.
+  Status keepBusy(std::uint64_t cycles);
   /// Loads one of kopt's own kernels, unless it is loaded already.
   Status loadOwnKernel(const char *ptx, const char *name, CuFunction &function);
   /// Fills all of the shared memory that a block can have, on every multiprocessor, with bits drawn
@@ -105,7 +108,8 @@ private:
   std::size_t stackBytes_ = 0, defaultStackBytes_ = 0; ///< of each thread
   Address flushBuffer_ = 0;
   std::size_t flushBytes_ = 0;
-  CuFunction readKernel_ = nullptr, discardKernel_ = nullptr, fillKernel_ = nullptr;
+  CuFunction readKernel_ = nullptr, discardKernel_ = nullptr, fillKernel_ = nullptr,
+             waitKernel_ = nullptr;
   std::unique_ptr<RangeProfiler> profiler_; ///< made when counters are first requested
   std::string noProfiler_;                  ///< why there is none
   std::map<std::uint32_t, LoadedModule> modules_;

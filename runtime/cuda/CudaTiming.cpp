@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timing on a CUDA device. A memset sets the cache state, then events enclose the launch alone. The
-// memset also keeps the stream busy while the host queues the rest, so that the host's latency is
-// not measured.
+// Timing on a CUDA device. Events enclose the launch alone. What runs before it, a memset that
+// empties the cache or a kernel that waits, keeps the stream busy while the host queues the rest,
+// so that the host's latency is not measured.
 #include "runtime/cuda/CudaDevice.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace {
 
 /// At least; with less, the L2 of an H200 kept some lines.
 constexpr std::size_t kColdBytes = 128u << 20;
-/// Keeps the stream busy and leaves the cache nearly unchanged.
-constexpr std::size_t kWarmBytes = 1u << 20;
+/// 50 us at 2 GHz. The host needs up to 10 us to queue a launch between two events.
+constexpr std::uint64_t kBusyCycles = 100'000;
 /// Timings between two NVML queries, which take time themselves.
 constexpr unsigned kClockEvery = 8;
 constexpr std::size_t kClockWindow = 64;
@@ -40,18 +40,19 @@ Status CudaDevice::makeFlushBuffer() {
   return allocate(flushBytes_, flushBuffer_);
 }
 
-Status CudaDevice::flushCache(bool cold) {
+Status CudaDevice::prepareCache(bool cold) {
+  if (!cold)
+    return keepBusy(kBusyCycles);
   if (Status status = makeFlushBuffer(); !status.ok())
     return status;
-  return check(api_.memsetD32Async(flushBuffer_, 0, (cold ? flushBytes_ : kWarmBytes) / 4, stream_),
-               "cuMemsetD32Async");
+  return check(api_.memsetD32Async(flushBuffer_, 0, flushBytes_ / 4, stream_), "cuMemsetD32Async");
 }
 
 Status CudaDevice::time(const LaunchRequest &request, bool cold, double &seconds) {
   LoadedModule *module = nullptr;
   if (Status status = prepare(request, module); !status.ok())
     return status;
-  if (Status status = flushCache(cold); !status.ok())
+  if (Status status = prepareCache(cold); !status.ok())
     return status;
   if (Status status = check(api_.eventRecord(start_, stream_), "cuEventRecord"); !status.ok())
     return status;
@@ -100,7 +101,7 @@ Status CudaDevice::timeBatch(const std::vector<LaunchRequest> &requests, bool co
   if (Status status = check(api_.graphUpload(holder.executable, stream_), "cuGraphUpload");
       !status.ok())
     return status;
-  if (Status status = flushCache(cold); !status.ok())
+  if (Status status = prepareCache(cold); !status.ok())
     return status;
   if (Status status = check(api_.eventRecord(start_, stream_), "cuEventRecord"); !status.ok())
     return status;

@@ -113,6 +113,25 @@ END:
 }
 )";
 
+/// Returns after so many cycles of the multiprocessor's clock. Touches no memory.
+constexpr const char *kWaitKernel = R"(.version 6.0
+.target sm_50
+.address_size 64
+.visible .entry kopt_wait(.param .u64 cycles)
+{
+  .reg .pred %p<2>;
+  .reg .b64 %d<5>;
+  ld.param.u64 %d1, [cycles];
+  mov.u64 %d2, %clock64;
+NEXT:
+  mov.u64 %d3, %clock64;
+  sub.u64 %d4, %d3, %d2;
+  setp.lt.u64 %p1, %d4, %d1;
+  @%p1 bra NEXT;
+  ret;
+}
+)";
+
 } // namespace
 
 Status CudaDevice::loadOwnKernel(const char *ptx, const char *name, CuFunction &function) {
@@ -144,6 +163,14 @@ Status CudaDevice::fillSharedMemory(std::uint32_t seed) {
   // all of them.
   return check(api_.launchKernel(fillKernel_, std::max(1u, properties_.multiprocessors), 1, 1, 1024,
                                  1, 1, unsigned(bytes), stream_, arguments, nullptr),
+               "cuLaunchKernel");
+}
+
+Status CudaDevice::keepBusy(std::uint64_t cycles) {
+  if (Status status = loadOwnKernel(kWaitKernel, "kopt_wait", waitKernel_); !status.ok())
+    return status;
+  void *arguments[] = {&cycles};
+  return check(api_.launchKernel(waitKernel_, 1, 1, 1, 1, 1, 1, 0, stream_, arguments, nullptr),
                "cuLaunchKernel");
 }
 

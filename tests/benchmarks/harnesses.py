@@ -12,7 +12,7 @@ all of them. Each is built with its own build.sh.
 With --run, on a machine with a GPU, each program is built and run by `kopt harness --run`, with the arguments of its Makefile,
 and the kernels are those that it launches, with a launch as the program made it. Each harness is run as it is, and with a kernel
 that does nothing, which it has to notice. Programs are taken in the order of the seed, for 40 % of the time of --within; those
-that run longer than --program-seconds are left out. One run on each of the --gpus is made at a time, that of a harness for at most
+that run longer than --program-seconds are left out. A last argument over 10, of repetitions, is made 2. One run on each of the --gpus is made at a time, that of a harness for at most
 --seconds. What goes wrong is printed as it happens. The exit code is 1 if a harness does not build, fails or notices nothing.
 """
 
@@ -64,6 +64,10 @@ def first_error(done):
     return next((line for line in lines if "error" in line), lines[-1] if lines else f"exit code {done.returncode}")
 
 
+def ended(done):
+    return "no end within --seconds" if done.returncode == 124 else first_error(done)
+
+
 def on_gpu(options, name, seconds, command):
     """The command, alone on the GPU that `name` has and for at most so long; waiting for its turn is not counted."""
     gpu = zlib.crc32(name.encode()) % options.gpus
@@ -89,6 +93,12 @@ class Draw:
         return random.Random(f"{self.options.seed} {folder.parent.name}/{folder.name}").random()
 
 
+def few(arguments):
+    """The arguments with hardly a repetition: a launch of each kernel is enough."""
+    is_count = arguments and arguments[-1].isdigit() and int(arguments[-1]) > 10
+    return [*arguments[:-1], "2"] if is_count else arguments
+
+
 def observe(options, source, work, draw):
     """Writes the harnesses of the kernels that a program launches; returns why there are none."""
     if time.monotonic() > options.observe_until:
@@ -107,7 +117,7 @@ def observe(options, source, work, draw):
             return "does not build: " + first_error(built)
         if time.monotonic() > options.observe_until:
             return "no time"
-        program = shlex.join(map(str, on_gpu(options, source.name, options.program_seconds, ["./main", *arguments_of(folder)])))
+        program = shlex.join(map(str, on_gpu(options, source.name, options.program_seconds, ["./main", *few(arguments_of(folder))])))
         target = work / "harnesses" / source.name
         done = run([options.kopt, "harness", *files, "--kernel", "*", "--launches", "1", "--run", program, "-o", target, "--json",
                     "--", *flags], folder, max(1, options.end - time.monotonic()))
@@ -149,7 +159,7 @@ def judge(options, folder):
     ran = run(on_gpu(options, row["harness"], options.seconds, ["./harness"]), folder, 600)
     row["runs"] = ran.returncode == 0
     if not row["runs"]:
-        return {**row, "why": first_error(ran)}
+        return {**row, "output": (ran.stdout + ran.stderr)[-2000:], "why": ended(ran)}
     text = without_body((folder / "harness.cu").read_text())
     if text is None:
         return {**row, "notices": None, "why": "its kernel is not found in the text"}
@@ -163,9 +173,11 @@ def judge(options, folder):
     if run(["sh", "build.sh"], wrong).returncode != 0:
         return {**row, "notices": None, "why": "with an empty kernel it does not build"}
     ran = run(on_gpu(options, row["harness"], options.seconds, ["./harness"]), wrong, 600)
-    row["notices"] = ran.returncode == 1
+    row["notices"], row["output"] = ran.returncode == 1, (ran.stdout + ran.stderr)[-2000:]
+    if "the kernel changes nothing here" in ran.stdout:
+        return {**row, "why": "there is nothing to notice: the kernel changes nothing on the program's data", "idle": True}
     if ran.returncode not in (0, 1):
-        return {**row, "why": "with an empty kernel: " + first_error(ran)}
+        return {**row, "why": "with an empty kernel: " + ended(ran)}
     return row if row["notices"] else {**row, "why": "it does not notice a kernel that does nothing"}
 
 
@@ -208,7 +220,7 @@ def main():
     parser.add_argument("--run", action="store_true", help="also run them, on the programs' own launches: needs a GPU")
     parser.add_argument("--kopt", type=pathlib.Path, help="with --run")
     parser.add_argument("--within", type=float, default=240, help="with --run: seconds of the whole")
-    parser.add_argument("--seconds", type=int, default=20, help="with --run: the longest that a harness may run")
+    parser.add_argument("--seconds", type=int, default=60, help="with --run: the longest that a harness may run")
     parser.add_argument("--program-seconds", type=int, default=5, help="with --run: the longest that a program may run")
     parser.add_argument("--gpus", type=int, default=1, help="with --run: how many GPUs to use")
     parser.add_argument("--json", type=pathlib.Path)
@@ -227,11 +239,11 @@ def main():
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             drawn, count = (draw_launched if options.run else draw_extracted)(options, folders, work, pool)
             rows = list(pool.map(lambda folder: told(judge(options, folder)), drawn))
-        bad = [row for row in rows if "why" in row]
+        bad = [row for row in rows if "why" in row and "idle" not in row]
         counts = {key: sum(bool(row.get(key)) for row in rows) for key in ("builds", "runs", "notices")}
-        late = sum("late" in row for row in rows)
+        late, idle = (sum(key in row for row in rows) for key in ("late", "idle"))
         print(f"of {count} harnesses {len(rows)} were drawn (seed {options.seed}): {counts['builds']} build"
-              + (f", {counts['runs']} run, {counts['notices']} notice a kernel that does nothing" if options.run else "")
+              + (f", {counts['runs']} run, {counts['notices']} notice a kernel that does nothing, {idle} change nothing themselves" if options.run else "")
               + (f"; there was no time for {late}" if late else ""))
         if options.json:
             options.json.write_text(json.dumps(rows, indent=1) + "\n")

@@ -206,6 +206,8 @@ public:
       out[7] += 1e6; // the tolerance follows the largest elements
     if (has(text, "NOISY"))
       out[3] += 0.001 * double(runs % 7);
+    if (jumpsEvery > 0 && runs % jumpsEvery == 0)
+      out[3] += 0.02;
     if (has(text, "CLOCK"))
       for (std::size_t i = 0; i < out.size(); ++i)
         out[i] = double(runs) * 1000 + double(i);
@@ -300,6 +302,7 @@ public:
   std::string lost() const override { return lost_; }
 
   int runs = 0, profiles = 0;
+  int jumpsEvery = 0;                ///< so many runs: a result is a little else; 0: never
   std::optional<Duration> limit;     ///< of the last run
   std::vector<double> timingBudgets; ///< seconds of each call of time()
   /// Different inputs, more than two looks take and fewer than a third on five draws: on further

@@ -38,12 +38,10 @@ std::string whyApart(const SessionWin &win) {
   text += fmt::format(", where a launch took {} and takes {}, not {} and {}",
                       formatDuration(win.launch.before), formatDuration(win.launch.after),
                       formatDuration(there.before), formatDuration(there.after));
-  // In isolation a launch's time includes its start, as it does for the host; the program's kernel
-  // times do not.
+  // In isolation a launch's time includes its start; the program's kernel times do not.
   const double more = (win.launch.before - there.before + win.launch.after - there.after) / 2;
   if (more > 0 && agree((there.before + more) / (there.after + more), win.isolated.estimate))
-    return text + fmt::format(": about {} more for both, from one launch to the next",
-                              formatDuration(more));
+    return text + fmt::format(": about {} longer, before and after", formatDuration(more));
   return text + otherwise;
 }
 

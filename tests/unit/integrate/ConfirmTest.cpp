@@ -172,7 +172,7 @@ TEST_F(ConfirmTest, TheTimeFromOneLaunchToTheNextExplainsASmallerSpeedupInIsolat
   ASSERT_TRUE(confirm(1, {1.08, 0.83}));
   EXPECT_THAT(session_.wins[0].reason,
               HasSubstr("1.300x in isolation, where a launch took 1.08 s and takes 830 ms, not 500 "
-                        "ms and 250 ms: about 580 ms more for both, from one launch to the next"));
+                        "ms and 250 ms: about 580 ms longer, before and after"));
 }
 
 TEST_F(ConfirmTest, OtherDifferencesFromIsolationAreNotPutDownToTheTimeBetweenLaunches) {

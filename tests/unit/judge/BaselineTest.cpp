@@ -75,6 +75,17 @@ TEST_F(BaselineTest, ABaselineThatVariesALittleIsComparedByItsOwnSpread) {
   EXPECT_EQ(judge(local, "NOISY FAST WRONG").verdict, Verdict::WrongResult);
 }
 
+TEST_F(BaselineTest, WhatVariesSeldomIsLearntWithMoreRuns) {
+  for (const int every : {9, 15, 40}) {
+    makeRunner(false);
+    runner_->jumpsEvery = every;
+    LocalJudge local = make(makeSubject("NOISY"), {});
+    const auto baseline = local.baseline();
+    ASSERT_TRUE(baseline) << every << ": " << baseline.error().what;
+    EXPECT_LT(baseline->workload.launches[0].buffers[1].spread, 0.1);
+  }
+}
+
 TEST_F(BaselineTest, AClockBesideTheResultIsLeftOutAndTheResultCompared) {
   makeRunner(false);
   Subject subject = makeSubject("STAMPS");
