@@ -295,7 +295,7 @@ std::size_t proveWith(Original &original, const std::vector<SliceText> &slices, 
 /// optimiser may decide differently beside others. Each takes a compilation, and a file should take
 /// no more than three times as long as nvcc needs for it. More are proven with one compilation;
 /// their reason says so.
-constexpr std::size_t kMostAlone = 6;
+constexpr std::size_t kMostAlone = 4;
 
 void proveAll(WorkPool &pool, Original &original, const std::vector<Work> &works) {
   struct Alone {
