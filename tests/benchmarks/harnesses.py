@@ -12,8 +12,8 @@ all of them. Each is built with its own build.sh.
 With --run, on a machine with a GPU, each program is built and run by `kopt harness --run`, with the arguments of its Makefile,
 and the kernels are those that it launches, with a launch as the program made it. Each harness is run as it is, and with a kernel
 that does nothing, which it has to notice. Programs are taken in the order of the seed, for 40 % of the time of --within; those
-that run longer than --program-seconds are left out. A last argument over 10, of repetitions, is made 2. One run on each of the --gpus is made at a time, that of a harness for at most
---seconds. What goes wrong is printed as it happens. The exit code is 1 if a harness does not build, fails or notices nothing.
+that run longer than --program-seconds are left out. A last argument over 10, of repetitions, is made 2. Of runs --at-a-time are made on each of the --gpus, that of a harness for at
+most --seconds. What goes wrong is printed as it happens. The exit code is 1 if a harness does not build, fails or notices nothing.
 """
 
 import argparse
@@ -69,9 +69,9 @@ def ended(done):
 
 
 def on_gpu(options, name, seconds, command):
-    """The command, alone on the GPU that `name` has and for at most so long; waiting for its turn is not counted."""
-    gpu = zlib.crc32(name.encode()) % options.gpus
-    return ["flock", f"{options.lock}{gpu}", "env", f"CUDA_VISIBLE_DEVICES={gpu}", "timeout", seconds, *command]
+    """The command, on the GPU that `name` has and for at most so long; waiting for its turn is not counted."""
+    turn = zlib.crc32(name.encode()) % (options.gpus * options.at_a_time)
+    return ["flock", f"{options.lock}{turn}", "env", f"CUDA_VISIBLE_DEVICES={turn % options.gpus}", "timeout", seconds, *command]
 
 
 class Draw:
@@ -221,7 +221,8 @@ def main():
     parser.add_argument("--kopt", type=pathlib.Path, help="with --run")
     parser.add_argument("--within", type=float, default=240, help="with --run: seconds of the whole")
     parser.add_argument("--seconds", type=int, default=60, help="with --run: the longest that a harness may run")
-    parser.add_argument("--program-seconds", type=int, default=5, help="with --run: the longest that a program may run")
+    parser.add_argument("--program-seconds", type=int, default=10, help="with --run: the longest that a program may run")
+    parser.add_argument("--at-a-time", type=int, default=4, help="with --run: runs at once on each GPU")
     parser.add_argument("--gpus", type=int, default=1, help="with --run: how many GPUs to use")
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--keep", type=pathlib.Path, help="folder for the harnesses; default: a temporary one")
