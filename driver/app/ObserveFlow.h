@@ -27,7 +27,7 @@ struct ObserveSettings {
   /// Run the program only once and take the first launches of each geometry instead of typical
   /// ones.
   bool once = false;
-  ObserveLimits limits;
+  TraceSettings limits;
   std::filesystem::path output; ///< folder for the trace; empty: it is not kept
 };
 

@@ -92,6 +92,7 @@ private:
   Status loadBaseline(const Built &built, Trial &trial);
   Status classifyBuffers();
   Status checkRepeatability(Trial &trial);
+  Result<Expected> expectInOtherOrder(std::size_t launch);
   Result<bool> learnVariation(std::size_t launch, int repeats);
   void reportVariation(const Launch &launch, Trial &trial);
   Status checkSensitivity(Trial &trial);

@@ -89,6 +89,8 @@ bool parseLine(const std::vector<std::string_view> &words, Config &out) {
     return false;
   if (key == "timing")
     out.timing = *number != 0;
+  else if (key == "code")
+    out.code = *number != 0;
   else if (key == "max-launches")
     out.maxLaunches = *number;
   else if (key == "max-log-bytes")

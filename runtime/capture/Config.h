@@ -6,8 +6,9 @@
 //   trace PATH             folder of the trace, which must exist
 //   cupti PATH             a libcupti.so; the first that loads is used; may be repeated
 //   timing 0|1             ask CUPTI for durations (default 1)
-//   max-launches N         launches to record in a process; more are only counted (default 1000000)
-//   max-log-bytes N        size limit of a process's log (default 4 GiB)
+//   code 0|1               record a hash of each kernel's machine code (default 0; with snapshots
+//   1) max-launches N         launches to record in a process; more are only counted (default
+//   1000000) max-log-bytes N        size limit of a process's log (default 4 GiB)
 //   max-snapshot-bytes N   memory that the snapshots of a process store (default 2 GiB)
 //   depth N                how far to follow pointers from a captured buffer (default 1)
 //   wait-seconds N         how long to wait for a stream before and after a snapshot (default 60)
@@ -38,7 +39,7 @@ struct SnapshotRule {
 struct Config {
   std::string trace;
   std::vector<std::string> cupti;
-  bool timing = true;
+  bool timing = true, code = false;
   std::uint64_t maxLaunches = 1'000'000;
   std::uint64_t maxLogBytes = 4ull << 30;
   std::uint64_t maxSnapshotBytes = 2ull << 30;

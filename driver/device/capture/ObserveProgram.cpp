@@ -18,13 +18,13 @@ namespace trace = runtime::trace;
 namespace {
 
 std::string configText(const CaptureSetup &setup, const std::vector<SnapshotOrder> &orders,
-                       const ObserveLimits &limits, const fs::path &folder) {
+                       const TraceSettings &limits, const fs::path &folder) {
   using runtime::protocol::encode;
   std::string text = "trace " + encode(folder.string()) + "\n";
   for (const fs::path &cupti : setup.cupti.value_or(std::vector<fs::path>()))
     text += "cupti " + encode(cupti.string()) + "\n";
-  text += fmt::format("max-launches {}\nmax-snapshot-bytes {}\ndepth {}\n", limits.launches,
-                      limits.snapshotBytesIn(folder), limits.depth);
+  text += fmt::format("max-launches {}\nmax-snapshot-bytes {}\ndepth {}\ncode {:d}\n",
+                      limits.launches, limits.snapshotBytesIn(folder), limits.depth, limits.code);
   for (const SnapshotOrder &order : orders)
     text += fmt::format("snapshot symbol {} {}\n", encode(order.symbol), order.how);
   return text;
@@ -77,7 +77,7 @@ Status checkCapture(const CaptureSetup &setup) {
 Result<ObservedTrace> observeProgram(ProcessRunner &processes, const CaptureSetup &setup,
                                      const std::vector<std::string> &command,
                                      const std::vector<SnapshotOrder> &orders,
-                                     const ObserveLimits &limits, const fs::path &folder,
+                                     const TraceSettings &limits, const fs::path &folder,
                                      ProgramRun &run) {
   KOPT_CHECK(checkCapture(setup));
   KOPT_CHECK(createDirectories(folder));
@@ -125,7 +125,7 @@ Result<ObservedTrace> observeProgram(ProcessRunner &processes, const CaptureSetu
   return read;
 }
 
-std::uint64_t ObserveLimits::snapshotBytesIn(const fs::path &folder) const {
+std::uint64_t TraceSettings::snapshotBytesIn(const fs::path &folder) const {
   if (snapshotBytes > 0)
     return snapshotBytes;
   std::error_code error;

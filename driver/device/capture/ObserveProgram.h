@@ -27,9 +27,10 @@ CaptureSetup findCapture(const std::filesystem::path &programs, const CudaToolki
 /// here.
 Status checkCapture(const CaptureSetup &setup);
 
-struct ObserveLimits {
+struct TraceSettings {
   std::uint64_t snapshotBytes = 0;    ///< for one process; 0: as snapshotBytesIn() computes
   std::uint64_t launches = 1'000'000; ///< most launches that are recorded for one process
+  bool code = false;                  ///< record a hash of each kernel's machine code
   unsigned depth = 1;                 ///< how many levels of pointers within buffers are followed
 
   /// The limit for a trace in `folder`, which need not exist yet. If none is set: half of the free
@@ -49,7 +50,7 @@ struct ProgramRun {
 Result<ObservedTrace> observeProgram(ProcessRunner &processes, const CaptureSetup &setup,
                                      const std::vector<std::string> &command,
                                      const std::vector<SnapshotOrder> &orders,
-                                     const ObserveLimits &limits,
+                                     const TraceSettings &limits,
                                      const std::filesystem::path &folder, ProgramRun &run);
 
 } // namespace kopt

@@ -103,9 +103,10 @@ public:
     const fs::path folder = request_.scratch / "trace";
     std::error_code ignored;
     fs::remove_all(folder, ignored);
+    TraceSettings settings;
+    settings.code = true; // what proves that the patched kernel ran
     ProgramRun run;
-    const auto trace =
-        observeProgram(processes, capture_, command_, {}, ObserveLimits{}, folder, run);
+    const auto trace = observeProgram(processes, capture_, command_, {}, settings, folder, run);
     if (!trace && trace.error().code == ErrorCode::Environment)
       return tl::unexpected(trace.error());
     ProgramSample sample;

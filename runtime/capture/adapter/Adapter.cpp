@@ -159,7 +159,7 @@ bool Adapter::start(std::string &why) {
   for (const DriverCall call : kListened)
     cupti_.enableCallback(1, subscriber, kDomainDriver, call);
   cupti_.enableCallback(1, subscriber, kDomainResource, kGraphNodeCloned);
-  if (!recorder_.config().rules.empty())
+  if (recorder_.config().code || !recorder_.config().rules.empty())
     cupti_.enableCallback(1, subscriber, kDomainResource, kModuleLoaded);
   if (!recorder_.config().timing)
     return true;
