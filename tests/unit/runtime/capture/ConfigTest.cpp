@@ -10,11 +10,11 @@ using namespace kopt::runtime::capture;
 TEST(CaptureConfig, EverySettingIsRead) {
   Config config;
   std::string why;
-  ASSERT_TRUE(parseConfig(
-      "trace /tmp/a%20b\ncupti /x/libcupti.so\n\ntiming 0\ncode 1\nmax-launches 5\nmax-log-bytes 6\n"
-      "max-snapshot-bytes 7\ndepth 2\nwait-seconds 3\nparams _Z1kPf 8,4\n"
-      "snapshot symbol _Z1kPf first 2\nsnapshot kernel ns::k launch 9,3\n",
-      config, why))
+  ASSERT_TRUE(parseConfig("trace /tmp/a%20b\ncupti /x/libcupti.so\n\ntiming 0\ncode "
+                          "1\nmax-launches 5\nmax-log-bytes 6\n"
+                          "max-snapshot-bytes 7\ndepth 2\nwait-seconds 3\nparams _Z1kPf 8,4\n"
+                          "snapshot symbol _Z1kPf first 2\nsnapshot kernel ns::k launch 9,3\n",
+                          config, why))
       << why;
   EXPECT_EQ(config.trace, "/tmp/a b");
   EXPECT_EQ(config.cupti, std::vector<std::string>{"/x/libcupti.so"});

@@ -123,7 +123,9 @@ CuResult cuModuleLoadData(CuModule *module, const void *image) {
     return fakeDriver().moduleLoadResult;
   auto *loaded = new FakeModule;
   if (std::strncmp(static_cast<const char *>(image), ".version", 8) == 0) { // PTX: kopt's own
-    loaded->kernels = {"kopt_probe"};
+    const std::string text = static_cast<const char *>(image);
+    const std::size_t name = text.find(".entry ") + 7;
+    loaded->kernels = {text.substr(name, text.find('(', name) - name)};
     *module = reinterpret_cast<CuModule>(loaded);
     return alive();
   }
