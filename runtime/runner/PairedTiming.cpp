@@ -17,6 +17,8 @@ constexpr std::uint32_t kMaxWarmUpLaunches = 2000;
 constexpr double kShortKernel = 10e-6;
 constexpr double kBatchSeconds = 250e-6; ///< length of a batch
 constexpr std::size_t kMaxBatch = 256;
+/// A kernel that takes longer reads or writes more than L2 holds, or does not depend on it.
+constexpr double kRefillsCache = 2e-3;
 constexpr std::size_t kCheckEvery = 10; ///< pairs between two calls of isTight()
 
 /// One of the two modules: its launch and the buffers it runs on.
@@ -66,6 +68,7 @@ private:
   double sampling_ = 0;
   std::mt19937_64 random_;
   bool cold_;
+  bool repeats_ = false; ///< each timed launch follows another one of the same
   std::uint32_t batch_ = 1;
   std::vector<std::unique_ptr<BufferSet>> sets_;
   Side a_, b_;
@@ -157,6 +160,9 @@ Status PairTimer::chooseBatch(const LaunchSpec &a, const LaunchSpec &b, double s
 
 Status PairTimer::sample(Side &side, double &seconds, bool restore) {
   const Stages::Scope stage(context_.stages, "sample");
+  if (restore && repeats_)
+    if (Status status = named(side, device_.launch(side.requests[0])); !status.ok())
+      return status;
   if (restore)
     for (BufferSet *set : side.sets)
       if (Status status = set->restore(); !status.ok())
@@ -242,6 +248,10 @@ Status PairTimer::run(const LaunchSpec &a, const LaunchSpec &b, TimingResult &ou
     return status;
   out.batch = batch_;
   out.cold = cold_;
+  // The other version ran last, on memory of its own. A program that launches the kernel again and
+  // again finds in L2 what the last launch left there.
+  repeats_ = !cold_ && batch_ == 1 && shortest < kRefillsCache && !writesVariables(a) &&
+             !writesVariables(b);
 
   device_.throttleReasons(); // clears the reasons from before the samples
   const std::size_t most = std::max<std::uint32_t>(plan_.maxSamples, 1);

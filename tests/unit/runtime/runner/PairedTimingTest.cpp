@@ -110,10 +110,30 @@ TEST_F(PairedTimingTest, EveryTimedLaunchFindsTheFirstContents) {
 }
 
 TEST_F(PairedTimingTest, WarmIsWarm) {
+  ASSERT_TRUE(time().ok());
+  const std::size_t launches = std::exchange(device.launches, 0), pairs = result.samples.size();
+  device.coldCalls = 0;
+  result = {};
   plan.coldCache = false;
   ASSERT_TRUE(time().ok());
+  ASSERT_EQ(result.samples.size(), pairs);
   EXPECT_FALSE(result.cold);
   EXPECT_EQ(device.coldCalls, 0u);
+  // Another launch goes before each timed one, except the two whose results are checked.
+  EXPECT_EQ(device.launches, launches + 2 * pairs - 2);
+}
+
+TEST_F(PairedTimingTest, ATimedWarmLaunchFindsTheFirstContentsToo) {
+  plan.coldCache = false;
+  std::vector<int> timed;
+  device.seconds = [&](const std::string &) {
+    timed.push_back(contents.back());
+    return 1e-3;
+  };
+  ASSERT_TRUE(time().ok());
+  ASSERT_GT(timed.size(), 20u);
+  for (const int value : timed)
+    ASSERT_EQ(value, 5);
 }
 
 TEST_F(PairedTimingTest, ClearEvidenceEndsEarly) {
