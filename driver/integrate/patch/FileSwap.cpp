@@ -3,6 +3,8 @@
 
 #include "driver/support/FileSystem.h"
 
+#include <charconv>
+#include <csignal>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -17,6 +19,9 @@ struct Move {
   fs::path file, fresh, old;
   bool renamed = false;
 };
+
+/// The names beside the file, followed by the number of the process.
+constexpr std::string_view kNew = ".kopt-new.", kOld = ".kopt-old.";
 
 /// Replaces files. The destructor restores the old files unless the changes were kept.
 class Swap {
@@ -42,9 +47,10 @@ public:
     // Renaming would replace a read-only file, which is meant to stay as it is.
     if (::access(file.c_str(), W_OK) != 0)
       return failure("write to", file, std::error_code(errno, std::generic_category()));
-    const std::string suffix = fmt::format(".{}", ::getpid());
-    moves_.push_back(
-        {file, file.string() + ".kopt-new" + suffix, file.string() + ".kopt-old" + suffix, false});
+    removeLeftovers(file);
+    const std::string pid = std::to_string(::getpid());
+    moves_.push_back({file, file.string() + std::string(kNew) + pid,
+                      file.string() + std::string(kOld) + pid, false});
     const Move &move = moves_.back();
     KOPT_CHECK(writeFileAtomically(move.fresh, content.text));
     fs::permissions(move.fresh, status.permissions(), error);
@@ -84,6 +90,25 @@ private:
 };
 
 } // namespace
+
+void removeLeftovers(const fs::path &file) {
+  std::error_code ignored;
+  const std::string name = file.filename().string();
+  for (const fs::directory_entry &entry : fs::directory_iterator(file.parent_path(), ignored)) {
+    std::string found = entry.path().filename().string();
+    if (found.starts_with("." + name)) // writeFileAtomically() was interrupted
+      found.erase(0, 1);
+    for (const std::string_view marker : {kNew, kOld}) {
+      const std::string start = name + std::string(marker);
+      pid_t pid = 0;
+      if (found.starts_with(start) &&
+          std::from_chars(found.data() + start.size(), found.data() + found.size(), pid).ec ==
+              std::errc() &&
+          pid > 0 && ::kill(pid, 0) != 0 && errno == ESRCH)
+        fs::remove(entry.path(), ignored);
+    }
+  }
+}
 
 Status swapFiles(const std::vector<NewContent> &contents) {
   Swap swap;

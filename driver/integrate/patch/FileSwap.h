@@ -15,10 +15,14 @@ struct NewContent {
   std::string text;
 };
 
+/// Removes what a killed swapFiles() left beside the file.
+void removeLeftovers(const std::filesystem::path &file);
+
 /// Writes each text beside its file, then renames them all. On failure the files are unchanged and
 /// nothing is left beside them. Fails with Environment, naming the file and the reason. If the
 /// process is killed between two renames (a few microseconds, with two files or more), some files
-/// are old and some new, but each is complete.
+/// are old and some new, but each is complete. What a killed process left beside a file is removed
+/// by the next call for it.
 Status swapFiles(const std::vector<NewContent> &contents);
 
 } // namespace kopt

@@ -62,12 +62,7 @@ std::string messageBody(std::string_view body) {
 /// Makes the edits in `before`. Fails if the file is not the one that was tuned.
 Result<std::string> changedText(const std::string &before, const FileEdits &edits,
                                 const fs::path &file) {
-  const std::string hash = hashHex(before);
-  if (hash == edits.resultHash)
-    return makeError(ErrorCode::StaleInput,
-                     fmt::format("the patch is already applied to {}", edits.path),
-                     "to undo it, use git apply --reverse", file.string());
-  if (hash != edits.baseHash)
+  if (hashHex(before) != edits.baseHash)
     return makeError(
         ErrorCode::StaleInput,
         fmt::format("{} changed since it was tuned, so what was measured may no longer hold",
@@ -155,6 +150,7 @@ Result<std::vector<AppliedFile>> applyPatch(const std::vector<FileEdits> &files,
                                             const fs::path &root, bool checkOnly) {
   std::vector<AppliedFile> applied;
   std::vector<NewContent> contents;
+  std::string done;
   for (const FileEdits &edits : files) {
     const fs::path file = root / edits.path;
     if (relativeName(file, root).empty())
@@ -168,6 +164,12 @@ Result<std::vector<AppliedFile>> applyPatch(const std::vector<FileEdits> &files,
           fmt::format("the patch changes {}, which is not in {}", edits.path, root.string()),
           "apply it in the project that was tuned", file.string());
     KOPT_TRY(const std::string before, readFile(file));
+    if (hashHex(before) == edits.resultHash) {
+      done = edits.path;
+      if (!checkOnly)
+        removeLeftovers(file);
+      continue; // a kill interrupted an earlier call, which is completed
+    }
     KOPT_TRY(std::string after, changedText(before, edits, file));
     AppliedFile summary{file, 0, 0};
     for (const DiffHunk &hunk : diffTexts(edits.path, before, after).hunks)
@@ -178,6 +180,9 @@ Result<std::vector<AppliedFile>> applyPatch(const std::vector<FileEdits> &files,
     applied.push_back(std::move(summary));
     contents.push_back({file, std::move(after)});
   }
+  if (contents.empty() && !done.empty())
+    return makeError(ErrorCode::StaleInput, fmt::format("the patch is already applied to {}", done),
+                     "to undo it, use git apply --reverse", (root / done).string());
   if (!checkOnly)
     KOPT_CHECK(swapFiles(contents));
   return applied;

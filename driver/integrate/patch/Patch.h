@@ -52,10 +52,11 @@ struct AppliedFile {
   std::size_t linesAdded = 0, linesRemoved = 0;
 };
 
-/// Changes all of the files under `root`, or none. With `checkOnly`, writes nothing. Fails with
-/// StaleInput, naming the file, if a file is not the one that was tuned or already has the edits;
-/// with Usage for a file outside the root; and with Environment if a file cannot be written. On
-/// failure the files are unchanged.
+/// Changes all of the files under `root`, or none. If some of them are changed already, because a
+/// kill interrupted an earlier call, changes the others. With `checkOnly`, writes nothing. Fails
+/// with StaleInput, naming the file, if a file is not the one that was tuned, or if all already
+/// have the edits; with Usage for a file outside the root; and with Environment if a file cannot be
+/// written. On failure the files are unchanged.
 Result<std::vector<AppliedFile>> applyPatch(const std::vector<FileEdits> &files,
                                             const std::filesystem::path &root,
                                             bool checkOnly = false);

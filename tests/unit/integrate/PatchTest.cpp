@@ -7,10 +7,13 @@
 #include "driver/support/Process.h"
 #include "driver/support/UnifiedDiff.h"
 
+#include <chrono>
 #include <csignal>
 #include <gtest/gtest.h>
 #include <random>
+#include <set>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace kopt {
@@ -173,6 +176,60 @@ TEST_F(PatchTest, ApplyingTwiceSaysSo) {
     EXPECT_EQ(again.error().code, ErrorCode::StaleInput);
     EXPECT_NE(again.error().what.find("already applied"), std::string::npos) << again.error().what;
   }
+}
+
+/// The names of the files under `folder`, without git's own.
+std::set<std::string> namesIn(const fs::path &folder) {
+  std::set<std::string> names;
+  for (const fs::directory_entry &entry : fs::recursive_directory_iterator(folder))
+    if (entry.is_regular_file() && entry.path().string().find("/.git/") == std::string::npos)
+      names.insert(fs::relative(entry.path(), folder).string());
+  return names;
+}
+
+TEST_F(PatchTest, WhatAKillInterruptsIsCompleted) {
+  const Patch patch = winningPatch();
+  const std::set<std::string> names = namesIn(root());
+  const auto start = std::chrono::steady_clock::now();
+  ASSERT_TRUE(applyPatch(patch.files, root()));
+  const double whole =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::mt19937 random(7);
+  std::uniform_real_distribution<> moment(0, 1.2 * whole);
+  for (int i = 0; i < 50; ++i) {
+    write("src/kernel.cu", kKernel);
+    write("include/launch.h", kLaunch);
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      (void)applyPatch(patch.files, root());
+      ::_exit(0);
+    }
+    ::usleep(useconds_t(moment(random) * 1e6));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    int changed = 0;
+    for (const FileEdits &file : patch.files) {
+      const std::string hash = hashHex(read(file.path));
+      changed += hash == file.resultHash;
+      ASSERT_TRUE(hash == file.resultHash || hash == file.baseHash) << "half a file";
+    }
+    const auto again = applyPatch(patch.files, root());
+    ASSERT_EQ(again.has_value(), changed < 2);
+    for (const FileEdits &file : patch.files)
+      ASSERT_EQ(hashHex(read(file.path)), file.resultHash);
+    ASSERT_EQ(namesIn(root()), names) << "something is left beside the files";
+  }
+}
+
+TEST_F(PatchTest, OfTwoFilesTheOneThatIsNotChangedYetIsChanged) {
+  const Patch patch = winningPatch();
+  ASSERT_TRUE(applyPatch(patch.files, root()));
+  write("include/launch.h", kLaunch);
+  const auto again = applyPatch(patch.files, root());
+  ASSERT_TRUE(again) << again.error().what;
+  EXPECT_EQ(again->size(), 1u);
+  EXPECT_NE(read("include/launch.h").find("TILE, 4"), std::string::npos);
 }
 
 TEST_F(PatchTest, DamagedEditsChangeNothing) {
