@@ -188,6 +188,9 @@ std::optional<std::string> refusedPtx(llvm::StringRef text) {
       llvm::StringRef rest = instruction;
       return rest.consume_front(known.getKey()) && (rest.empty() || rest.starts_with("."));
     });
+    // It stays in L2 beyond the launch, and beyond what empties L2 between two timings.
+    if (instruction.contains("L2::evict_last"))
+      return "the cache priority 'L2::evict_last'";
     // An operand within the name makes the instruction unknown.
     if ((!isKnown && !isDeclaration) || instruction.contains('%'))
       return "the instruction '" + instruction.str() + "'";

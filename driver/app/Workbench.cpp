@@ -161,10 +161,16 @@ Status Workbench::readHostCode(CandidateFile &file) {
     KOPT_TRY(HostText text, hostTextOf(original, original.unit));
     known = hostTexts_.emplace(original.unit, std::move(text)).first;
   }
-  KOPT_TRY(const HostText text, hostTextOf(file.extraction.kernels.front(), file.path));
+  const Result<HostText> text = hostTextOf(file.extraction.kernels.front(), file.path);
+  if (!text && text.error().code == ErrorCode::BaselineFailed) {
+    file.hostChange = fmt::format("of the candidate's file, {}", text.error().what);
+    return {}; // the original's host code could be read
+  }
+  if (!text)
+    return tl::unexpected(text.error());
   file.hostChange =
-      hostChange(known->second, extraction_, text, file.extraction).value_or(std::string());
-  file.largeShared.insert(text.largeShared.begin(), text.largeShared.end());
+      hostChange(known->second, extraction_, *text, file.extraction).value_or(std::string());
+  file.largeShared.insert(text->largeShared.begin(), text->largeShared.end());
   return {};
 }
 

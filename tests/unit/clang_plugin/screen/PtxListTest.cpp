@@ -20,7 +20,7 @@ TEST(PtxList, TakesWhatKernelsAreMadeOf) {
         "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, "
         "{%3, %4}], [%2];",
         "fence.proxy.async;", "fence.mbarrier_init.release.cluster;", "membar.gl;",
-        "prefetch.global.L2 [%0];", "createpolicy.fractional.L2::evict_last.b64 %0, 1.0;",
+        "prefetch.global.L2 [%0];", "createpolicy.fractional.L2::evict_first.b64 %0, 1.0;",
         "shfl.sync.bfly.b32 %0, %1, 16, 31, 0xffffffff;", "vote.sync.ballot.b32 %0, p, -1;",
         "redux.sync.add.s32 %0, %1, 0xffffffff;", "setmaxnreg.inc.sync.aligned.u32 240;",
         "elect.sync _|p, 0xffffffff;", "bar.sync 1, 128;", "barrier.cluster.arrive.aligned;",
@@ -58,6 +58,9 @@ TEST(PtxList, NamesWhatItRefuses) {
            {"loads.global [%0];", "the instruction 'loads.global'"},
            {".global .u32 kept;", "the instruction '.global'"},
            {"ld.global%2.u32 %0, [%1];", "the instruction 'ld.global%2.u32'"},
+           {"ld.global.L2::evict_last.f32 %0, [%1];", "the cache priority 'L2::evict_last'"},
+           {"createpolicy.fractional.L2::evict_last.b64 %0, 1.0;",
+            "the cache priority 'L2::evict_last'"},
            {"/* ld */ exit;", "the instruction 'exit'"},
            {kUnreadablePtx, "a text that other code puts together"}}) {
     const auto refused = refusedPtx(text);
