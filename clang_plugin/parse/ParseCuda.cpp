@@ -8,6 +8,8 @@
 #include "clang_plugin/parse/Preamble.h"
 #include "clang_plugin/parse/Toolkit.h"
 
+#include <clang/Basic/DiagnosticParse.h>
+#include <clang/Basic/DiagnosticSema.h>
 #include <clang/Frontend/ASTUnit.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/Utils.h>
@@ -19,6 +21,14 @@
 
 namespace kopt::frontend {
 namespace {
+
+/// Errors of Clang's about what nvcc compiles, after which Clang goes on: `__shared__ alignas(16)`,
+/// and objects with constructors in shared memory, such as cuda::barrier. Such an object is an
+/// invalid declaration in the AST.
+bool isTakenByNvcc(unsigned diagnostic) {
+  return diagnostic == clang::diag::err_attributes_not_allowed ||
+         diagnostic == clang::diag::err_shared_var_init;
+}
 
 /// Copies diagnostics into plain data as they come; the AST may outlive the parse and report
 /// diagnostics later.
@@ -47,6 +57,8 @@ public:
     case clang::DiagnosticsEngine::Ignored:
       return;
     }
+    if (isTakenByNvcc(info.getID()))
+      diagnostic.severity = "warning";
     llvm::SmallString<256> text;
     info.FormatDiagnostic(text);
     diagnostic.message = text.str();

@@ -160,6 +160,20 @@ TEST(ParseCuda, anErrorInASystemHeaderIsNoProblemForWhoKnowsThatNvccCompilesIt) 
   EXPECT_EQ(unit.problem()->file, "/tmp/virtual.cu");
 }
 
+TEST(ParseCuda, takesWhatNvccTakesInSharedMemory) {
+  const ParsedUnit unit = parseCuda(
+      request(Pass::Device, "struct Counter { Counter() : value(0) {} int value; };\n"
+                            "__global__ void k(float *out) {\n"
+                            "  __shared__ alignas(16) float tile[32];\n"
+                            "  __shared__ Counter counter;\n"
+                            "  tile[threadIdx.x] = out[threadIdx.x];\n"
+                            "  out[threadIdx.x] = tile[31 - threadIdx.x] + counter.value;\n"
+                            "}\n"));
+  ASSERT_TRUE(unit.ast);
+  EXPECT_FALSE(unit.hasErrors) << text(unit);
+  EXPECT_EQ(unit.problem(), nullptr) << text(unit);
+}
+
 TEST(ParseCuda, hasNoAstWithoutAHeader) {
   ParsedUnit unit = parseCuda(request(Pass::Device, "#include \"absent_header.h\"\n"));
   EXPECT_FALSE(unit.ast);
