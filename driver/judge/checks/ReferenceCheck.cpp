@@ -73,29 +73,28 @@ Result<Launch> widened(const Launch &launch, const Specialization &specializatio
                        const ReferenceClone &clone) {
   Launch wide = launch;
   wide.sharedBytes *= clone.sharedFactor;
+  const auto unable = [&](const std::string &name) {
+    return makeError(ErrorCode::Usage, fmt::format("the contents of '{}' cannot be widened", name));
+  };
+  const auto widen = [&](std::size_t b, std::uint64_t &offset, const std::string &scalar) {
+    Buffer &buffer = wide.buffers[b];
+    const std::uint64_t width = elementBytes(scalar);
+    if (launch.buffers[b].scalar != scalar || offset % width != 0)
+      return false;
+    offset = offset / width * 8;
+    if (buffer.drawnAs.empty()) { // otherwise it is passed twice
+      buffer.drawnAs = scalar;
+      buffer.scalar = "f64";
+      buffer.bytes = buffer.bytes / width * 8;
+    }
+    return true;
+  };
   std::set<std::size_t> asTheyAre; // buffers
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     if (i >= clone.params.size() || i >= specialization.params.size())
       return makeError(ErrorCode::Usage, "the clone has other parameters");
     const ElementLayout &element = clone.params[i].element;
     const auto *pointer = std::get_if<BufferArg>(&launch.arguments[i]);
-    const auto unable = [&](const std::string &name) {
-      return makeError(ErrorCode::Usage,
-                       fmt::format("the contents of '{}' cannot be widened", name));
-    };
-    const auto widen = [&](std::size_t b, std::uint64_t &offset, const std::string &scalar) {
-      Buffer &buffer = wide.buffers[b];
-      const std::uint64_t width = elementBytes(scalar);
-      if (launch.buffers[b].scalar != scalar || offset % width != 0)
-        return false;
-      offset = offset / width * 8;
-      if (buffer.drawnAs.empty()) { // otherwise it is passed twice
-        buffer.drawnAs = scalar;
-        buffer.scalar = "f64";
-        buffer.bytes = buffer.bytes / width * 8;
-      }
-      return true;
-    };
     if (!element.widened() && pointer) {
       // The kernel treats a pointer to void as one to floats, and the clone as one to doubles.
       if (isNarrow(specialization.params[i].scalar))
@@ -130,6 +129,17 @@ Result<Launch> widened(const Launch &launch, const Specialization &specializatio
     if (!widen(pointer->buffer, std::get<BufferArg>(wide.arguments[i]).offset, scalar))
       return unable(wide.buffers[pointer->buffer].name);
   }
+  for (const ReferenceVariable &variable : clone.variables)
+    for (Buffer &buffer : wide.buffers) {
+      if (buffer.symbol.empty() || buffer.name != variable.name)
+        continue;
+      const std::string scalar = onlyScalar(variable.element);
+      if (scalar.empty() || buffer.bytes != variable.count * variable.element.size)
+        return unable(variable.name);
+      buffer.drawnAs = scalar;
+      buffer.scalar = "f64";
+      buffer.bytes = buffer.bytes / elementBytes(scalar) * 8;
+    }
   for (const std::size_t b : asTheyAre)
     if (!wide.buffers[b].drawnAs.empty())
       return makeError(ErrorCode::Usage, fmt::format("'{}' holds more than one kind of number",
@@ -161,15 +171,16 @@ public:
     ahead.jobs.add([this, subject = ahead.subject] {
       const auto clone =
           frontend_.referenceClone(subject->sliceText, settings_.build.expression, subject->kernel);
-      if (clone && clone->made() && clone->variables.empty())
+      if (clone && clone->made())
         static_cast<void>(build(*clone, "reference-ahead"));
     });
   }
 
   Status learn(CheckContext &context, Trial &trial) override {
     KOPT_CHECK(replays_->learnAll(context, trial));
-    applies_ = isAsked(context.subject()) && hasFloatingOutput(context.baseline().launches);
     KOPT_CHECK(makeClone(context));
+    applies_ =
+        isAsked(context.subject()) && hasFloatingOutput(context.baseline().launches) && !isWide_;
     if (clonePath_.empty())
       return {};
     const auto loaded = context.runner().load(clonePath_, "");
@@ -250,11 +261,8 @@ private:
     clone_ = std::move(*made);
     if (!clone_.made()) {
       why_ = "there is no double-precision clone: " + clone_.refusals.front().message;
-      return {};
-    }
-    if (!clone_.variables.empty()) {
-      why_ =
-          fmt::format("the variable '{}' would have to be widened", clone_.variables.front().name);
+      const std::string &id = clone_.refusals.front().id;
+      isWide_ = id == "double" || id == "integers";
       return {};
     }
     KOPT_TRY(const BuildOutcome built, build(clone_, "reference"));
@@ -448,8 +456,8 @@ private:
   Toolchain &toolchain_;
   ReferenceSettings settings_;
   ReferenceClone clone_;
-  std::filesystem::path clonePath_; ///< empty: there is no clone
-  bool hasAskedForClone_ = false;
+  std::filesystem::path clonePath_;                ///< empty: there is no clone
+  bool hasAskedForClone_ = false, isWide_ = false; ///< wide: there is nothing to widen
   std::vector<Reference> references_;
   std::string why_; ///< why the check does not run
   bool applies_ =

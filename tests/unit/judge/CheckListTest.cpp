@@ -180,7 +180,13 @@ TEST_F(NotRun, OtherScalarsAndSizesWithoutADeclaration) {
 TEST_F(NotRun, OtherSchedulesOnAGpu) {
   expectNotRun(make(), "schedule", "GPU", CheckState::NotApplicable);
 }
-TEST_F(NotRun, AReferenceThatCannotBeMade) { expectNotRun(make(), "reference", "integers"); }
+TEST_F(NotRun, AReferenceThatCannotBeMade) {
+  frontend_.clone.refusals = {{"inline-assembly", "it has inline assembly", 1}};
+  expectNotRun(make(), "reference", "inline assembly");
+}
+TEST_F(NotRun, AReferenceOfWhatHasNothingToWiden) {
+  expectNotRun(make(), "reference", "integers", CheckState::NotApplicable);
+}
 TEST_F(NotRun, CoverageOfWhatIsNoWinnerYetOnAGpu) {
   depth_ = Depth::Search;
   expectNotRun(make(), "coverage", "winners");
