@@ -21,7 +21,7 @@ std::vector<std::unique_ptr<Check>> makeChecks(const CheckSwitches &switches,
   add(makeFreshCheck());
   for (const Derivation kind :
        {Derivation::Scalars, Derivation::Sizes, Derivation::Contents, Derivation::Alignment})
-    add(makeReplayCheck(kind, replays));
+    add(makeReplayCheck(kind, replays, services.assurance));
   add(makeRepeatCheck(replays));
   add(makeScheduleCheck(replays));
   add(makeReferenceCheck(replays, services.frontend, services.toolchain, precise));

@@ -140,6 +140,8 @@ std::optional<Failure> failureToLaunch(const CheckContext &context, const Candid
 /// number of instructions on the emulated device decides.
 Result<std::string> whyTooMuch(CheckContext &context, const Launch &launch);
 
-std::unique_ptr<Check> makeReplayCheck(Derivation kind, std::shared_ptr<DerivedReplays> replays);
+/// Under `Strict` other results on extreme contents are wrong; otherwise they are a gap.
+std::unique_ptr<Check> makeReplayCheck(Derivation kind, std::shared_ptr<DerivedReplays> replays,
+                                       AssurancePolicy assurance);
 
 } // namespace kopt

@@ -46,8 +46,8 @@ std::string mostCommon(const std::vector<const NotDerived *> &missing) {
 
 class ReplayGate final : public Check {
 public:
-  ReplayGate(Derivation kind, std::shared_ptr<DerivedReplays> replays)
-      : kind_(kind), replays_(std::move(replays)) {}
+  ReplayGate(Derivation kind, std::shared_ptr<DerivedReplays> replays, AssurancePolicy assurance)
+      : kind_(kind), replays_(std::move(replays)), assurance_(assurance) {}
   std::string name() const override { return toString(kind_); }
   Depth from() const override { return Depth::Search; }
   Status learn(CheckContext &context, Trial &) override { return replays_->learn(context); }
@@ -104,7 +104,7 @@ private:
       KOPT_TRY(auto failure,
                compare(context, seen, replay.derived.launch, *launch, expected, replay.slack));
       if (failure && replay.derived.isExtreme && failure->check == name() &&
-          failure->verdict == Verdict::WrongResult) {
+          failure->verdict == Verdict::WrongResult && assurance_ != AssurancePolicy::Strict) {
         addGap(seen.trial.assurance,
                {name(), fmt::format("far from the declared or captured numbers, its results differ "
                                     "from the original's: {}",
@@ -253,12 +253,14 @@ private:
 
   Derivation kind_;
   std::shared_ptr<DerivedReplays> replays_;
+  AssurancePolicy assurance_;
 };
 
 } // namespace
 
-std::unique_ptr<Check> makeReplayCheck(Derivation kind, std::shared_ptr<DerivedReplays> replays) {
-  return std::make_unique<ReplayGate>(kind, std::move(replays));
+std::unique_ptr<Check> makeReplayCheck(Derivation kind, std::shared_ptr<DerivedReplays> replays,
+                                       AssurancePolicy assurance) {
+  return std::make_unique<ReplayGate>(kind, std::move(replays), assurance);
 }
 
 } // namespace kopt

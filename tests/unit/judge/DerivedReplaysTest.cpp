@@ -152,6 +152,11 @@ TEST_F(CapturedJudge, FarFromWhatWasDeclaredADifferenceIsToldAndNotRefused) {
       buildWorkload(subject.kernel, subject.specialization, *subject.declaration, DeviceKind::Cuda);
   ASSERT_TRUE(workload);
   subject.workload = *workload;
+  JudgeOptions strictly;
+  strictly.assurance = AssurancePolicy::Strict;
+  LocalJudge strict = make(subject, strictly);
+  ASSERT_TRUE(strict.baseline());
+  EXPECT_EQ(judge(strict, "FAST OVERFLOWS").verdict, Verdict::WrongResult);
   LocalJudge declared = make(std::move(subject), {});
   ASSERT_TRUE(declared.baseline());
   const Trial trial = judge(declared, "FAST OVERFLOWS");
