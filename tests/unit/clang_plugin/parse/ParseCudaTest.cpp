@@ -162,7 +162,7 @@ TEST(ParseCuda, anErrorInASystemHeaderIsNoProblemForWhoKnowsThatNvccCompilesIt) 
 
 TEST(ParseCuda, takesWhatNvccTakesInSharedMemory) {
   const ParsedUnit unit = parseCuda(
-      request(Pass::Device, "struct Counter { Counter() : value(0) {} int value; };\n"
+      request(Pass::Device, "struct Counter { __device__ Counter() : value(0) {} int value; };\n"
                             "__global__ void k(float *out) {\n"
                             "  __shared__ alignas(16) float tile[32];\n"
                             "  __shared__ Counter counter;\n"
