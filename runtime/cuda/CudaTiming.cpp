@@ -12,7 +12,7 @@ namespace {
 
 /// At least; with less, the L2 of an H200 kept some lines.
 constexpr std::size_t kColdBytes = 128u << 20;
-/// 50 us at 2 GHz. The host needs up to 10 us to queue a launch between two events.
+/// 50 us at 2 GHz. An assumption: the host queues a launch between two events in less.
 constexpr std::uint64_t kBusyCycles = 100'000;
 /// Timings between two NVML queries, which take time themselves.
 constexpr unsigned kClockEvery = 8;
