@@ -58,7 +58,7 @@ std::vector<ScreenFinding> inOrder(std::vector<ScreenFinding> findings) {
 llvm::Error compareHostPass(const ScreenRequest &request, std::vector<ScreenFinding> &findings) {
   const ParsedUnit baseline = parse(request, request.baseline, Pass::Host);
   const ParsedUnit candidate = parse(request, request.candidate, Pass::Host);
-  if (baseline.problem() || candidate.problem()) {
+  if (!baseline.ast || candidate.problem()) {
     findings.push_back(
         {"parse", ScreenSeverity::Flag, "the candidate does not parse as host code", 0});
     return llvm::Error::success();

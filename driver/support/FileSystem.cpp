@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -120,6 +121,18 @@ Status createDirectories(const fs::path &path) {
   if (error)
     return ioError("create folder", path, error.value());
   return {};
+}
+
+void removeLeftovers(const fs::path &folder, const std::string &prefix) {
+  std::error_code ignored;
+  for (const fs::directory_entry &entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(prefix))
+      continue;
+    const long process = std::strtol(name.c_str() + prefix.size(), nullptr, 10);
+    if (process > 0 && ::kill(pid_t(process), 0) != 0 && errno == ESRCH)
+      fs::remove_all(entry.path(), ignored);
+  }
 }
 
 Status writeFileAtomically(const fs::path &path, std::string_view content) {

@@ -18,6 +18,10 @@ Result<std::string> readFile(const std::filesystem::path &path);
 /// reason.
 Status writeFileAtomically(const std::filesystem::path &path, std::string_view content);
 
+/// Removes from `folder` what killed processes left: files and folders whose name is `prefix` and
+/// then the number of a process that is gone.
+void removeLeftovers(const std::filesystem::path &folder, const std::string &prefix);
+
 Status createDirectories(const std::filesystem::path &path);
 
 /// A folder that is removed, with its content, by the destructor.

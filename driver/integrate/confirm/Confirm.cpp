@@ -20,6 +20,7 @@ constexpr std::size_t kLaunchesPaired = 512;
 constexpr std::size_t kManyLaunches = 16;
 /// A speedup in the program that differs from that in isolation by more is explained.
 constexpr double kApart = 0.03;
+
 /// True if both speedups are the same but for noise.
 bool agree(double a, double b) { return std::abs(std::log(a / b)) <= std::log(1 + kApart); }
 

@@ -4,9 +4,7 @@
 #include "driver/support/FileSystem.h"
 
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -24,19 +22,6 @@ tl::unexpected<Error> failure(const char *verb, const fs::path &path,
 }
 
 std::error_code lastError() { return {errno, std::generic_category()}; }
-
-/// Removes folders that killed processes left.
-void removeLeftovers(const fs::path &parent, const std::string &prefix) {
-  std::error_code ignored;
-  for (const fs::directory_entry &entry : fs::directory_iterator(parent, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (!name.starts_with(prefix))
-      continue;
-    const long process = std::strtol(name.c_str() + prefix.size(), nullptr, 10);
-    if (process > 0 && ::kill(pid_t(process), 0) != 0 && errno == ESRCH)
-      fs::remove_all(entry.path(), ignored);
-  }
-}
 
 } // namespace
 

@@ -3,8 +3,6 @@
 
 #include "driver/support/FileSystem.h"
 
-#include <charconv>
-#include <csignal>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -92,22 +90,10 @@ private:
 } // namespace
 
 void removeLeftovers(const fs::path &file) {
-  std::error_code ignored;
   const std::string name = file.filename().string();
-  for (const fs::directory_entry &entry : fs::directory_iterator(file.parent_path(), ignored)) {
-    std::string found = entry.path().filename().string();
-    if (found.starts_with("." + name)) // writeFileAtomically() was interrupted
-      found.erase(0, 1);
-    for (const std::string_view marker : {kNew, kOld}) {
-      const std::string start = name + std::string(marker);
-      pid_t pid = 0;
-      if (found.starts_with(start) &&
-          std::from_chars(found.data() + start.size(), found.data() + found.size(), pid).ec ==
-              std::errc() &&
-          pid > 0 && ::kill(pid, 0) != 0 && errno == ESRCH)
-        fs::remove(entry.path(), ignored);
-    }
-  }
+  for (const std::string_view marker : {kNew, kOld})
+    for (const char *hidden : {"", "."}) // hidden: writeFileAtomically() was interrupted
+      removeLeftovers(file.parent_path(), hidden + name + std::string(marker));
 }
 
 Status swapFiles(const std::vector<NewContent> &contents) {

@@ -59,10 +59,11 @@ std::string messageBody(std::string_view body) {
   return text;
 }
 
-/// Makes the edits in `before`. Fails if the file is not the one that was tuned.
-Result<std::string> changedText(const std::string &before, const FileEdits &edits,
-                                const fs::path &file) {
-  if (hashHex(before) != edits.baseHash)
+/// Makes the edits in `before`, whose hash is `hash`. Fails if the file is not the one that was
+/// tuned.
+Result<std::string> changedText(const std::string &before, const std::string &hash,
+                                const FileEdits &edits, const fs::path &file) {
+  if (hash != edits.baseHash)
     return makeError(
         ErrorCode::StaleInput,
         fmt::format("{} changed since it was tuned, so what was measured may no longer hold",
@@ -164,13 +165,14 @@ Result<std::vector<AppliedFile>> applyPatch(const std::vector<FileEdits> &files,
           fmt::format("the patch changes {}, which is not in {}", edits.path, root.string()),
           "apply it in the project that was tuned", file.string());
     KOPT_TRY(const std::string before, readFile(file));
-    if (hashHex(before) == edits.resultHash) {
+    const std::string hash = hashHex(before);
+    if (hash == edits.resultHash) {
       done = edits.path;
       if (!checkOnly)
         removeLeftovers(file);
       continue; // a kill interrupted an earlier call, which is completed
     }
-    KOPT_TRY(std::string after, changedText(before, edits, file));
+    KOPT_TRY(std::string after, changedText(before, hash, edits, file));
     AppliedFile summary{file, 0, 0};
     for (const DiffHunk &hunk : diffTexts(edits.path, before, after).hunks)
       for (const DiffLine &line : hunk.lines) {
