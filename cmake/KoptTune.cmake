@@ -54,9 +54,10 @@ function(kopt_tune_kernels target)
   set_property(TARGET ${target} PROPERTY EXPORT_COMPILE_COMMANDS ON)
 
   get_target_property(source_dir ${target} SOURCE_DIR)
-  set(cuda_sources "$<FILTER:$<TARGET_PROPERTY:${target},SOURCES>,INCLUDE,[.]cu$>")
+  set(cuda_sources "$<TARGET_GENEX_EVAL:${target},$<TARGET_PROPERTY:${target},KOPT_CUDA_SOURCES>>")
+  set(cuda_sources "$<FILTER:${cuda_sources},EXCLUDE,^$>")
   set(cuda_sources "$<PATH:ABSOLUTE_PATH,NORMALIZE,${cuda_sources},${source_dir}>")
-  cmake_language(EVAL CODE "cmake_language(DEFER CALL _kopt_check_sources [[${target}]])")
+  cmake_language(EVAL CODE "cmake_language(DEFER CALL _kopt_find_cuda_sources [[${target}]])")
 
   set(lock_dir kopt)
   if(DEFINED arg_LOCK_DIR)
@@ -400,11 +401,24 @@ function(_kopt_use_variants target lock_dir)
   endforeach()
 endfunction()
 
-# At the end of the directory: sources may be added after kopt_tune_kernels() was called.
-function(_kopt_check_sources target)
+# At the end of the directory: sources and their properties may come after kopt_tune_kernels() was called. Notes the sources
+# that are CUDA by their property LANGUAGE, whatever they are called.
+function(_kopt_find_cuda_sources target)
   get_target_property(sources ${target} SOURCES)
-  if(NOT "${sources}" MATCHES "\\.cu(;|$)|\\$<")
-    message(FATAL_ERROR "kopt_tune_kernels(${target} ...): the target has no .cu file, so there is no kernel to tune")
+  set(others "")
+  foreach(source IN LISTS sources)
+    if(NOT source MATCHES "\\$<")
+      get_source_file_property(language "${source}" TARGET_DIRECTORY ${target} LANGUAGE)
+      if(language STREQUAL "CUDA" AND NOT source MATCHES "\\.cu$")
+        list(APPEND others "${source}")
+      endif()
+    endif()
+  endforeach()
+  set_property(TARGET ${target} PROPERTY KOPT_CUDA_SOURCES
+    "$<FILTER:$<TARGET_PROPERTY:${target},SOURCES>,INCLUDE,[.]cu$>;${others}")
+  if(NOT others AND NOT "${sources}" MATCHES "\\.cu(;|$)|\\$<")
+    message(FATAL_ERROR "kopt_tune_kernels(${target} ...): the target has no source that is CUDA, by the name .cu or by its "
+      "property LANGUAGE, so there is no kernel to tune")
   endif()
 endfunction()
 
