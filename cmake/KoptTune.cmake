@@ -53,10 +53,8 @@ function(kopt_tune_kernels target)
   # Every target's own compile commands, without touching the variable that the rest of the project may have set.
   set_property(TARGET ${target} PROPERTY EXPORT_COMPILE_COMMANDS ON)
 
-  get_target_property(source_dir ${target} SOURCE_DIR)
   set(cuda_sources "$<TARGET_GENEX_EVAL:${target},$<TARGET_PROPERTY:${target},KOPT_CUDA_SOURCES>>")
   set(cuda_sources "$<FILTER:${cuda_sources},EXCLUDE,^$>")
-  set(cuda_sources "$<PATH:ABSOLUTE_PATH,NORMALIZE,${cuda_sources},${source_dir}>")
   cmake_language(EVAL CODE "cmake_language(DEFER CALL _kopt_find_cuda_sources [[${target}]])")
 
   set(lock_dir kopt)
@@ -401,25 +399,30 @@ function(_kopt_use_variants target lock_dir)
   endforeach()
 endfunction()
 
-# At the end of the directory: sources and their properties may come after kopt_tune_kernels() was called. Notes the sources
-# that are CUDA by their property LANGUAGE, whatever they are called.
+# At the end of the directory: sources and their properties may come after kopt_tune_kernels() was called. Notes with
+# absolute paths which sources are CUDA, by the name .cu or by their property LANGUAGE.
 function(_kopt_find_cuda_sources target)
   get_target_property(sources ${target} SOURCES)
+  get_target_property(source_dir ${target} SOURCE_DIR)
   set(others "")
   foreach(source IN LISTS sources)
-    if(NOT source MATCHES "\\$<")
+    if(NOT source MATCHES "\\$<|\\.cu$")
       get_source_file_property(language "${source}" TARGET_DIRECTORY ${target} LANGUAGE)
-      if(language STREQUAL "CUDA" AND NOT source MATCHES "\\.cu$")
+      if(language STREQUAL "CUDA")
+        cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${source_dir}" NORMALIZE)
         list(APPEND others "${source}")
       endif()
     endif()
   endforeach()
-  set_property(TARGET ${target} PROPERTY KOPT_CUDA_SOURCES
-    "$<FILTER:$<TARGET_PROPERTY:${target},SOURCES>,INCLUDE,[.]cu$>;${others}")
   if(NOT others AND NOT "${sources}" MATCHES "\\.cu(;|$)|\\$<")
     message(FATAL_ERROR "kopt_tune_kernels(${target} ...): the target has no source that is CUDA, by the name .cu or by its "
       "property LANGUAGE, so there is no kernel to tune")
   endif()
+  # $<PATH:ABSOLUTE_PATH> takes a single path before CMake 3.27.
+  set(named "$<FILTER:$<TARGET_PROPERTY:${target},SOURCES>,INCLUDE,[.]cu$>")
+  set(relative "$<FILTER:${named},EXCLUDE,^/>")
+  set_property(TARGET ${target} PROPERTY KOPT_CUDA_SOURCES "$<FILTER:${named},INCLUDE,^/>"
+    "$<$<BOOL:${relative}>:${source_dir}/$<JOIN:${relative},;${source_dir}/>>" ${others})
 endfunction()
 
 function(_kopt_json_string text out)

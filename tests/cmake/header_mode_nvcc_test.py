@@ -25,11 +25,13 @@ add_library(one STATIC k.cu)
 set_target_properties(one PROPERTIES CUDA_SEPARABLE_COMPILATION ON)
 target_compile_options(one PRIVATE -Xfatbin -compress=false)
 kopt_tune_kernels(one MODE header)
-add_library(two STATIC named.cpp plain.cpp)
+add_library(two STATIC a.cu named.cpp plain.cpp b.cu)
 kopt_tune_kernels(two)
 set_source_files_properties(named.cpp PROPERTIES LANGUAGE CUDA)
 """,
     "named.cpp": "__global__ void named(int *out) { out[threadIdx.x] = 1; }\n",
+    "a.cu": "int a() { return 1; }\n",
+    "b.cu": "int b() { return 1; }\n",
     "plain.cpp": "int plain() { return 1; }\n",
     "k.cu": f'#include "helper.h"\nconstexpr int BLOCK = 64;\n{KERNEL}\nvoid launch(int *out) {{ k<<<1, BLOCK>>>(out); }}\n',
     "helper.h": "#pragma once\n#define HELPER 0\n",
@@ -75,7 +77,7 @@ class Nvcc(unittest.TestCase):
         self.lock(device_only=False)
         self.configure("80-virtual;90-virtual")
         manifest = json.loads((self.project / "build/kopt/two.json").read_text())
-        self.assertEqual(manifest["sources"], [str(self.project / "named.cpp")])
+        self.assertEqual(manifest["sources"], [str(self.project / name) for name in ("a.cu", "b.cu", "named.cpp")])
         self.assertRegex(self.build(), r"k\.cu:3: note: the variant of 'k' is for sm_90 and changes host code, and this build is "
                                        r"for sm_80, sm_90")
         self.assertEqual(self.texts(), (True, False))
