@@ -9,14 +9,12 @@ namespace kopt::frontend {
 namespace {
 
 enum class Action {
-  /// As Pass, with a value: Clang receives the option's short name and the value as two arguments.
-  /// Options for the host compiler, separated by commas: those that affect parsing are kept.
-  Pass, ///< Clang spells it the same way
-  PassValue,
-  Joined,   ///< Clang receives short name and value as one argument: -DX, -std=c++17
-  NvccOnly, ///< code generation or diagnostics of nvcc: kept for nvcc only
-  Mode,     ///< what to produce and where: dropped, because kopt decides that itself
-  Host,
+  PassValue,   ///< Clang receives short name and value as two arguments
+  Joined,      ///< Clang receives short name and value as one argument: -std=c++17
+  Macros,      ///< a list of macros: Clang receives one -D or -U for each
+  NvccOnly,    ///< code generation or diagnostics of nvcc: kept for nvcc only
+  Mode,        ///< what to produce and where: dropped, because kopt decides that itself
+  Host,        ///< a list of options for the host compiler: those that affect parsing are kept
   OptionsFile, ///< more options, from a file
   Arch,        ///< -arch=sm_90
   Gencode,     ///< -gencode arch=compute_90,code=sm_90
@@ -33,8 +31,8 @@ struct Option {
 /// nvcc 13's options that occur on compile lines. Values may follow as the next argument or after
 /// '='.
 constexpr std::array kOptions = {
-    Option{"-D", "--define-macro", true, Action::Joined},
-    Option{"-U", "--undefine-macro", true, Action::Joined},
+    Option{"-D", "--define-macro", true, Action::Macros},
+    Option{"-U", "--undefine-macro", true, Action::Macros},
     Option{"-I", "--include-path", true, Action::PassValue},
     Option{"-isystem", "--system-include", true, Action::PassValue},
     Option{"-iquote", "", true, Action::PassValue},
@@ -177,19 +175,22 @@ Match match(std::string_view argument) {
   return {};
 }
 
-std::vector<std::string> splitCommas(std::string_view text) {
-  std::vector<std::string> parts;
-  std::string current;
+/// Splits a list as nvcc does: at commas outside of double quotes. A backslash takes the next
+/// character as it is, and empty parts go: "A=1\,2,,B" gives "A=1,2" and "B".
+std::vector<std::string> splitList(std::string_view text) {
+  std::vector<std::string> parts(1);
+  bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 1 < text.size() && text[i + 1] == ',')
-      current += text[++i];
-    else if (text[i] == ',') {
-      parts.push_back(current);
-      current.clear();
-    } else
-      current += text[i];
+    if (text[i] == '\\' && i + 1 < text.size()) {
+      parts.back() += text[++i];
+    } else if (text[i] == ',' && !quoted) {
+      parts.emplace_back();
+    } else {
+      quoted ^= text[i] == '"';
+      parts.back() += text[i];
+    }
   }
-  parts.push_back(current);
+  std::erase(parts, "");
   return parts;
 }
 
@@ -246,12 +247,9 @@ private:
   void apply(const Option &option, const std::string &value,
              const std::vector<std::string> &spelled) {
     switch (option.action) {
-    case Action::Pass:
-      out_.clang.push_back(std::string(option.name));
-      break;
     case Action::PassValue:
       // nvcc takes comma separated lists of directories.
-      for (const std::string &part : splitCommas(value)) {
+      for (const std::string &part : splitList(value)) {
         out_.clang.push_back(std::string(option.name));
         out_.clang.push_back(part);
       }
@@ -259,6 +257,10 @@ private:
     case Action::Joined:
       out_.clang.push_back(option.name == "-std" ? "-std=" + value
                                                  : std::string(option.name) + value);
+      break;
+    case Action::Macros:
+      for (const std::string &macro : splitList(value))
+        out_.clang.push_back(std::string(option.name) + macro);
       break;
     case Action::NvccOnly:
       break;
@@ -268,7 +270,7 @@ private:
       host(value);
       break;
     case Action::OptionsFile:
-      for (const std::string &path : splitCommas(value))
+      for (const std::string &path : splitList(value))
         expand(path, spelled.front() + " " + path);
       return;
     case Action::Arch:
@@ -297,7 +299,7 @@ private:
   /// Options in the host compiler's spelling: -D, -I, -f and -std affect how the file parses; the
   /// others affect code generation.
   void host(const std::string &payload) {
-    std::vector<std::string> parts = splitCommas(payload);
+    std::vector<std::string> parts = splitList(payload);
     for (std::size_t i = 0; i < parts.size(); ++i)
       keepForHost(parts[i], i + 1 < parts.size() ? &parts[i + 1] : nullptr, i);
   }

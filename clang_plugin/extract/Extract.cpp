@@ -376,8 +376,11 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
     }
     for (const Diagnostic &diagnostic : broken.diagnostics)
       if (diagnostic.severity == "error") {
-        addNote(extraction, unit.file + ": nvcc compiles what Clang does not (" +
-                                diagnostic.message + "); what depends on it may be missing");
+        addNote(extraction, (diagnostic.file.empty()
+                                 ? unit.file
+                                 : diagnostic.file + ":" + std::to_string(diagnostic.line)) +
+                                ": nvcc compiles what Clang does not (" + diagnostic.message +
+                                "); what depends on it may be missing");
         break;
       }
   }

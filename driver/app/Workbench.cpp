@@ -55,11 +55,15 @@ Status Workbench::readSources(const SelectionRequest &selection, const PlanKerne
   KernelPlan ahead;
   std::future<Result<ExtractionResult>> proven; // its destructor waits for the result
   if (planKernels) {
-    KOPT_TRY(plan, planKernels(found, [&](const KernelPlan &soon) {
-               ahead = soon;
-               proven =
-                   std::async(std::launch::async, [&] { return extract(*reader, ahead, found); });
-             }));
+    Result<KernelPlan> planned = planKernels(found, [&](const KernelPlan &soon) {
+      ahead = soon;
+      proven = std::async(std::launch::async, [&] { return extract(*reader, ahead, found); });
+    });
+    if (!planned) // what could not be read may be why
+      for (const std::string &note : found.notes)
+        if (note.find(kFileLeftOut) == note.npos)
+          services_.terminal.line("note: " + note);
+    KOPT_TRY(plan, std::move(planned));
   }
   leavesOut_ = plan.leaveOut;
   services_.terminal.status("proving that the kernels can be built alone");

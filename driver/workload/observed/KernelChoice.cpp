@@ -50,6 +50,18 @@ tl::unexpected<Error> noneLaunched(const std::vector<KernelShare> &shares,
                   namesOf(shares)));
 }
 
+/// The error where the kernels of the given files have next to no time.
+tl::unexpected<Error> notWorthIt(const std::vector<std::string> &symbols, double share,
+                                 const std::vector<KernelShare> &elsewhere) {
+  return makeError(
+      ErrorCode::Usage,
+      fmt::format("the kernels of the given files have {} of the program's kernel time",
+                  formatPercent(share)),
+      fmt::format("its time goes to {}; give the files that define them, or select a kernel "
+                  "nevertheless: --kernel '{}'",
+                  namesOf(elsewhere), kernelName(symbols.front())));
+}
+
 } // namespace
 
 std::vector<KernelShare> sharesOf(const std::vector<KernelUse> &kernels) {
@@ -81,7 +93,7 @@ std::string KernelChoice::describeElsewhere() const {
 Result<KernelChoice> chooseByTime(const std::vector<KernelShare> &shares,
                                   const std::vector<KernelInstance> &candidates, std::size_t most) {
   KernelChoice choice;
-  double covered = 0;
+  double covered = 0, chosen = 0;
   for (const KernelShare &share : shares) {
     const bool isEnough = covered >= kShareOfTime;
     if (isEnough && !choice.symbols.empty())
@@ -92,12 +104,15 @@ Result<KernelChoice> chooseByTime(const std::vector<KernelShare> &shares,
         choice.elsewhere.push_back(share);
     } else if (choice.symbols.size() < most) {
       choice.symbols.push_back(share.symbol);
+      chosen += share.share;
     } else {
       choice.late.push_back(share);
     }
   }
   if (choice.symbols.empty())
     return noneLaunched(shares, candidates);
+  if (chosen < kLeastShareOfTime && !choice.elsewhere.empty())
+    return notWorthIt(choice.symbols, chosen, choice.elsewhere);
   return choice;
 }
 

@@ -30,6 +30,9 @@ const KernelShare *findShare(const std::vector<KernelShare> &shares, const std::
 
 /// Kernels are chosen until they have this share of a program's kernel time.
 inline constexpr double kShareOfTime = 0.8;
+/// Kernels with less than this share together are not tuned unasked: no gain of theirs would be
+/// seen in the program.
+inline constexpr double kLeastShareOfTime = 0.01;
 
 struct KernelChoice {
   /// Chosen kernels by their symbols in the trace, the one with the most time first.
@@ -44,7 +47,7 @@ struct KernelChoice {
 
 /// The kernels that have kShareOfTime of the kernel time and are among the candidates; at least the
 /// candidate with the most time, and no more than `most`. Fails with Usage if the program launched
-/// none of the candidates, naming what it launched.
+/// none of the candidates, or if they have less than kLeastShareOfTime, naming what it launched.
 Result<KernelChoice> chooseByTime(const std::vector<KernelShare> &shares,
                                   const std::vector<KernelInstance> &candidates,
                                   std::size_t most = std::numeric_limits<std::size_t>::max());

@@ -55,6 +55,18 @@ TEST_F(KernelChoiceTest, WhereALibraryHasTheTimeTheLongestOfTheFilesIsTaken) {
   ASSERT_EQ(choice->elsewhere.size(), 1u) << "those among the 80 %";
 }
 
+TEST_F(KernelChoiceTest, KernelsWithNextToNoTimeAreNotTunedUnasked) {
+  const std::vector<KernelShare> launched = {{library, 10, 9, 0.995},
+                                             {"_Z5scaleIdEvPT_", 1, 0.05, 0.005}};
+  const auto choice = chooseByTime(launched, candidates());
+  ASSERT_FALSE(choice);
+  EXPECT_EQ(choice.error().what,
+            "the kernels of the given files have 0.5% of the program's kernel time");
+  EXPECT_THAT(choice.error().hint, HasSubstr("cub::reduce (99.5%)"));
+  EXPECT_THAT(choice.error().hint, HasSubstr("--kernel 'scale<double>'"));
+  EXPECT_TRUE(chooseLaunched(launched, candidates())) << "where the user selects it";
+}
+
 TEST_F(KernelChoiceTest, NoMoreAreTakenThanThereIsTimeFor) {
   const auto choice = chooseByTime({{"_Z5scaleIfEvPT_", 10, 4, 0.4},
                                     {ownAsNvccHasIt, 1, 3, 0.3},
