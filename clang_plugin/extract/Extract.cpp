@@ -374,15 +374,10 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
       outcome.diagnostics = broken.diagnostics;
       return outcome;
     }
-    for (const Diagnostic &diagnostic : broken.diagnostics)
-      if (diagnostic.severity == "error") {
-        addNote(extraction, (diagnostic.file.empty()
-                                 ? unit.file
-                                 : diagnostic.file + ":" + std::to_string(diagnostic.line)) +
-                                ": nvcc compiles what Clang does not (" + diagnostic.message +
-                                "); what depends on it may be missing");
-        break;
-      }
+    if (const Diagnostic *first = firstErrorOf(broken.diagnostics))
+      addNote(extraction, (first->file.empty() ? unit.file : first->place()) +
+                              ": nvcc compiles what Clang does not (" + first->message + "); " +
+                              std::string(kPartlyRead));
   }
   if (!host.ast || !device.ast) {
     outcome.diagnostics = host.ast ? device.diagnostics : host.diagnostics;

@@ -278,6 +278,8 @@ inline constexpr int kExtractionSchema = 1;
 
 /// The text of the note about a file that is left out of an extraction.
 inline constexpr std::string_view kFileLeftOut = "does not compile, so its kernels are left out";
+/// The end of the note about a file that nvcc compiles and Clang reads with errors.
+inline constexpr std::string_view kPartlyRead = "what depends on it may be missing";
 
 struct ExtractionResult {
   int schemaVersion = kExtractionSchema;

@@ -320,6 +320,19 @@ bool breaksCudaHeaders(const ParsedUnit &unit) {
 
 } // namespace
 
+std::string Diagnostic::place() const {
+  if (!line)
+    return file;
+  return file + ":" + std::to_string(line) + ":" + std::to_string(column);
+}
+
+const Diagnostic *firstErrorOf(const std::vector<Diagnostic> &diagnostics) {
+  for (const Diagnostic &diagnostic : diagnostics)
+    if (diagnostic.severity == "error" || diagnostic.severity == "fatal")
+      return &diagnostic;
+  return nullptr;
+}
+
 const Diagnostic *ParsedUnit::problem() const {
   const auto found = llvm::find_if(diagnostics, [](const Diagnostic &one) {
     return one.severity == "fatal" || (one.severity == "error" && !one.inSystemHeader);

@@ -43,7 +43,13 @@ struct Diagnostic {
   std::string file, message;
   unsigned line = 0, column = 0;
   bool inSystemHeader = false;
+
+  /// "file:line:column", or as much of it as is known.
+  std::string place() const;
 };
+
+/// The first error or fatal error; null if there is none.
+const Diagnostic *firstErrorOf(const std::vector<Diagnostic> &diagnostics);
 
 struct ParsedUnit {
   std::unique_ptr<clang::ASTUnit> ast; ///< null only after a fatal error

@@ -47,13 +47,6 @@ int fail(const Options &options, int code, const std::string &what, const std::s
   return code;
 }
 
-std::string place(const Diagnostic &diagnostic) {
-  if (!diagnostic.line)
-    return diagnostic.file;
-  return diagnostic.file + ":" + std::to_string(diagnostic.line) + ":" +
-         std::to_string(diagnostic.column);
-}
-
 std::string textOf(const fs::path &file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
@@ -119,29 +112,22 @@ std::string hintFor(const std::string &file, const Diagnostic *error,
   return "give the flags it is built with: -p BUILD for a compile database, or nvcc flags after --";
 }
 
-const Diagnostic *firstErrorOf(const std::vector<Diagnostic> &diagnostics) {
-  for (const Diagnostic &diagnostic : diagnostics)
-    if (diagnostic.severity == "error" || diagnostic.severity == "fatal")
-      return &diagnostic;
-  return nullptr;
-}
-
 std::string leftOut(const std::string &file, const std::vector<Diagnostic> &diagnostics) {
   const Diagnostic *first = firstErrorOf(diagnostics);
   return file + " " + std::string(kFileLeftOut) +
-         (first ? ": " + place(*first) + ": " + first->message : "");
+         (first ? ": " + first->place() + ": " + first->message : "");
 }
 
 int failToCompile(const Options &options, const std::string &file,
                   const std::vector<Diagnostic> &diagnostics, const std::string &withoutFlags) {
   const Diagnostic *first = firstErrorOf(diagnostics);
   for (const Diagnostic &diagnostic : diagnostics)
-    std::cerr << place(diagnostic) << ": " << diagnostic.severity << ": " << diagnostic.message
+    std::cerr << diagnostic.place() << ": " << diagnostic.severity << ": " << diagnostic.message
               << "\n";
   return fail(options, kBaselineFailed,
               fs::path(file).filename().string() + " does not compile" +
                   (first ? ": " + first->message : ""),
-              first ? place(*first) : file, hintFor(file, first, withoutFlags));
+              first ? first->place() : file, hintFor(file, first, withoutFlags));
 }
 
 /// Compile databases by -p or by the folder of a file. Each is read once.

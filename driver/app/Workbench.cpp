@@ -43,9 +43,12 @@ Status Workbench::readSources(const SelectionRequest &selection, const PlanKerne
     candidateDeadline_.took(services_.clock.now() - start);
     extractSeconds_ = Duration(services_.clock.now() - start).count();
   }
-  for (const std::string &note : found.notes)
-    if (note.find(kFileLeftOut) != note.npos)
-      services_.terminal.line("note: " + note);
+  const auto tellOf = [&](std::string_view kind) {
+    for (const std::string &note : found.notes)
+      if (note.find(kind) != note.npos)
+        services_.terminal.line("note: " + note);
+  };
+  tellOf(kFileLeftOut);
   KernelPlan plan{selection, false};
   const auto symbolsOf = [](const KernelPlan &of) {
     const std::vector<std::string> symbols =
@@ -59,10 +62,8 @@ Status Workbench::readSources(const SelectionRequest &selection, const PlanKerne
       ahead = soon;
       proven = std::async(std::launch::async, [&] { return extract(*reader, ahead, found); });
     });
-    if (!planned) // what could not be read may be why
-      for (const std::string &note : found.notes)
-        if (note.find(kFileLeftOut) == note.npos)
-          services_.terminal.line("note: " + note);
+    if (!planned)
+      tellOf(kPartlyRead); // it may be why
     KOPT_TRY(plan, std::move(planned));
   }
   leavesOut_ = plan.leaveOut;

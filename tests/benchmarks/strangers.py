@@ -138,7 +138,9 @@ class Program:
         again = {}
         for kernel in sorted({base_name(kernel) for kernel in kernels}):
             ratios = [before[kernel] / after[kernel] for before, after in pairs if kernel in before and after.get(kernel)]
-            again[kernel] = statistics.median(ratios) if ratios else 0
+            if not ratios:
+                return f"{kernel} was not timed again"
+            again[kernel] = statistics.median(ratios)
         lost = [kernel for kernel, ratio in again.items() if ratio <= 1]
         if lost:
             return "not faster again: " + ", ".join(f"{kernel} {again[kernel]:.3f}x" for kernel in lost)

@@ -84,6 +84,7 @@ class TheProgramChoosesAgain(ProgramTest):
         self.assertEqual([kernel["kernel"] for kernel in out["results"]], ["weigh"])
         done, _ = self.tune_program(file, "--kernel", "blend", code=1)
         self.assertIn("launched none of the kernels: blend", done.stderr)
+        self.assertNotIn("--no-proof", done.stderr, "a note that says nothing about the error")
 
     def test_what_is_not_in_the_files_is_named(self):
         text = (DATA / "captured.cu").read_text()

@@ -50,16 +50,15 @@ tl::unexpected<Error> noneLaunched(const std::vector<KernelShare> &shares,
                   namesOf(shares)));
 }
 
-/// The error where the kernels of the given files have next to no time.
-tl::unexpected<Error> notWorthIt(const std::vector<std::string> &symbols, double share,
-                                 const std::vector<KernelShare> &elsewhere) {
+/// The error where the candidates have next to no time.
+tl::unexpected<Error> notWorthIt(const KernelChoice &choice, double share) {
   return makeError(
       ErrorCode::Usage,
       fmt::format("the kernels of the given files have {} of the program's kernel time",
                   formatPercent(share)),
       fmt::format("its time goes to {}; give the files that define them, or select a kernel "
                   "nevertheless: --kernel '{}'",
-                  namesOf(elsewhere), kernelName(symbols.front())));
+                  namesOf(choice.elsewhere), kernelName(choice.symbols.front())));
 }
 
 } // namespace
@@ -93,7 +92,7 @@ std::string KernelChoice::describeElsewhere() const {
 Result<KernelChoice> chooseByTime(const std::vector<KernelShare> &shares,
                                   const std::vector<KernelInstance> &candidates, std::size_t most) {
   KernelChoice choice;
-  double covered = 0, chosen = 0;
+  double covered = 0;
   for (const KernelShare &share : shares) {
     const bool isEnough = covered >= kShareOfTime;
     if (isEnough && !choice.symbols.empty())
@@ -104,15 +103,17 @@ Result<KernelChoice> chooseByTime(const std::vector<KernelShare> &shares,
         choice.elsewhere.push_back(share);
     } else if (choice.symbols.size() < most) {
       choice.symbols.push_back(share.symbol);
-      chosen += share.share;
     } else {
       choice.late.push_back(share);
     }
   }
   if (choice.symbols.empty())
     return noneLaunched(shares, candidates);
-  if (chosen < kLeastShareOfTime && !choice.elsewhere.empty())
-    return notWorthIt(choice.symbols, chosen, choice.elsewhere);
+  double own = 0; // of all candidates, chosen or not
+  for (const KernelShare &share : shares)
+    own += isAmong(candidates, share.symbol) ? share.share : 0;
+  if (own < kLeastShareOfTime)
+    return notWorthIt(choice, own);
   return choice;
 }
 

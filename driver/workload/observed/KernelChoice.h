@@ -30,8 +30,8 @@ const KernelShare *findShare(const std::vector<KernelShare> &shares, const std::
 
 /// Kernels are chosen until they have this share of a program's kernel time.
 inline constexpr double kShareOfTime = 0.8;
-/// Kernels with less than this share together are not tuned unasked: no gain of theirs would be
-/// seen in the program.
+/// Where all candidates together have less than this share, none is tuned unasked: no gain of
+/// theirs would be seen in the program.
 inline constexpr double kLeastShareOfTime = 0.01;
 
 struct KernelChoice {

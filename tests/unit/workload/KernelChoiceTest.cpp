@@ -67,6 +67,15 @@ TEST_F(KernelChoiceTest, KernelsWithNextToNoTimeAreNotTunedUnasked) {
   EXPECT_TRUE(chooseLaunched(launched, candidates())) << "where the user selects it";
 }
 
+TEST_F(KernelChoiceTest, ManyShortKernelsAreWorthTheirSum) {
+  const auto choice = chooseByTime({{library, 10, 9, 0.985},
+                                    {"_Z5scaleIfEvPT_", 1, 0.08, 0.008},
+                                    {"_Z5scaleIdEvPT_", 1, 0.07, 0.007}},
+                                   candidates());
+  ASSERT_TRUE(choice) << choice.error().what;
+  EXPECT_THAT(choice->symbols, ElementsAre("_Z5scaleIfEvPT_"));
+}
+
 TEST_F(KernelChoiceTest, NoMoreAreTakenThanThereIsTimeFor) {
   const auto choice = chooseByTime({{"_Z5scaleIfEvPT_", 10, 4, 0.4},
                                     {ownAsNvccHasIt, 1, 3, 0.3},
