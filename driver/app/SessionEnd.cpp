@@ -3,8 +3,10 @@
 
 #include "driver/app/ObserveFlow.h"
 #include "driver/integrate/confirm/BuiltPrograms.h"
+#include "driver/integrate/confirm/ScreenInProgram.h"
 #include "driver/report/RunFolder.h"
 #include "driver/report/SessionReport.h"
+#include "driver/source/RenderSlice.h"
 #include "driver/support/Log.h"
 #include "driver/workload/observed/SubjectWorkload.h"
 
@@ -111,6 +113,7 @@ Result<ProgramRequest> programRequest(const SessionEnd &end) {
   std::error_code ignored;
   request.directory = fs::current_path(ignored);
   request.tests = end.tests;
+  request.ran = end.ranProgram;
   for (const fs::path &folder : {request.way.project, end.root})
     for (const char *name : {".git", ".kopt"})
       request.left.push_back(folder / name);
@@ -141,6 +144,42 @@ LaunchSeconds launchSeconds(const Trial &winner, const Workload &workload) {
     after += count * timing.candidateSeconds;
   }
   return launches > 0 ? LaunchSeconds{before / launches, after / launches} : LaunchSeconds{};
+}
+
+Result<std::vector<std::optional<double>>> screenTrials(const SessionEnd &end,
+                                                        const TuneSubject &subject,
+                                                        const std::vector<const Trial *> &trials) {
+  const LoggedStage logged("screen the candidates in the program");
+  std::vector<std::optional<double>> speedups(trials.size());
+  auto request = programRequest(end);
+  if (!request || !end.observed)
+    return speedups; // the end of the session says why
+  request->patchRoot = patchRoot(subject.kernel.file);
+  std::vector<std::size_t> written;
+  std::vector<Patch> patches;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const auto edits = writeBackEdits(subject.kernel, subject.specialization, trials[i]->candidate);
+    if (!edits)
+      continue;
+    auto patch = makePatch(*edits, end.bench.extraction().fileHashes, request->patchRoot);
+    if (!patch)
+      continue;
+    patches.push_back(std::move(*patch));
+    written.push_back(i);
+  }
+  KOPT_TRY(const TemporaryDirectory scratch, TemporaryDirectory::create("kopt-screen"));
+  const CaptureSetup capture =
+      findCapture(end.services.installation.runner.parent_path(), end.services.installation.cuda);
+  request->scratch = scratch.path();
+  auto programs = openPrograms(end.services.processes, capture, std::move(*request));
+  if (!programs)
+    return speedups;
+  ProgramSample before;
+  before.kernels = kernelSamples(*end.observed);
+  const auto screened = screenInProgram(**programs, before, subject.specialization.symbol, patches);
+  for (std::size_t i = 0; i < written.size(); ++i)
+    speedups[written[i]] = screened[i];
+  return speedups;
 }
 
 Result<SessionRecord> endSession(const SessionEnd &end, std::vector<Win> wins) {

@@ -23,6 +23,8 @@ struct SessionEnd {
   double minGain = 0.01;
   /// True once the time for the search is used up; empty: no limit.
   std::function<bool()> isTimeUp{};
+  /// Takes the seconds of each run of the old or the new program; may be empty.
+  std::function<void(double seconds)> ranProgram{};
 };
 
 /// Estimates from isolated times the seconds that a win saves in a run of the program: the kernel's
@@ -33,6 +35,13 @@ double savedSeconds(const Trial &winner, const KernelShare *share);
 /// The mean time of a launch in isolation, where the launches of the workload occur as often as
 /// their shares of the kernel's time (the weights) say.
 LaunchSeconds launchSeconds(const Trial &winner, const Workload &workload);
+
+/// How many times as fast the candidates of the subject's trials are in the program, as
+/// screenInProgram(); nothing for a candidate that cannot be written to the user's files. Fails
+/// with Internal if there is no folder for the copies of the program.
+Result<std::vector<std::optional<double>>> screenTrials(const SessionEnd &end,
+                                                        const TuneSubject &subject,
+                                                        const std::vector<const Trial *> &trials);
 
 /// Composes and confirms the wins, stores the session and writes its folder. Fails as
 /// integrateWins().

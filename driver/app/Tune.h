@@ -79,7 +79,7 @@ private:
   std::optional<double> shareOf(const std::string &symbol) const;
   /// Sets the time limit of the next kernel. False if too little time is left.
   bool beginTurn(std::size_t index);
-  double secondsUsed() const; ///< by the current kernel
+  double secondsUsed() const; ///< by the current kernel, without the program's own runs
 
   Result<TuneOutcome> tune(const TuneSubject &subject);
   Result<TuneOutcome> tuneInRun(const TuneSubject &subject, const SubjectWorkload &workload,
@@ -99,6 +99,7 @@ private:
                       const SearchHistory &history, OpenRun &run, DecisionLog &decisions,
                       TuneOutcome &outcome);
 
+  SessionEnd sessionEnd();
   /// The winners as one patch, confirmed in the program.
   Status endSession();
 
@@ -117,8 +118,10 @@ private:
   std::vector<KernelShare> late_;         ///< of the kernels that were left out for lack of time
   bool choseKernels_ = false;             ///< the user named no kernels
   TuneOverview overview_;
-  double observing_ = 0;             ///< seconds of the program's own runs
-  std::optional<TimeBudget> budget_; ///< begins after the program's own runs
+  double observing_ = 0;             ///< seconds of the program's own runs that observe it
+  double programSeconds_ = 0;        ///< seconds of those that time candidates and wins
+  double turnProgram_ = 0;           ///< of these, before the current kernel's turn
+  std::optional<TimeBudget> budget_; ///< of what kopt itself does; begins after the observation
   double turnLimit_ = 0;             ///< seconds for the current kernel; 0: no limit
   std::chrono::steady_clock::time_point turnStart_;
   std::optional<double> quickestBaseline_; ///< seconds

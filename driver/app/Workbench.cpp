@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <future>
+#include <nlohmann/json.hpp>
 #include <set>
 
 namespace kopt {
@@ -248,6 +249,25 @@ Status Workbench::tellOfRoutes() {
   return {};
 }
 
+nlohmann::json Workbench::describe() const {
+  const DeviceInfo &own = device();
+  nlohmann::json gpus = nlohmann::json::array();
+  for (const PooledRunner &member : pool_)
+    gpus.push_back(member.name);
+  return {{"kind", toString(own.kind)},
+          {"name", own.name},
+          {"arch", own.arch},
+          {"driver", own.driver},
+          {"uuid", own.uuid},
+          {"gpus", gpus},
+          {"modelled", own.modelled},
+          {"l2_bytes", own.l2Bytes},
+          {"toolchain", toolchain_->name()},
+          {"sandbox", toJson(sandbox_.layers())},
+          {"dram_bytes_per_second", own.dramBytesPerSecond},
+          {"store_bytes_per_second", own.storeBytesPerSecond}};
+}
+
 RunnerHooks Workbench::hooks() {
   return {[this](const std::string &text) { services_.terminal.line(text); },
           [this] { return services_.interrupted && *services_.interrupted; }};
@@ -265,7 +285,8 @@ Result<std::unique_ptr<Runner>> Workbench::openEmulated() {
 
 Result<std::unique_ptr<Judge>> Workbench::makeJudge(const TuneSubject &subject,
                                                     const Workload &workload, JudgeOptions options,
-                                                    const std::string &folder) {
+                                                    const std::string &folder,
+                                                    std::function<double()> secondsLeft) {
   options.scratch = scratch() / "evaluate" / folder;
   if (options.arch.empty())
     options.arch = device().arch;
@@ -275,6 +296,7 @@ Result<std::unique_ptr<Judge>> Workbench::makeJudge(const TuneSubject &subject,
   JudgeServices services{*frontend_, *toolchain_, {}, [this](const std::string &text) {
                            services_.terminal.line(text);
                          }};
+  services.secondsLeft = std::move(secondsLeft);
   if (!device().modelled)
     services.emulated = {emulator_.get(), [this] { return openEmulated(); }};
   for (const PooledRunner &member : pool_) {

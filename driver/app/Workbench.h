@@ -16,6 +16,7 @@
 
 #include <atomic>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 
 namespace kopt {
@@ -59,6 +60,8 @@ public:
   const Sandbox &sandbox() const { return sandbox_; }
   const CompilerSandbox &compilers() const { return compilers_; }
   const DeviceInfo &device() const { return pool_.front().runner->device(); }
+  /// The device, its compiler and the sandbox, as a run's record has them.
+  nlohmann::json describe() const;
   const ExtractionResult &extraction() const { return extraction_; }
   std::vector<TuneSubject> &subjects() { return subjects_; }
   const std::vector<LeftOutKernel> &leftOut() const { return leftOut_; }
@@ -71,9 +74,11 @@ public:
   /// Frontend::hostText().
   Result<CandidateFile> readCandidate(const std::filesystem::path &file, const std::string &arch);
 
-  /// Makes a judge. `folder` is the name of its scratch folder.
+  /// Makes a judge. `folder` is the name of its scratch folder, and `secondsLeft` as JudgeServices
+  /// has it.
   Result<std::unique_ptr<Judge>> makeJudge(const TuneSubject &subject, const Workload &workload,
-                                           JudgeOptions options, const std::string &folder);
+                                           JudgeOptions options, const std::string &folder,
+                                           std::function<double()> secondsLeft = {});
 
 private:
   Workbench(Services services, SourceSettings sources)

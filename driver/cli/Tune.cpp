@@ -218,7 +218,7 @@ private:
     app.add_option("--patience", options.patience,
                    "rounds without a gain after which the search stops (default 4)");
     app.add_option("--budget-seconds", options.budgetSeconds,
-                   "limit on wall time after the program's own runs, in seconds, for all kernels "
+                   "limit on wall time without the program's own runs, in seconds, for all kernels "
                    "together (default 1800)");
     app.add_option("--gpus", options.gpus,
                    "identical GPUs that judge candidates in parallel: a number, a list such as "

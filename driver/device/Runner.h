@@ -6,6 +6,8 @@
 #include "driver/model/Device.h"
 #include "driver/support/Result.h"
 
+#include <future>
+
 namespace kopt {
 
 class Runner {
@@ -30,13 +32,15 @@ public:
   /// with the reason and its remedy in `detail` the first time.
   virtual Result<ProfileOutcome> profile(ModuleId module, const Launch &launch,
                                          const RunOptions &options) = 0;
-  /// Runs one launch under each of these tools of compute-sanitizer (memcheck, racecheck,
-  /// initcheck, synccheck), each in a separate process, all at the same time. Returns one report
-  /// for each tool.
-  virtual Result<std::vector<SanitizerReport>>
+  using SanitizerReports = Result<std::vector<SanitizerReport>>; ///< one report for each tool
+  /// Begins to run one launch under each of these tools of compute-sanitizer (memcheck, racecheck,
+  /// initcheck, synccheck), each in a separate process, all at the same time. The runner's other
+  /// calls may go on meanwhile, but a launch that is timed would be disturbed. The future's
+  /// destructor waits.
+  virtual std::future<SanitizerReports>
   sanitize(ModuleId, const Launch &, const std::vector<std::string> &tools, const RunOptions &) {
-    return std::vector<SanitizerReport>(
-        tools.size(), {false, 0, "compute-sanitizer does not support this device"});
+    return readily(std::vector<SanitizerReport>(
+        tools.size(), {false, 0, "compute-sanitizer does not support this device"}));
   }
   /// Runs one launch under Nsight Compute, in a separate process, with these sections, or with the
   /// set "detailed" if none is named, and always with source counters.
@@ -57,6 +61,12 @@ public:
   /// Why the device is no longer used (a quarantine, a process that cannot be started); empty if it
   /// is in use. If not empty, calls fail with Environment.
   virtual std::string lost() const { return {}; }
+  /// A future that has its value.
+  static std::future<SanitizerReports> readily(SanitizerReports reports) {
+    std::promise<SanitizerReports> promise;
+    promise.set_value(std::move(reports));
+    return promise.get_future();
+  }
   /// The incidents since the last call: faults that are not a candidate's failure.
   virtual std::vector<Incident> takeIncidents() { return {}; }
 };

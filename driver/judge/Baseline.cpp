@@ -293,11 +293,15 @@ Result<bool> DeviceJudge::chooseCacheModes(const Trial &cold) {
 Status DeviceJudge::timeBaseline(Trial &trial) {
   VerdictPolicy policy = options_.policy;
   policy.candidates = 1;
+  auto start = std::chrono::steady_clock::now();
   KOPT_TRY(bool timed, time(context_.baseline(), policy, 1, trial));
+  timeSeconds_ = secondsSince(start);
   if (timed) {
     KOPT_TRY(const bool isAnyWarm, chooseCacheModes(trial));
     if (isAnyWarm) {
+      start = std::chrono::steady_clock::now();
       KOPT_TRY(timed, time(context_.baseline(), policy, 1, trial));
+      timeSeconds_ = secondsSince(start);
     }
   }
   if (!timed)

@@ -15,11 +15,22 @@
 #include <fmt/ranges.h>
 
 namespace kopt {
+namespace {
+
+/// Once the time for a confirmation is nearly over, it only times the candidate: in five processes
+/// and on held-out launches, which together take about so many times the baseline's timing.
+constexpr double kTimings = 6;
+/// The most of the time for a confirmation that one step of learning may take.
+constexpr double kShareOfTime = 0.2;
+constexpr const char *kNoTime = "the time budget was nearly used up; --budget-seconds gives more";
+
+} // namespace
 
 DeviceJudge::DeviceJudge(JudgeDevice device, Frontend &frontend, Toolchain &toolchain,
-                         Subject subject, JudgeOptions options, const EmulatedDevices &emulated)
+                         Subject subject, JudgeOptions options, const EmulatedDevices &emulated,
+                         std::function<double()> secondsLeft)
     : device_(std::move(device)), runner_(device_.runner), frontend_(frontend),
-      toolchain_(toolchain), options_(std::move(options)),
+      toolchain_(toolchain), options_(std::move(options)), secondsLeft_(std::move(secondsLeft)),
       context_(runner_, std::move(subject), options_.seed, options_.checks),
       emulation_(makeEmulation(emulated, frontend_, context_.subject(), options_)),
       replays_(std::make_shared<DerivedReplays>(options_.mostDerived)),
@@ -75,6 +86,18 @@ bool DeviceJudge::fitsWithoutOptIn(const Candidate &candidate, const Built &buil
   return true;
 }
 
+bool DeviceJudge::isLate() const {
+  return secondsLeft_ && secondsLeft_() < kTimings * timeSeconds_;
+}
+
+bool DeviceJudge::hasNoTime(const Check &check) const {
+  return check.from() > Depth::Search && (unlearned_.contains(&check) || isLate());
+}
+
+double DeviceJudge::mostSeconds(double seconds) const {
+  return secondsLeft_ ? std::clamp(kShareOfTime * secondsLeft_(), 0.0, seconds) : seconds;
+}
+
 Result<bool> DeviceJudge::verify(const Candidate &candidate, const Built &built,
                                  std::uint64_t freshSeed, Strength strength, Depth depth,
                                  Trial &trial) {
@@ -82,10 +105,23 @@ Result<bool> DeviceJudge::verify(const Candidate &candidate, const Built &built,
     trial.stage = Stage::Verify;
   Examination examination{candidate, built, freshSeed, strength, depth, trial};
   for (const std::unique_ptr<Check> &check : checks_)
-    if (depth >= check->from())
+    if (depth >= check->from() && !hasNoTime(*check))
       check->begin(context_, examination);
+  const Result<bool> passed = runChecks(examination);
+  for (const std::unique_ptr<Check> &check : checks_)
+    check->end();
+  return passed;
+}
+
+Result<bool> DeviceJudge::runChecks(Examination &examination) {
+  const Depth depth = examination.depth;
+  Trial &trial = examination.trial;
   for (const std::unique_ptr<Check> &check : checks_) {
     CheckRecord record{check->name(), CheckState::Passed, ""};
+    if (depth >= check->from() && hasNoTime(*check)) {
+      trial.checks.push_back({check->name(), CheckState::NotRun, kNoTime});
+      continue;
+    }
     std::optional<LoggedStage> logged;
     if (depth > Depth::Search)
       logged.emplace("check " + check->name());
@@ -460,6 +496,11 @@ Result<std::optional<Speedup>> DeviceJudge::compare(Built one, Built other) {
 }
 
 Status DeviceJudge::addCounters(const Prepared &prepared, Trial &trial) {
+  if (isLate()) {
+    trial.findings.push_back(
+        {"profile", Severity::Note, std::string("no counters: ") + kNoTime, ""});
+    return {};
+  }
   const auto start = std::chrono::steady_clock::now();
   Trial unused;
   Built built = prepared.built;

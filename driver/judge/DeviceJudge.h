@@ -19,8 +19,10 @@ namespace kopt {
 class DeviceJudge {
 public:
   /// `emulated` opens an emulated device for the check `emulated`; empty: there is none.
+  /// `secondsLeft` is as JudgeServices has it.
   DeviceJudge(JudgeDevice device, Frontend &frontend, Toolchain &toolchain, Subject subject,
-              JudgeOptions options, const EmulatedDevices &emulated = {});
+              JudgeOptions options, const EmulatedDevices &emulated = {},
+              std::function<double()> secondsLeft = {});
 
   /// Runs, repeats, times and profiles the user's own kernel, and learns which buffers are pure
   /// outputs. Must succeed before anything is judged. In a search, checks that run only
@@ -71,6 +73,13 @@ private:
   bool fitsWithoutOptIn(const Candidate &candidate, const Built &built, Trial &trial) const;
   Result<bool> verify(const Candidate &candidate, const Built &built, std::uint64_t freshSeed,
                       Strength strength, Depth depth, Trial &trial);
+  Result<bool> runChecks(Examination &examination);
+  /// True if a confirmation has just the time left to time the candidate.
+  bool isLate() const;
+  /// True if the check is one for winners that has not learned for lack of time, or cannot run.
+  bool hasNoTime(const Check &check) const;
+  /// The seconds that one step of learning may take, at most `seconds`.
+  double mostSeconds(double seconds) const;
   Result<std::optional<Failure>> timedOutputsAgree(std::size_t index, const Launch &launch,
                                                    const TimingOutcome &outcome, Trial &trial);
   TimeOptions timeOptions(std::size_t index) const; ///< for launch `index` of the workload
@@ -113,13 +122,16 @@ private:
   Frontend &frontend_;
   Toolchain &toolchain_;
   JudgeOptions options_;
+  std::function<double()> secondsLeft_; ///< as JudgeServices has it
   CheckContext context_;
   std::unique_ptr<Emulation> emulation_; ///< null: there is none
   std::shared_ptr<DerivedReplays> replays_;
   std::vector<std::unique_ptr<Check>> checks_;
   bool hasTestedMutants_ = false;
-  Depth learned_ = Depth::Search;  ///< the greatest depth whose checks have learned
-  std::vector<AssuranceGap> gaps_; ///< gaps of the workload, and so of every candidate
+  Depth learned_ = Depth::Search;     ///< the greatest depth whose checks have learned
+  std::set<const Check *> unlearned_; ///< for lack of time
+  double timeSeconds_ = 0;            ///< that it took to time the baseline
+  std::vector<AssuranceGap> gaps_;    ///< gaps of the workload, and so of every candidate
   AdequacyReport mutations_;
   std::set<std::size_t> warm_;         ///< launches of the workload that are timed with a warm L2
   std::uint32_t sharedOfBaseline_ = 0; ///< bytes of static shared memory of the original

@@ -49,6 +49,9 @@ struct JudgeServices {
   std::function<void(const std::string &)>
       tell; ///< reports to the user what happens to the devices; called from any thread
   EmulatedDevices emulated{};
+  /// The seconds that a confirmation may still take: what cannot be done in them is left out and
+  /// named. Called from any thread; empty: no limit.
+  std::function<double()> secondsLeft{};
 };
 
 struct JudgeOptions {

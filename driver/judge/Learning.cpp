@@ -20,6 +20,10 @@ Status DeviceJudge::learnChecks(Depth depth, Trial &trial) {
   for (const std::unique_ptr<Check> &check : checks_) {
     if (check->from() != depth)
       continue;
+    if (depth > Depth::Search && isLate()) {
+      unlearned_.insert(check.get());
+      continue;
+    }
     const LoggedStage logged("learn " + check->name());
     KOPT_CHECK(check->learn(context_, trial));
   }
@@ -30,7 +34,7 @@ Status DeviceJudge::learnChecks(Depth depth, Trial &trial) {
 Status DeviceJudge::learnForWinner(Trial &trial) {
   if (learned_ == Depth::Search) {
     const StageTimer timer(trial, "baseline/checks");
-    KOPT_CHECK(replays_->learnAll(context_, trial));
+    KOPT_CHECK(replays_->learnAll(context_, trial, mostSeconds(GpuSeconds::kLearn)));
     KOPT_CHECK(learnChecks(Depth::Trial, trial));
   }
   return testMutants(trial);
@@ -44,7 +48,7 @@ AdequacySettings DeviceJudge::adequacySettings() const {
   settings.toolchain = toolchain_.name();
   settings.threads = std::max(1u, options_.buildThreads);
   if (!runner_.device().modelled && options_.assurance == AssurancePolicy::Standard)
-    settings.mostSeconds = options_.mutantSeconds;
+    settings.mostSeconds = isLate() ? 0 : mostSeconds(options_.mutantSeconds);
   return settings;
 }
 

@@ -8,7 +8,8 @@ namespace kopt {
 namespace {
 
 /// Unlike a trial of the search, a confirmation runs every check, and times in several processes.
-constexpr double kConfirmationPerTrial = 3;
+/// Where little time is left, it only verifies and times.
+constexpr double kConfirmationPerTrial = 3, kLeastConfirmationPerTrial = 2;
 /// On a GPU, checks that run only for winners learn when there is a winner. On ten programs on an
 /// H200 that took twice the seconds of the baseline.
 constexpr double kLearningPerBaseline = 2;
@@ -21,7 +22,8 @@ TimeBudget::TimeBudget(const Clock &clock, double seconds)
 double TimeBudget::used() const { return Duration(clock_.now() - start_).count(); }
 
 double TimeBudget::left() const {
-  return seconds_ > 0 ? std::max(0.0, seconds_ - used()) : std::numeric_limits<double>::infinity();
+  return seconds_ > 0 ? std::max(0.0, seconds_ - reserved_ - used())
+                      : std::numeric_limits<double>::infinity();
 }
 
 double TimeBudget::shareOf(double weight, double weights, double fewest) const {
@@ -30,12 +32,17 @@ double TimeBudget::shareOf(double weight, double weights, double fewest) const {
 }
 
 double secondsToConfirm(const SearchHistory &history) {
-  double longest = 0;
-  for (const Trial &trial : history.trials)
-    if (trial.verdict == Verdict::Faster && &trial != &history.trials.front())
+  double longest = 0, longestTimed = 0;
+  for (const Trial &trial : history.trials) {
+    if (&trial == &history.trials.front())
+      continue;
+    if (trial.verdict == Verdict::Faster)
       longest = std::max(longest, trial.seconds);
+    if (trial.speedup)
+      longestTimed = std::max(longestTimed, trial.seconds);
+  }
   if (longest == 0)
-    return 0;
+    return kLeastConfirmationPerTrial * longestTimed;
   const Trial &baseline = history.trials.front();
   const bool isModelled = baseline.speedup && baseline.speedup->modelled;
   return kConfirmationPerTrial * longest +

@@ -17,7 +17,9 @@ public:
 
   double limit() const { return seconds_; } ///< 0: no limit
   double used() const;
-  double left() const; ///< at least 0; infinite if there is no limit
+  /// Keeps seconds of the time for what comes at the end. Replaces an earlier call.
+  void reserve(double seconds) { reserved_ = seconds; }
+  double left() const; ///< and not reserved; at least 0; infinite if there is no limit
   /// The seconds for a kernel with this weight, from the time that is left. `weights` is the total
   /// weight of the remaining kernels, including this one. At least `fewest` seconds, if that much
   /// is left. Time that one kernel does not use goes to the following ones.
@@ -25,12 +27,12 @@ public:
 
 private:
   const Clock &clock_;
-  double seconds_;
+  double seconds_, reserved_ = 0;
   std::chrono::steady_clock::time_point start_;
 };
 
-/// The seconds that confirming the best candidates will take, estimated from their trials: a search
-/// leaves this much of its time.
+/// The seconds that a search leaves of its time to confirm the best candidates, estimated from
+/// their trials; as long as none is faster, what confirming the next candidate takes at least.
 double secondsToConfirm(const SearchHistory &history);
 
 /// Unset or 0: no limit.

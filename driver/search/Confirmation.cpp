@@ -2,6 +2,8 @@
 #include "driver/search/Confirmation.h"
 
 #include <algorithm>
+#include <fmt/format.h>
+#include <map>
 
 namespace kopt {
 namespace {
@@ -38,6 +40,47 @@ Status putBestFirst(std::vector<const Trial *> &finalists, int round, Judge &jud
   return {};
 }
 
+/// Puts the fastest candidate that the first one was made from at the second place.
+void addParent(std::vector<const Trial *> &finalists, const SearchHistory &history) {
+  const Trial *best = nullptr;
+  for (const std::string &hash : finalists.front()->candidate.parents)
+    for (const Trial &trial : history.trials)
+      if (trial.candidateHash == hash && trial.verdict == Verdict::Faster && trial.speedup &&
+          (!best || trial.speedup->estimate > best->speedup->estimate))
+        best = &trial;
+  if (!best)
+    return;
+  std::erase(finalists, best);
+  finalists.insert(finalists.begin() + 1, best);
+  finalists.resize(std::min(finalists.size(), std::size_t(kMostConfirmations)));
+}
+
+/// Below this speedup in the program a candidate that was not timed there is the better choice.
+constexpr double kLeastInProgram = 1.01;
+
+/// Sorts the finalists by their times in the program; those without keep their order.
+Status orderByProgram(std::vector<const Trial *> &finalists, const SearchHistory &history,
+                      const ProgramScreen &screen, DecisionLog &decisions) {
+  if (!finalists.empty())
+    addParent(finalists, history);
+  if (finalists.size() < 2)
+    return {};
+  KOPT_TRY(const std::vector<std::optional<double>> speedups, screen(finalists));
+  std::map<const Trial *, double> known;
+  Note note{"program", "in runs of the program, to choose what to confirm:"};
+  for (std::size_t i = 0; i < finalists.size() && i < speedups.size(); ++i) {
+    known[finalists[i]] = speedups[i].value_or(kLeastInProgram);
+    note.text += fmt::format("{} {} {}", i == 0 ? "" : ";", finalists[i]->candidate.title,
+                             speedups[i] ? fmt::format("{:.3f}x", *speedups[i]) : "not timed");
+  }
+  std::ranges::stable_sort(finalists, std::greater(),
+                           [&](const Trial *trial) { return known[trial]; });
+  Decision decision;
+  decision.round = history.round;
+  decision.what = note;
+  return decisions.record(decision);
+}
+
 } // namespace
 
 Result<std::optional<Compare>> compareTrials(const Trial &trial, const Trial &other, int round,
@@ -63,20 +106,22 @@ Result<std::optional<Compare>> compareTrials(const Trial &trial, const Trial &ot
 }
 
 Result<std::optional<Trial>> confirmWinner(const SearchHistory &history, Judge &judge,
-                                           DecisionLog &decisions, const Trimmer &trim,
-                                           const std::function<bool()> &isTimeUp) {
+                                           DecisionLog &decisions, const ConfirmationSteps &steps) {
   std::vector<const Trial *> finalists = fastestFirst(history);
   KOPT_CHECK(putBestFirst(finalists, history.round, judge, decisions));
+  const bool isLate = steps.isTimeUp && steps.isTimeUp();
+  if (steps.screen && !isLate)
+    KOPT_CHECK(orderByProgram(finalists, history, steps.screen, decisions));
   std::optional<Trial> trimmed;
-  if (trim && !finalists.empty()) {
-    KOPT_TRY(trimmed, trim(*finalists.front()));
+  if (steps.trim && !finalists.empty()) {
+    KOPT_TRY(trimmed, steps.trim(*finalists.front()));
     if (trimmed) {
       finalists.insert(finalists.begin(), &*trimmed);
       finalists.resize(std::min(finalists.size(), std::size_t(kMostConfirmations)));
     }
   }
   for (const Trial *chosen : finalists) {
-    if (chosen != finalists.front() && isTimeUp && isTimeUp())
+    if (chosen != finalists.front() && steps.isTimeUp && steps.isTimeUp())
       break;
     KOPT_TRY(const Trial confirmed, judge.judge(chosen->candidate, Purpose::Confirmation));
     const bool held = confirmed.verdict == Verdict::Faster;

@@ -24,14 +24,28 @@ Result<std::optional<Compare>> compareTrials(const Trial &trial, const Trial &ot
 /// A trial of the best finalist with fewer edits that is as fast; nothing if there is none.
 using Trimmer = std::function<Result<std::optional<Trial>>(const Trial &)>;
 
+/// How many times as fast each candidate is in the user's program; nothing for one that was not
+/// timed there.
+using ProgramScreen =
+    std::function<Result<std::vector<std::optional<double>>>(const std::vector<const Trial *> &)>;
+
+/// What confirmWinner() asks for; each may be empty.
+struct ConfirmationSteps {
+  Trimmer trim{};
+  ProgramScreen screen{};
+  std::function<bool()> isTimeUp{};
+};
+
 /// Confirms the fastest candidates, best first, until one holds. The best of many noisy
 /// measurements is overestimated, so only fresh samples count. Candidates whose intervals overlap
-/// are timed against each other, and the fastest comes first; what `trim` leaves of it comes even
-/// before it. Returns the winner's trial of the search, with counters, and with speedup, timings,
-/// checks, assurance and reason of the confirmation; nothing if none held. After the first one, no
-/// further candidate is confirmed once `isTimeUp` returns true. Fails as Judge::judge() does.
+/// are timed against each other, and the fastest comes first. With `screen`, those they were made
+/// from are candidates, too, and the order is that of the times in the program. What `trim` leaves
+/// of the first comes even before it. Returns the winner's trial of the search, with counters, and
+/// with speedup, timings, checks, assurance and reason of the confirmation; nothing if none held.
+/// After the first one, no further candidate is confirmed once `isTimeUp` returns true. Fails as
+/// Judge::judge() does.
 Result<std::optional<Trial>> confirmWinner(const SearchHistory &history, Judge &judge,
-                                           DecisionLog &decisions, const Trimmer &trim = {},
-                                           const std::function<bool()> &isTimeUp = {});
+                                           DecisionLog &decisions,
+                                           const ConfirmationSteps &steps = {});
 
 } // namespace kopt

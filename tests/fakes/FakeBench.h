@@ -289,12 +289,12 @@ public:
     outcome.counters["smsp__thread_inst_executed.sum"] = 1000;
     return outcome;
   }
-  Result<std::vector<SanitizerReport>> sanitize(ModuleId module, const Launch &,
-                                                const std::vector<std::string> &tools,
-                                                const RunOptions &) override {
+  std::future<SanitizerReports> sanitize(ModuleId module, const Launch &,
+                                         const std::vector<std::string> &tools,
+                                         const RunOptions &) override {
     const bool isFound = has(modules_.at(module), "SANITIZED");
-    return std::vector<SanitizerReport>(
-        tools.size(), {true, isFound ? 1u : 0u, isFound ? "an access out of bounds" : ""});
+    return readily(std::vector<SanitizerReport>(
+        tools.size(), {true, isFound ? 1u : 0u, isFound ? "an access out of bounds" : ""}));
   }
   bool restarted() override { return false; }
   void renew() override { ++processes; }

@@ -99,6 +99,13 @@ std::string DeviceLock::holder() const {
 Result<DeviceLock::Hold> DeviceLock::take() {
   if (file_.empty())
     return Hold(nullptr);
+  {
+    const std::lock_guard guard(mutex_);
+    if (holds_ > 0) {
+      ++holds_;
+      return Hold(this);
+    }
+  }
   for (;; std::this_thread::sleep_for(kPoll)) {
     KOPT_TRY(const bool locked, tryLock());
     if (locked)
@@ -114,9 +121,15 @@ Result<DeviceLock::Hold> DeviceLock::take() {
   const std::string text = fmt::format("{}\n", ::getpid());
   static_cast<void>(::ftruncate(descriptor_, 0));
   static_cast<void>(::pwrite(descriptor_, text.data(), text.size(), 0));
+  const std::lock_guard guard(mutex_);
+  ++holds_;
   return Hold(this);
 }
 
-void DeviceLock::release() { ::flock(descriptor_, LOCK_UN); }
+void DeviceLock::release() {
+  const std::lock_guard guard(mutex_);
+  if (--holds_ == 0)
+    ::flock(descriptor_, LOCK_UN);
+}
 
 } // namespace kopt

@@ -8,6 +8,7 @@
 #include "driver/model/Device.h"
 
 #include <filesystem>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -26,7 +27,7 @@ public:
   DeviceLock(const DeviceLock &) = delete;
   DeviceLock &operator=(const DeviceLock &) = delete;
 
-  /// Holds the lock until it is destroyed.
+  /// Holds the lock until it is destroyed. Several may exist at a time; the last one releases it.
   class Hold {
   public:
     explicit Hold(DeviceLock *lock) : lock_(lock) {}
@@ -43,6 +44,7 @@ public:
 
   /// Takes the lock, and waits for another holder. Fails with Environment if the file cannot be
   /// opened, and with Interrupted if the user interrupts.
+  /// May be called from one thread at a time; a Hold may be destroyed in any thread.
   Result<Hold> take();
 
 private:
@@ -56,6 +58,8 @@ private:
   std::string device_;
   RunnerHooks hooks_;
   int descriptor_ = -1;
+  std::mutex mutex_; ///< guards holds_
+  int holds_ = 0;
   bool hasTold_ = false; ///< the user was told that others use the device
 };
 

@@ -60,9 +60,9 @@ public:
                              const TimeOptions &options) override;
   Result<ProfileOutcome> profile(ModuleId module, const Launch &launch,
                                  const RunOptions &options) override;
-  Result<std::vector<SanitizerReport>> sanitize(ModuleId module, const Launch &launch,
-                                                const std::vector<std::string> &tools,
-                                                const RunOptions &options) override;
+  std::future<SanitizerReports> sanitize(ModuleId module, const Launch &launch,
+                                         const std::vector<std::string> &tools,
+                                         const RunOptions &options) override;
   Result<NcuReport> inspect(ModuleId module, const Launch &launch,
                             const std::vector<std::string> &sections,
                             const RunOptions &options) override;
@@ -479,14 +479,19 @@ Result<ProfileOutcome> RunnerClient::profile(ModuleId id, const Launch &launch,
   return addHardwareCounters(watched(id, launch, options), std::move(outcome), descriptors.all());
 }
 
-Result<std::vector<SanitizerReport>> RunnerClient::sanitize(ModuleId id, const Launch &launch,
-                                                            const std::vector<std::string> &tools,
-                                                            const RunOptions &options) {
+std::future<Runner::SanitizerReports> RunnerClient::sanitize(ModuleId id, const Launch &launch,
+                                                             const std::vector<std::string> &tools,
+                                                             const RunOptions &options) {
   if (device_.kind != DeviceKind::Cuda)
     return Runner::sanitize(id, launch, tools, options);
   StageSeconds unused;
-  KOPT_TRY(const DeviceLock::Hold hold, lockDevice(unused));
-  return tools_.sanitize(watched(id, launch, options), tools);
+  auto hold = lockDevice(unused);
+  if (!hold)
+    return readily(tl::unexpected(hold.error()));
+  return std::async(std::launch::async, [this, hold = std::move(*hold), module = modules_.at(id),
+                                         launch, tools, options] {
+    return tools_.sanitize({module.path, module.symbol, launch, options}, tools);
+  });
 }
 
 Result<NcuReport> RunnerClient::inspect(ModuleId id, const Launch &launch,

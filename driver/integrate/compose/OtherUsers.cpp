@@ -2,9 +2,11 @@
 #include "driver/integrate/compose/OtherUsers.h"
 
 #include "driver/source/RenderSlice.h"
+#include "driver/support/UnifiedDiff.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 
 namespace kopt {
 namespace {
@@ -13,19 +15,58 @@ bool overlap(const SourceRange &a, const SourceRange &b) {
   return a.file == b.file && a.begin < b.end && b.begin < a.end;
 }
 
+/// The lines of a chunk that its new text changes; an insertion is an empty range. The whole chunk
+/// if the slice does not hold it as the user's file does.
+std::vector<SourceRange> changedLines(const SliceChunk &chunk, const std::string &sliceText,
+                                      const std::string &text) {
+  const SourceRange &whole = chunk.source;
+  if (chunk.sliceEnd - chunk.sliceBegin != whole.end - whole.begin ||
+      chunk.sliceEnd > sliceText.size())
+    return {whole};
+  const std::string_view before =
+      std::string_view(sliceText).substr(chunk.sliceBegin, chunk.sliceEnd - chunk.sliceBegin);
+  std::vector<std::uint64_t> starts{whole.begin}; // of the lines
+  for (std::size_t i = 0; i < before.size(); ++i)
+    if (before[i] == '\n')
+      starts.push_back(whole.begin + i + 1);
+  std::vector<SourceRange> changed;
+  for (const DiffHunk &hunk : diffTexts("", before, text).hunks) {
+    std::size_t line = hunk.oldStart;
+    for (const DiffLine &one : hunk.lines) {
+      if (one.kind != ' ') {
+        const std::uint64_t at = line < starts.size() ? starts[line] : whole.end;
+        changed.push_back({whole.file, at, at + (one.kind == '-' ? one.text.size() : 0)});
+      }
+      line += one.kind != '+';
+    }
+  }
+  return changed;
+}
+
+/// The ranges of the user's files that the win changes. A chunk is replaced as a whole, but other
+/// kernels may use a macro that is defined in it and stays the same.
+std::vector<SourceRange> changedRanges(const Win &win) {
+  const std::vector<SliceChunk> &chunks = win.subject->specialization.chunks;
+  std::vector<SourceRange> changed;
+  for (const SourceEdit &edit : win.edits) {
+    const auto chunk = std::ranges::find(chunks, edit.range, &SliceChunk::source);
+    if (chunk == chunks.end() || edit.range.begin == edit.range.end)
+      changed.push_back(edit.range);
+    else
+      std::ranges::copy(changedLines(*chunk, win.subject->sliceText, edit.text),
+                        std::back_inserter(changed));
+  }
+  return changed;
+}
+
 /// An insertion at the beginning of a range is outside of it. An insertion at its end is inside, as
 /// when a launch gets another argument.
-bool touches(const SourceEdit &edit, const SourceRange &range) {
-  return overlap(edit.range, range);
+bool touchesAny(const std::vector<SourceRange> &changed, const SourceRange &range) {
+  return std::ranges::any_of(changed, [&](const SourceRange &one) { return overlap(one, range); });
 }
 
-bool touchesAny(const std::vector<SourceEdit> &edits, const SourceRange &range) {
-  return std::any_of(edits.begin(), edits.end(),
-                     [&](const SourceEdit &edit) { return touches(edit, range); });
-}
-
-bool touchesAny(const std::vector<SourceEdit> &edits, const std::optional<SourceRange> &range) {
-  return range && touchesAny(edits, *range);
+bool touchesAny(const std::vector<SourceRange> &changed, const std::optional<SourceRange> &range) {
+  return range && touchesAny(changed, *range);
 }
 
 bool isUserText(const SliceChunk &chunk) {
@@ -55,7 +96,7 @@ std::string siteText(const LaunchSite &site) { return fmt::format("{}:{}", site.
 class Look {
 public:
   Look(const Win &win, const KernelSpec &kernel, const Specialization &specialization)
-      : win_(win), kernel_(kernel), specialization_(specialization) {}
+      : win_(win), kernel_(kernel), specialization_(specialization), changed_(changedRanges(win)) {}
 
   std::optional<OtherUser> take() {
     lookAtText();
@@ -87,7 +128,7 @@ private:
   void lookAtText() {
     const auto &own = win_.subject->specialization;
     for (const SliceChunk &chunk : specialization_.chunks)
-      if (isUserText(chunk) && touchesAny(win_.edits, chunk.source)) {
+      if (isUserText(chunk) && touchesAny(changed_, chunk.source)) {
         const bool isKernel = own.kernelChunk < own.chunks.size() &&
                               own.chunks[own.kernelChunk].source == chunk.source;
         add(fmt::format("the text of '{}'", chunk.name), isKernel);
@@ -96,13 +137,13 @@ private:
 
   void lookAtConstants() {
     for (const NamedConstant &constant : constantsInScope(kernel_, specialization_))
-      if (touchesAny(win_.edits, constant.valueRange))
+      if (touchesAny(changed_, constant.valueRange))
         add(fmt::format("the constant '{}'", constant.name), false);
   }
 
   void lookAtTemplateArguments() {
     for (const TemplateArg &argument : specialization_.templateArgs)
-      if (touchesAny(win_.edits, argument.range)) {
+      if (touchesAny(changed_, argument.range)) {
         add(fmt::format("the template argument '{}'", argument.name), false);
         notJudged_ = "its template argument is spelled at the same place as the win's";
       }
@@ -111,14 +152,15 @@ private:
   void lookAtLaunches() {
     for (const LaunchSite &site : kernel_.launches)
       if (site.symbol == specialization_.symbol &&
-          (touchesAny(win_.edits, site.gridRange) || touchesAny(win_.edits, site.blockRange) ||
-           touchesAny(win_.edits, site.sharedRange)))
+          (touchesAny(changed_, site.gridRange) || touchesAny(changed_, site.blockRange) ||
+           touchesAny(changed_, site.sharedRange)))
         add(fmt::format("the launch at {}", siteText(site)), false);
   }
 
   const Win &win_;
   const KernelSpec &kernel_;
   const Specialization &specialization_;
+  const std::vector<SourceRange> changed_; ///< by the win
   std::vector<std::string> parts_;
   bool onlyKernelText_ = true;
   std::string notJudged_;
@@ -177,13 +219,15 @@ Result<Candidate> composedCandidate(const KernelSpec &kernel, const Specializati
     if (own == &win->candidate())
       continue;
     const Specialization &from = win->subject->specialization;
+    const std::vector<SourceRange> changed = changedRanges(*win);
     for (const auto &[index, text] : win->candidate().chunks) {
       const SourceRange &range = from.chunks.at(index).source;
       for (std::size_t i = 0; i < specialization.chunks.size(); ++i) {
         const SliceChunk &chunk = specialization.chunks[i];
         if (chunk.source == range)
           candidate.chunks.insert_or_assign(i, text);
-        else if (isUserText(chunk) && overlap(chunk.source, range))
+        else if (isUserText(chunk) && overlap(chunk.source, range) &&
+                 touchesAny(changed, chunk.source))
           return makeError(ErrorCode::Usage,
                            fmt::format("the win of '{}' changes only a part of the text of '{}'",
                                        win->subject->label, chunk.name),
@@ -207,7 +251,7 @@ Result<Candidate> composedCandidate(const KernelSpec &kernel, const Specializati
         candidate.includes.push_back(include);
     for (const NamedConstant &constant : constants) {
       const auto value = win->candidate().constants.find(constant.name);
-      if (value != win->candidate().constants.end() && touchesAny(win->edits, constant.valueRange))
+      if (value != win->candidate().constants.end() && touchesAny(changed, constant.valueRange))
         candidate.constants.insert_or_assign(constant.name, value->second);
     }
     const LaunchSite *site = siteOf(kernel, specialization.symbol);

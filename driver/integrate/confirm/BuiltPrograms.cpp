@@ -95,35 +95,39 @@ public:
   }
 
   Result<ProgramSample> run(Side side) override {
-    const ProjectCopy &copy = side == Side::Old ? *old_ : *new_;
     const Duration limit = side == Side::New && oldSeconds_ > 0
                                ? Duration(kPatchedFactor * oldSeconds_) + kPatchedMargin
                                : kRunDeadline;
-    InCopy processes(processes_, copy, request_.directory, limit);
-    const fs::path folder = request_.scratch / "trace";
-    std::error_code ignored;
-    fs::remove_all(folder, ignored);
-    TraceSettings settings;
-    settings.code = true; // what proves that the patched kernel ran
-    ProgramRun run;
-    const auto trace = observeProgram(processes, capture_, command_, {}, settings, folder, run);
-    if (!trace && trace.error().code == ErrorCode::Environment)
-      return tl::unexpected(trace.error());
-    ProgramSample sample;
-    sample.exitCode = run.exitCode;
-    sample.seconds = run.seconds;
-    sample.out = std::move(run.out);
-    if (!trace) {
-      sample.failure =
-          trace.error().what + (trace.error().hint.empty() ? "" : "; ") + trace.error().hint;
-      return sample;
-    }
-    for (const trace::ProcessTrace &process : trace->processes)
-      sample.programHash += process.info.programHash + " ";
-    sample.kernels = kernelSamples(*trace);
+    KOPT_TRY(ProgramSample sample, runIn(side == Side::Old ? *old_ : *new_, limit));
     if (side == Side::Old)
       oldSeconds_ = std::max(oldSeconds_, sample.seconds);
     return sample;
+  }
+
+  std::vector<Status> buildEach(const std::vector<Patch> &patches) override {
+    std::vector<Status> built(patches.size());
+    each_.assign(patches.size(), std::nullopt);
+    std::vector<std::future<void>> jobs;
+    JobQueue beside(unsigned(std::max<std::size_t>(1, patches.size())));
+    for (std::size_t i = 0; i < patches.size(); ++i) {
+      if (!old_)
+        built[i] = copyOld(patches[i]);
+      if (built[i])
+        built[i] = copyWith(patches[i], each_[i]);
+      if (!built[i])
+        continue;
+      auto job = std::make_shared<std::packaged_task<void()>>(
+          [this, i, &built] { built[i] = build(*each_[i]); });
+      jobs.push_back(job->get_future());
+      beside.add([job] { (*job)(); });
+    }
+    for (std::future<void> &job : jobs)
+      job.get();
+    return built;
+  }
+
+  Result<ProgramSample> runWith(std::size_t patch) override {
+    return runIn(*each_.at(patch), kRunDeadline);
   }
 
   Result<std::optional<std::string>> test(Side side) override {
@@ -144,6 +148,34 @@ public:
   }
 
 private:
+  Result<ProgramSample> runIn(const ProjectCopy &copy, Duration limit) {
+    InCopy processes(processes_, copy, request_.directory, limit);
+    const fs::path folder = request_.scratch / "trace";
+    std::error_code ignored;
+    fs::remove_all(folder, ignored);
+    TraceSettings settings;
+    settings.code = true; // what proves that the patched kernel ran
+    ProgramRun run;
+    const auto trace = observeProgram(processes, capture_, command_, {}, settings, folder, run);
+    if (request_.ran)
+      request_.ran(run.seconds);
+    if (!trace && trace.error().code == ErrorCode::Environment)
+      return tl::unexpected(trace.error());
+    ProgramSample sample;
+    sample.exitCode = run.exitCode;
+    sample.seconds = run.seconds;
+    sample.out = std::move(run.out);
+    if (!trace) {
+      sample.failure =
+          trace.error().what + (trace.error().hint.empty() ? "" : "; ") + trace.error().hint;
+      return sample;
+    }
+    for (const trace::ProcessTrace &process : trace->processes)
+      sample.programHash += process.info.programHash + " ";
+    sample.kernels = kernelSamples(*trace);
+    return sample;
+  }
+
   Status copyOld(const Patch &patch) {
     const BuildWay &way = request_.way;
     CopyRequest copy;
@@ -169,14 +201,18 @@ private:
   }
 
   Status copyNew(const Patch &patch) {
-    const fs::path scratch = request_.scratch / fmt::format("new-{}", builds_++);
     std::error_code ignored;
-    if (builds_ > 1) // remove the copy of the patch before
-      fs::remove_all(request_.scratch / fmt::format("new-{}", builds_ - 2), ignored);
+    if (new_) // remove the copy of the patch before
+      fs::remove_all(request_.scratch / fmt::format("new-{}", builds_ - 1), ignored);
+    return copyWith(patch, new_);
+  }
+
+  Status copyWith(const Patch &patch, std::optional<ProjectCopy> &copy) {
+    const fs::path scratch = request_.scratch / fmt::format("new-{}", builds_++);
     KOPT_CHECK(createDirectories(scratch));
-    KOPT_TRY(new_, old_->again(processes_, scratch));
+    KOPT_TRY(copy, old_->again(processes_, scratch));
     for (const FileEdits &edits : patch.files) {
-      const fs::path file = new_->fileOf(request_.patchRoot / edits.path);
+      const fs::path file = copy->fileOf(request_.patchRoot / edits.path);
       KOPT_TRY(const std::string before, readFile(file));
       KOPT_TRY(const std::string after, applyEdits(before, edits.edits));
       KOPT_CHECK(writeFileAtomically(file, after));
@@ -240,6 +276,7 @@ private:
   std::vector<std::string> command_;
   CopyView view_;
   std::optional<ProjectCopy> old_, new_;
+  std::vector<std::optional<ProjectCopy>> each_; ///< of buildEach(); nothing if it failed
   std::size_t builds_ = 0;
   double oldSeconds_ = 0;
 };

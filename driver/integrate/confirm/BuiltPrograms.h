@@ -8,18 +8,20 @@
 #include "driver/integrate/confirm/ProjectCopy.h"
 #include "driver/workload/observed/TraceFolder.h"
 
+#include <functional>
 #include <memory>
 
 namespace kopt {
 
 struct ProgramRequest {
   BuildWay way;
-  std::string command;                     ///< command that runs the program, from --run
-  std::filesystem::path directory;         ///< in which the program starts
-  std::string tests;                       ///< regular expression of ctest's tests; empty: none
-  std::vector<std::filesystem::path> left; ///< paths in the project that are not copied
-  std::filesystem::path patchRoot;         ///< root of the patches
-  std::filesystem::path scratch;           ///< an empty folder
+  std::string command;                       ///< command that runs the program, from --run
+  std::filesystem::path directory;           ///< in which the program starts
+  std::string tests;                         ///< regular expression of ctest's tests; empty: none
+  std::vector<std::filesystem::path> left;   ///< paths in the project that are not copied
+  std::filesystem::path patchRoot;           ///< root of the patches
+  std::filesystem::path scratch;             ///< an empty folder
+  std::function<void(double seconds)> ran{}; ///< takes the wall time of each run; may be empty
 };
 
 /// Fails with Usage if the command cannot be split into words, and as checkCapture().

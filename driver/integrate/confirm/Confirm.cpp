@@ -2,6 +2,7 @@
 #include "driver/integrate/confirm/Confirm.h"
 
 #include "driver/integrate/confirm/ProgramOutput.h"
+#include "driver/integrate/confirm/ProgramTimes.h"
 #include "driver/judge/Statistics.h"
 #include "driver/source/KernelNames.h"
 
@@ -14,8 +15,6 @@
 namespace kopt {
 namespace {
 
-/// Launches of a run that are compared if there are too few runs.
-constexpr std::size_t kLaunchesPaired = 512;
 /// Launches of a kernel in each run from which on two pairs of long runs can be enough.
 constexpr std::size_t kManyLaunches = 16;
 /// A speedup in the program that differs from that in isolation by more is explained.
@@ -46,154 +45,11 @@ std::string whyApart(const SessionWin &win) {
   return text + otherwise;
 }
 
-/// The runs of both programs, in pairs.
-struct Pairs {
-  std::vector<ProgramSample> old, fresh;
-};
-
-std::string withoutArguments(const std::string &symbol) {
-  const std::string name = kernelName(symbol);
-  return name.substr(0, name.find('<'));
-}
-
 std::vector<double> wallTimes(const std::vector<ProgramSample> &runs) {
   std::vector<double> seconds;
   for (const ProgramSample &run : runs)
     seconds.push_back(run.seconds);
   return seconds;
-}
-
-/// The kernel of the patched program that replaced the old one: the one with the same name, or the
-/// only new one of its template. Empty if there is none.
-std::string symbolInNew(const Pairs &pairs, const std::string &old) {
-  const ProgramSample &before = pairs.old.front(), &after = pairs.fresh.front();
-  if (after.kernel(old))
-    return old;
-  std::string found;
-  for (const KernelSample &kernel : after.kernels) {
-    if (before.kernel(kernel.symbol) || withoutArguments(kernel.symbol) != withoutArguments(old))
-      continue;
-    if (!found.empty())
-      return {};
-    found = kernel.symbol;
-  }
-  return found;
-}
-
-/// The geometries of `some` that `others` do not have, at most three of them.
-std::string geometriesOf(const std::set<std::string> &some, const std::set<std::string> &others) {
-  constexpr std::size_t kMost = 3;
-  std::vector<std::string> own;
-  std::ranges::set_difference(some, others, std::back_inserter(own));
-  if (own.empty())
-    own.assign(some.begin(), some.end());
-  const std::size_t shown = std::min(kMost, own.size());
-  std::string text = fmt::format("{}", fmt::join(own.begin(), own.begin() + long(shown), ", "));
-  return own.size() > shown ? text + fmt::format(" and {} others", own.size() - shown) : text;
-}
-
-std::string shortHash(const std::set<std::string> &hashes) {
-  std::string all;
-  for (const std::string &hash : hashes)
-    all += (all.empty() ? "" : "+") + hash.substr(0, 8);
-  return all;
-}
-
-/// What shows that the patched kernel ran; empty if nothing does.
-std::string proofOf(const ProgramSample &before, const ProgramSample &after,
-                    const KernelSample &old, const KernelSample &fresh) {
-  if (old.symbol != fresh.symbol)
-    return fmt::format("the program launches {} in place of {}", kernelName(fresh.symbol),
-                       kernelName(old.symbol));
-  if (!old.code.empty() && !fresh.code.empty() && old.code != fresh.code)
-    return fmt::format("its machine code was {} and is {}", shortHash(old.code),
-                       shortHash(fresh.code));
-  if (old.geometries != fresh.geometries)
-    return fmt::format("its launches were {} and are {}",
-                       geometriesOf(old.geometries, fresh.geometries),
-                       geometriesOf(fresh.geometries, old.geometries));
-  if ((old.code.empty() || fresh.code.empty()) && before.programHash != after.programHash)
-    return "the program's file is another one; which code its kernels have is not known";
-  return {};
-}
-
-double perLaunch(const KernelSample &kernel) {
-  return kernel.launches == 0 ? 0 : kernel.seconds / double(kernel.launches);
-}
-
-/// Pairs of single launches, for when there are too few runs to compare whole runs. Empty if
-/// launches cannot be paired.
-std::vector<TimingSample> launchPairs(const Pairs &pairs, const std::string &old,
-                                      const std::string &fresh) {
-  std::vector<TimingSample> samples;
-  for (std::size_t i = 0; i < pairs.old.size(); ++i) {
-    const std::vector<double> &a = pairs.old[i].kernel(old)->launchSeconds;
-    const std::vector<double> &b = pairs.fresh[i].kernel(fresh)->launchSeconds;
-    if (a.empty() || a.size() != b.size())
-      return {};
-    const std::size_t step = (a.size() + kLaunchesPaired - 1) / kLaunchesPaired;
-    for (std::size_t at = 0; at < a.size(); at += step)
-      samples.push_back({a[at], b[at], std::uint32_t(i)});
-  }
-  return samples;
-}
-
-/// The kernel's times in all runs. Nothing if it was not launched or not timed in one of them.
-std::optional<ProgramTime> timeOf(const Pairs &pairs, const std::string &symbol,
-                                  const ConfirmPolicy &policy) {
-  ProgramTime time;
-  time.oldSymbol = symbol;
-  time.newSymbol = symbolInNew(pairs, symbol);
-  std::vector<double> before, after;
-  bool sameCount = true;
-  for (std::size_t i = 0; i < pairs.old.size(); ++i) {
-    const KernelSample *old = pairs.old[i].kernel(time.oldSymbol);
-    const KernelSample *fresh = pairs.fresh[i].kernel(time.newSymbol);
-    if (!old || !fresh || old->seconds <= 0 || fresh->seconds <= 0)
-      return std::nullopt;
-    sameCount &= old->launches == fresh->launches;
-    before.push_back(old->seconds);
-    after.push_back(fresh->seconds);
-  }
-  for (std::size_t i = 0; i < pairs.old.size(); ++i) {
-    const KernelSample &old = *pairs.old[i].kernel(time.oldSymbol);
-    const KernelSample &fresh = *pairs.fresh[i].kernel(time.newSymbol);
-    // Compare times per launch if the counts differ: a program that runs for a fixed time launches
-    // a faster kernel more often.
-    time.runs.push_back({sameCount ? old.seconds : perLaunch(old),
-                         sameCount ? fresh.seconds : perLaunch(fresh), std::uint32_t(i)});
-  }
-  const KernelSample &old = *pairs.old.front().kernel(time.oldSymbol);
-  const KernelSample &fresh = *pairs.fresh.front().kernel(time.newSymbol);
-  time.oldLaunches = old.launches;
-  time.newLaunches = fresh.launches;
-  time.oldSeconds = median(before);
-  time.newSeconds = median(after);
-  time.speedup = runSpeedup(time.runs, policy.confidence);
-  if (pairs.old.size() < policy.leastPairs)
-    if (const auto launches = launchPairs(pairs, time.oldSymbol, time.newSymbol);
-        !launches.empty()) {
-      const double estimate = time.speedup.estimate;
-      time.speedup = pairedSpeedup(launches, policy.confidence, false);
-      time.speedup.processes = pairs.old.size();
-      // The launches give the confidence interval; the estimate is that of the whole runs.
-      time.speedup.low = std::min(time.speedup.low, estimate);
-      time.speedup.high = std::max(time.speedup.high, estimate);
-      time.speedup.estimate = estimate;
-    }
-  time.proof = proofOf(pairs.old.front(), pairs.fresh.front(), old, fresh);
-  return time;
-}
-
-/// Symbols of the kernels whose machine code differs in the patched program, in the order of the
-/// old program's kernels.
-std::vector<std::string> changedKernels(const Pairs &pairs) {
-  std::vector<std::string> changed;
-  for (const KernelSample &old : pairs.old.front().kernels)
-    if (const KernelSample *fresh = pairs.fresh.front().kernel(old.symbol);
-        fresh && fresh->code != old.code)
-      changed.push_back(old.symbol);
-  return changed;
 }
 
 class Confirmation {
@@ -224,7 +80,7 @@ public:
       ++report_.rounds;
       for (const std::size_t i : active)
         session_.wins[i].reason.clear();
-      Pairs pairs;
+      PairedRuns pairs;
       std::string problem;
       KOPT_CHECK(tryPatch(active, pairs, problem));
       if (ended_)
@@ -286,7 +142,7 @@ private:
   }
 
   /// Builds and runs both programs. `problem` receives why the patched program is wrong, if it is.
-  Status tryPatch(const std::vector<std::size_t> &active, Pairs &pairs, std::string &problem) {
+  Status tryPatch(const std::vector<std::size_t> &active, PairedRuns &pairs, std::string &problem) {
     KOPT_TRY(const Patch made, patch(active));
     tell_(fmt::format("building the program with {} win{}", active.size(),
                       active.size() == 1 ? "" : "s"));
@@ -316,7 +172,7 @@ private:
     return {};
   }
 
-  bool wantsAnother(const std::vector<std::size_t> &active, const Pairs &pairs,
+  bool wantsAnother(const std::vector<std::size_t> &active, const PairedRuns &pairs,
                     Duration spent) const {
     const std::size_t done = pairs.old.size();
     if (done == 0)
@@ -329,14 +185,14 @@ private:
 
   /// True if two or more pairs of runs, each with many launches, agree about every kernel whose
   /// machine code changed: the single launches then tell as much as another pair of long runs.
-  bool areDecided(const std::vector<std::size_t> &active, const Pairs &pairs) const {
+  bool areDecided(const std::vector<std::size_t> &active, const PairedRuns &pairs) const {
     if (pairs.old.size() < 2)
       return false;
     std::vector<std::string> symbols = changedKernels(pairs);
     for (const std::size_t win : active) // one with a specialization of its own has a new symbol
       symbols.push_back(session_.wins[win].symbol);
     return std::ranges::all_of(symbols, [&](const std::string &symbol) {
-      const auto time = timeOf(pairs, symbol, policy_);
+      const auto time = timeOf(pairs, symbol, policy_.confidence, policy_.leastPairs);
       if (!time ||
           launchPairs(pairs, symbol, time->newSymbol).size() < kManyLaunches * pairs.old.size())
         return false;
@@ -347,7 +203,7 @@ private:
     });
   }
 
-  Status runOnce(Side side, Pairs &pairs, std::string &problem) {
+  Status runOnce(Side side, PairedRuns &pairs, std::string &problem) {
     auto ran = programs_.run(side);
     if (!ran)
       return notDone(inWords(ran.error()));
@@ -426,7 +282,7 @@ private:
   Status runForOutput(std::string &problem) {
     std::vector<ProgramSample> old, fresh;
     for (const Side side : {Side::Old, Side::New, Side::Old}) {
-      Pairs pairs;
+      PairedRuns pairs;
       KOPT_CHECK(runOnce(side, pairs, problem));
       if (ended_ || !problem.empty())
         return {};
@@ -439,10 +295,10 @@ private:
     return {};
   }
 
-  void judgeTimes(std::vector<std::size_t> &active, const Pairs &pairs) {
+  void judgeTimes(std::vector<std::size_t> &active, const PairedRuns &pairs) {
     for (const std::size_t i : std::vector<std::size_t>(active)) {
       SessionWin &win = session_.wins[i];
-      win.program = timeOf(pairs, win.symbol, policy_);
+      win.program = timeOf(pairs, win.symbol, policy_.confidence, policy_.leastPairs);
       if (!win.program) {
         const bool launched = pairs.old.front().kernel(win.symbol) != nullptr;
         drop(active, i, WinState::Unconfirmed,
@@ -469,13 +325,13 @@ private:
   }
 
   /// Checks kernels that have no win but whose machine code changed.
-  void guardOthers(std::vector<std::size_t> &active, const Pairs &pairs) {
+  void guardOthers(std::vector<std::size_t> &active, const PairedRuns &pairs) {
     for (const std::string &symbol : changedKernels(pairs)) {
       const bool isWin = std::any_of(session_.wins.begin(), session_.wins.end(),
                                      [&](const SessionWin &win) { return win.symbol == symbol; });
       if (isWin)
         continue;
-      const auto time = timeOf(pairs, symbol, policy_);
+      const auto time = timeOf(pairs, symbol, policy_.confidence, policy_.leastPairs);
       if (!time)
         continue;
       note(fmt::format("the machine code of {} changed, too: {} in the program", kernelName(symbol),
@@ -495,7 +351,7 @@ private:
   std::size_t winSharedWith(const std::vector<std::size_t> &active,
                             const std::string &symbol) const {
     for (auto i = active.rbegin(); i != active.rend(); ++i)
-      if (withoutArguments(session_.wins[*i].symbol) == withoutArguments(symbol))
+      if (withoutTemplateArguments(session_.wins[*i].symbol) == withoutTemplateArguments(symbol))
         return *i;
     return active.empty() ? wins_.size() : active.back();
   }
@@ -519,13 +375,6 @@ private:
 };
 
 } // namespace
-
-const KernelSample *ProgramSample::kernel(const std::string &symbol) const {
-  for (const KernelSample &kernel : kernels)
-    if (kernel.symbol == symbol)
-      return &kernel;
-  return nullptr;
-}
 
 Status confirmInProgram(const std::vector<Win> &wins, const PatchOf &patchOf, ProgramPair &programs,
                         Clock &clock, const ConfirmPolicy &policy, const TellProgress &tell,

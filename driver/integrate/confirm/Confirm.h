@@ -19,7 +19,7 @@ struct ConfirmPolicy {
   std::size_t leastPairs = 3;
   std::size_t mostPairs = 10; ///< for short programs
   /// More than leastPairs are run only while all pairs together take at most this time.
-  Duration worth{20};
+  Duration worth{10};
   Duration most{120}; ///< limit for all pairs of a round; one pair is always run
   std::size_t rounds = 4;
   double confidence = 0.95;

@@ -58,6 +58,11 @@ public:
       built.fresh = buildNew(patch);
     return built;
   }
+  /// Builds the program with each of the patches, in copies of their own and at the same time; the
+  /// old program is not built. Each result fails as buildNew().
+  virtual std::vector<Status> buildEach(const std::vector<Patch> &patches) = 0;
+  /// Runs the program with one patch of the last buildEach(). As run().
+  virtual Result<ProgramSample> runWith(std::size_t patch) = 0;
   /// Runs the program once with the capture library. A program that fails is data, not an error.
   /// Fails with Environment if nothing can be recorded on this machine.
   virtual Result<ProgramSample> run(Side side) = 0;

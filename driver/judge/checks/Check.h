@@ -87,6 +87,8 @@ public:
   /// Starts, on another thread, what check() will wait for. Called before the first check runs, and
   /// only for checks that run unless another one fails before them.
   virtual void begin(CheckContext &, const Examination &) {}
+  /// Waits for what begin() has started on the device, if check() has not. Called after the checks.
+  virtual void end() {}
   /// Runs the check and writes what it did to `record`. A Failure is the candidate's fault; an
   /// Error is kopt's or the machine's.
   Result<std::optional<Failure>> check(CheckContext &context, Examination &examination,

@@ -3,6 +3,7 @@
 
 #include "driver/support/Hash.h"
 #include "driver/support/MappedFile.h"
+#include "driver/workload/WorkloadBuilder.h"
 #include "runtime/device/Parallel.h"
 #include "runtime/runner/StructType.h"
 
@@ -418,8 +419,13 @@ std::optional<Mismatch> compareContents(const Buffer &buffer, const Tolerance &t
   });
 }
 
-double elementValue(const std::string &scalar, const char *bytes) {
-  return withType(scalar, [&]<class Type>(Type) { return Type::value(bytes); });
+void elementValues(const std::string &scalar, const char *bytes, std::size_t count,
+                   double *values) {
+  const std::size_t size = elementBytes(scalar);
+  withType(scalar, [&]<class Type>(Type) {
+    for (std::size_t i = 0; i < count; ++i)
+      values[i] = Type::value(bytes + i * size);
+  });
 }
 
 Result<std::optional<double>> largestDifference(const Buffer &buffer,

@@ -208,13 +208,13 @@ Status DerivedReplays::learn(CheckContext &context) {
   return {};
 }
 
-Status DerivedReplays::learnAll(CheckContext &context, Trial &trial) {
+Status DerivedReplays::learnAll(CheckContext &context, Trial &trial, double seconds) {
   KOPT_CHECK(learn(context));
   if (std::exchange(learnedAll_, true))
     return {};
   const std::size_t most =
       std::min(most_, mostReplays(context, GpuSeconds::replays(Depth::Win), kFewest));
-  KOPT_CHECK(learnLaunches(context, most, GpuSeconds::kLearn));
+  KOPT_CHECK(learnLaunches(context, most, seconds));
   for (DerivedLaunch &launch : pending_)
     missing_.push_back(
         {launch.kind, launch.title,

@@ -52,8 +52,9 @@ public:
   /// Learns the launches that candidates of a search run on. Later calls do nothing; the same holds
   /// for learnAll().
   Status learn(CheckContext &context);
-  /// Learns the other launches, too, and adds findings to `trial` about kinds that have no launch.
-  Status learnAll(CheckContext &context, Trial &trial);
+  /// Learns the other launches, too, in about `seconds` of a GPU, and adds findings to `trial`
+  /// about kinds that have no launch.
+  Status learnAll(CheckContext &context, Trial &trial, double seconds = GpuSeconds::kLearn);
 
   bool isAllLearned() const { return learnedAll_; }
   const std::deque<Replay> &replays() const { return replays_; }

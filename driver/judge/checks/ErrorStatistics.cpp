@@ -6,6 +6,7 @@
 #include "driver/workload/WorkloadBuilder.h"
 
 #include <algorithm>
+#include <bit>
 #include <boost/math/distributions/fisher_f.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
@@ -43,6 +44,14 @@ constexpr std::uint64_t kFewGroups = 5;
 /// elements are examined instead.
 constexpr std::uint64_t kMostElements = std::uint64_t(1) << 22, kWindow = 1 << 16;
 
+/// The class of a finite number that is not 0: its binary exponent divided by kBinades, rounded
+/// down.
+int classOf(double number) {
+  const int exponent = std::ilogb(number);
+  return (exponent >= 0 ? exponent : exponent - kBinades + 1) / kBinades;
+}
+constexpr int kFirstClass = -1074 / kBinades - 1, kLastClass = 1023 / kBinades; ///< of doubles
+
 /// Half the distance from 1 to the next number of the type.
 double unitRoundoff(const std::string &scalar) {
   return scalar == "f16"    ? 0x1p-11
@@ -71,32 +80,39 @@ Result<ErrorStatistics> errorStatistics(const Buffer &buffer, const std::filesys
                      fmt::format("'{}' and its reference differ in length", buffer.name));
   ErrorStatistics result;
   const bool isSampled = count > kMostElements;
-  const std::uint64_t looked = isSampled ? kMostElements : count, windows = count / kWindow;
+  const std::uint64_t looked = isSampled ? kMostElements : count;
   std::vector<double> errors(looked, 0); // 0 where a value is not finite
+  std::vector<ErrorStatistics::Class> classes(kLastClass - kFirstClass + 1);
+  std::vector<double> got(kWindow), want(kWindow);
   double squares = 0, sum = 0, scale = 0, total = 0;
-  for (std::uint64_t i = 0; i < looked; ++i) {
-    const std::uint64_t window = i / kWindow * windows / (kMostElements / kWindow);
-    const std::uint64_t at = isSampled ? window * kWindow + i % kWindow : i;
-    double want = 0;
-    std::memcpy(&want, exact.bytes().data() + at * sizeof want, sizeof want);
-    const double got =
-        elementValue(buffer.scalar, seen.bytes().data() + at * elementBytes(buffer.scalar));
-    if (!std::isfinite(want) || !std::isfinite(got))
-      continue;
-    const double error = errors[i] = got - want;
-    result.worst = std::max(result.worst, std::abs(error));
-    squares += error * error;
-    sum += error;
-    scale += want * want;
-    total += want;
-    ++result.count;
-    if (want == 0)
-      continue;
-    ErrorStatistics::Class &alike =
-        result.classes[int(std::floor(double(std::ilogb(want)) / kBinades))];
-    alike.worst = std::max(alike.worst, std::abs(error));
-    ++alike.count;
+  for (std::uint64_t begin = 0; begin < looked; begin += kWindow) {
+    const std::uint64_t length = std::min(kWindow, looked - begin);
+    const std::uint64_t at =
+        isSampled ? begin / kWindow * (count / kWindow) / (kMostElements / kWindow) * kWindow
+                  : begin;
+    std::memcpy(want.data(), exact.bytes().data() + at * sizeof(double), length * sizeof(double));
+    elementValues(buffer.scalar, seen.bytes().data() + at * elementBytes(buffer.scalar), length,
+                  got.data());
+    for (std::uint64_t i = 0; i < length; ++i) {
+      if (!std::isfinite(want[i]) || !std::isfinite(got[i]))
+        continue;
+      const double error = errors[begin + i] = got[i] - want[i];
+      result.worst = std::max(result.worst, std::abs(error));
+      squares += error * error;
+      sum += error;
+      scale += want[i] * want[i];
+      total += want[i];
+      ++result.count;
+      if (want[i] == 0)
+        continue;
+      ErrorStatistics::Class &alike = classes[std::size_t(classOf(want[i]) - kFirstClass)];
+      alike.worst = std::max(alike.worst, std::abs(error));
+      ++alike.count;
+    }
   }
+  for (std::size_t i = 0; i < classes.size(); ++i)
+    if (classes[i].count > 0)
+      result.classes[kFirstClass + int(i)] = classes[i];
   if (result.count > 0) {
     result.rms = std::sqrt(squares / double(result.count));
     result.bias = sum / double(result.count);
@@ -115,23 +131,29 @@ double groupedChance(const std::vector<double> &errors, const std::vector<std::u
     return 0;
   // The means of the groups of each grouping, the finest grouping first.
   std::vector<std::vector<double>> groupings;
-  std::set<std::uint64_t> lengths(extents.begin(), extents.end());
-  for (std::uint64_t length = 2; length <= count / kFewGroups; length *= 2)
-    lengths.insert(length);
-  for (const std::uint64_t length : lengths) { // groups of neighbours
-    if (length < 2 || count / length < kFewGroups)
-      continue;
-    std::vector<double> &means = groupings.emplace_back(count / length, 0);
-    for (std::size_t i = 0; i < means.size() * length; ++i)
-      means[i / length] += errors[i] / double(length);
-  }
-  for (const std::uint64_t extent :
-       std::set<std::uint64_t>(extents.begin(), extents.end())) { // groups of every n-th element
+  const std::set<std::uint64_t> rows(extents.begin(), extents.end());
+  const auto addNeighbours = [&](const std::vector<double> &parts, std::uint64_t length) {
+    std::vector<double> &means = groupings.emplace_back(parts.size() / length, 0);
+    for (std::size_t i = 0; i < means.size(); ++i) {
+      for (std::size_t k = 0; k < length; ++k)
+        means[i] += parts[i * length + k];
+      means[i] /= double(length);
+    }
+  };
+  for (std::uint64_t length = 2; count / length >= kFewGroups; length *= 2)
+    addNeighbours(length == 2 ? errors : std::vector<double>(groupings.back()), 2);
+  for (const std::uint64_t extent : rows) {
+    if (extent >= 2 && !std::has_single_bit(extent) && count / extent >= kFewGroups)
+      addNeighbours(errors, extent);
     if (extent < kFewGroups || count / extent < 2)
       continue;
-    std::vector<double> &means = groupings.emplace_back(extent, 0);
-    for (std::size_t i = 0; i < count / extent * extent; ++i)
-      means[i % extent] += errors[i] / double(count / extent);
+    std::vector<double> &means = groupings.emplace_back(extent, 0); // of every n-th element
+    const std::size_t groupSize = count / extent;
+    for (std::size_t row = 0; row < groupSize; ++row)
+      for (std::size_t i = 0; i < extent; ++i)
+        means[i] += errors[row * extent + i];
+    for (double &mean : means)
+      mean /= double(groupSize);
   }
   std::ranges::stable_sort(groupings, std::greater(), &std::vector<double>::size);
 

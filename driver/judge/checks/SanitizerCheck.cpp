@@ -4,7 +4,9 @@
 #include "driver/support/Text.h"
 
 #include <fmt/format.h>
+#include <future>
 #include <map>
+#include <utility>
 
 namespace kopt {
 namespace {
@@ -30,6 +32,16 @@ public:
     return replays_->learnAll(context, baseline);
   }
 
+  /// The tools take seconds, most of them on the CPU, so they run beside the other checks.
+  void begin(CheckContext &context, const Examination &seen) override {
+    pending_.reset();
+    const std::vector<const DerivedLaunch *> ones = replays_->smallOnes();
+    if (seen.depth == Depth::Win && !context.runner().device().modelled && !ones.empty())
+      if (auto question = start(context, seen, ones.front()->launch))
+        pending_ = std::move(*question);
+  }
+  void end() override { pending_.reset(); }
+
   Result<std::optional<Failure>> ask(CheckContext &context, Examination &seen,
                                      CheckRecord &record) override {
     if (context.runner().device().modelled)
@@ -42,14 +54,16 @@ public:
     if (ones.empty())
       return notRun(record, "no launch is small enough");
     const Launch *small = &ones.front()->launch;
-    const auto launch = applyToDerived(context, seen.candidate, *small);
-    if (!launch)
-      return notRun(record, launch.error().what);
+    auto asked = pending_ && pending_->freshSeed == seen.freshSeed
+                     ? Result<Question>(std::move(*pending_))
+                     : start(context, seen, *small);
+    pending_.reset();
+    if (!asked)
+      return notRun(record, asked.error().what);
     const StageTimer timer(seen.trial, "verify/sanitizer");
+    const std::vector<std::string> &tools = asked->tools;
+    KOPT_TRY(const auto reports, asked->reports.get());
     std::vector<std::string> ran, skipped;
-    const std::vector<std::string> tools = toolsFor(seen.trial, *launch);
-    KOPT_TRY(const auto reports,
-             context.runner().sanitize(seen.built.module, *launch, tools, options(context)));
     for (std::size_t i = 0; i < tools.size() && i < reports.size(); ++i) {
       const SanitizerReport &report = reports[i];
       if (report.ran && report.errors == 0) {
@@ -62,12 +76,12 @@ public:
       }
       if (why.empty())
         return Failure{name(), Verdict::RunFailed,
-                       fmt::format("launch '{}': {} found {} errors: {}", launch->name, tools[i],
+                       fmt::format("launch '{}': {} found {} errors: {}", asked->launch, tools[i],
                                    report.errors, report.first)};
       skipped.push_back(tools[i] + ": " + why);
     }
     record.detail =
-        fmt::format("{} on launch '{}'", ran.empty() ? "none" : join(ran, ", "), launch->name);
+        fmt::format("{} on launch '{}'", ran.empty() ? "none" : join(ran, ", "), asked->launch);
     for (const std::string &text : skipped)
       record.detail += "; not run: " + text;
     if (ran.empty() || !skipped.empty()) // a tool that did not run shows nothing
@@ -76,7 +90,24 @@ public:
   }
 
 private:
-  RunOptions options(CheckContext &context) const {
+  struct Question {
+    std::uint64_t freshSeed = 0;
+    std::string launch; ///< its name
+    std::vector<std::string> tools;
+    std::future<Runner::SanitizerReports> reports;
+  };
+
+  /// Starts the tools. Fails as applyToDerived().
+  Result<Question> start(CheckContext &context, const Examination &seen,
+                         const Launch &small) const {
+    KOPT_TRY(const Launch launch, applyToDerived(context, seen.candidate, small));
+    Question question{seen.freshSeed, launch.name, toolsFor(seen.trial, launch), {}};
+    question.reports =
+        context.runner().sanitize(seen.built.module, launch, question.tools, options(context));
+    return question;
+  }
+
+  static RunOptions options(CheckContext &context) {
     return context.options(context.seed() + 4000, kPoison, context.heaviest(), "sanitizer");
   }
 
@@ -86,8 +117,10 @@ private:
                                 const std::string &tool) {
     if (const auto known = original_.find(tool); known != original_.end())
       return known->second;
-    KOPT_TRY(const auto reports, context.runner().sanitize(context.baseline().module, launch,
-                                                           {tool}, options(context)));
+    KOPT_TRY(const auto reports,
+             context.runner()
+                 .sanitize(context.baseline().module, launch, {tool}, options(context))
+                 .get());
     const SanitizerReport &report = reports.at(0);
     return original_[tool] = !report.ran         ? report.first
                              : report.errors > 0 ? "the original itself has errors: " + report.first
@@ -95,6 +128,7 @@ private:
   }
 
   std::shared_ptr<DerivedReplays> replays_;
+  std::optional<Question> pending_;
   std::map<std::string, std::string> original_; ///< by tool: why it is not a test
 };
 

@@ -132,6 +132,20 @@ TEST_F(DeviceLockTest, ALockThatIsGivenUpIsFree) {
   EXPECT_TRUE(second.take());
 }
 
+TEST_F(DeviceLockTest, TheLastOfSeveralHoldersGivesItUp) {
+  DeviceLock first(file, "Fake GPU", hooks()), second(file, "Fake GPU", hooks());
+  std::optional<Result<DeviceLock::Hold>> one(first.take());
+  {
+    const auto other = first.take();
+    EXPECT_TRUE(*one && other);
+  }
+  interrupted = true;
+  EXPECT_FALSE(second.take());
+  std::jthread([&] { one.reset(); }).join();
+  interrupted = false;
+  EXPECT_TRUE(second.take());
+}
+
 TEST_F(DeviceLockTest, AFileThatWasRemovedIsNoLock) {
   DeviceLock lock(file, "Fake GPU", hooks());
   ASSERT_TRUE(lock.take());

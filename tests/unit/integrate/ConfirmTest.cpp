@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that are told what they print and how long their kernels take.
 #include "driver/integrate/confirm/Confirm.h"
+#include "driver/integrate/confirm/ScreenInProgram.h"
 
 #include "fakes/FakeClock.h"
 
@@ -36,6 +37,17 @@ public:
       if (!effects[win].buildError.empty())
         return makeError(ErrorCode::BaselineFailed, effects[win].buildError);
     return {};
+  }
+  std::vector<Status> buildEach(const std::vector<Patch> &patches) override {
+    each_ = patches;
+    std::vector<Status> results;
+    for (const Patch &patch : patches)
+      results.push_back(buildNew(patch));
+    return results;
+  }
+  Result<ProgramSample> runWith(std::size_t patch) override {
+    static_cast<void>(buildNew(each_.at(patch)));
+    return run(Side::New);
   }
   Result<ProgramSample> run(Side side) override {
     clock_.advance(runSeconds);
@@ -87,6 +99,7 @@ public:
 private:
   fakes::FakeClock &clock_;
   std::vector<std::string> patch_;
+  std::vector<Patch> each_;
   double slow_ = 0;
 };
 
@@ -142,7 +155,7 @@ TEST_F(ConfirmTest, AWinThatHoldsHasItsTimesAndItsProof) {
   EXPECT_EQ(time.newLaunches, 2u);
   EXPECT_EQ(time.proof, "its machine code was code-a and is new-a");
   EXPECT_TRUE(session_.confirmation.done);
-  EXPECT_EQ(session_.confirmation.pairs, 10u);
+  EXPECT_EQ(session_.confirmation.pairs, 5u) << "ten seconds";
   EXPECT_EQ(session_.confirmation.output, "the same in 1 lines");
 }
 
@@ -286,6 +299,50 @@ TEST_F(ConfirmTest, FailingTestsOfThePatchedProgramDropTheWin) {
   ASSERT_TRUE(confirm(1));
   EXPECT_EQ(states(), States{WinState::Dropped});
   EXPECT_THAT(session_.wins[0].reason, HasSubstr("1 test failed"));
+}
+
+class ScreenTest : public testing::Test {
+protected:
+  static Patch patchOf(const std::string &file) {
+    Patch patch;
+    patch.files.push_back({file, {}, {}});
+    return patch;
+  }
+  std::vector<std::optional<double>> screen() {
+    ProgramSample before = *programs_.run(Side::Old);
+    programs_.runs = 0;
+    return screenInProgram(programs_, before, "a", {patchOf("a"), patchOf("b"), patchOf("c")});
+  }
+  fakes::FakeClock clock_;
+  FakePrograms programs_{clock_};
+};
+
+TEST_F(ScreenTest, TellsHowFastTheKernelIsWithEachPatch) {
+  programs_.effects["a"].factor = 0.5;
+  programs_.effects["b"].buildError = "no such thing";
+  const auto speedups = screen();
+  ASSERT_EQ(speedups.size(), 3u);
+  ASSERT_TRUE(speedups[0]);
+  EXPECT_NEAR(*speedups[0], 2, 0.01);
+  EXPECT_FALSE(speedups[1]) << "it cannot be built";
+  ASSERT_TRUE(speedups[2]);
+  EXPECT_NEAR(*speedups[2], 1, 0.01) << "another kernel's patch";
+  EXPECT_EQ(programs_.runs, 2);
+}
+
+TEST_F(ScreenTest, AProgramThatFailsTellsNothing) {
+  programs_.effects["c"].failure = "it crashed";
+  const auto speedups = screen();
+  EXPECT_TRUE(speedups[0] && speedups[1]);
+  EXPECT_FALSE(speedups[2]);
+}
+
+TEST_F(ScreenTest, AProgramThatRunsLongRunsOnce) {
+  programs_.runSeconds = 7;
+  const auto speedups = screen();
+  EXPECT_TRUE(speedups[0]);
+  EXPECT_FALSE(speedups[1]);
+  EXPECT_EQ(programs_.runs, 1);
 }
 
 } // namespace

@@ -26,7 +26,12 @@ const std::string kText = "constexpr int W = 4;\n"
                           "  t<16><<<1, 16>>>(0);\n"
                           "  t<32><<<1, 32>>>(0);\n"
                           "  k<<<1, 64>>>(0);\n"
-                          "}\n";
+                          "}\n"
+                          "__global__ void m(float *x) {\n"
+                          "#define ROW 8\n"
+                          "  x[2] = ROW;\n"
+                          "}\n"
+                          "__global__ void n(float *x) { x[3] = ROW; }\n";
 
 class SessionFlowTest : public testing::Test {
 protected:
@@ -52,7 +57,16 @@ protected:
     k.launches = {site("_k", "  k<<<")};
     for (KernelSpec *kernel : {&t, &k})
       kernel->constants = {{"W", ConstantKind::Constexpr, 4, range("4;", 0, 1), 1, true, false}};
-    extraction_.kernels = {t, k};
+    KernelSpec m = spec("m", 9), n = spec("n", 13); // n uses a macro that m defines
+    Specialization ofM = specialization("_m", "m"), ofN = specialization("_n", "n");
+    ofM.chunks = {chunk(kM, ChunkRole::Kernel, "m")};
+    ofM.kernelChunk = 0;
+    ofN.chunks = {chunk("#define ROW 8\n", ChunkRole::Macro, "ROW"),
+                  chunk("__global__ void n(float *x) { x[3] = ROW; }", ChunkRole::Kernel, "n")};
+    ofN.kernelChunk = 1;
+    m.specializations = {ofM};
+    n.specializations = {ofN};
+    extraction_.kernels = {t, k, m, n};
     for (const KernelSpec &kernel : extraction_.kernels)
       for (const Specialization &each : kernel.specializations)
         subjects_.push_back({kernel, each, {}, kText, each.expression});
@@ -162,6 +176,8 @@ protected:
     return text;
   }
 
+  inline static const std::string kM =
+      "__global__ void m(float *x) {\n#define ROW 8\n  x[2] = ROW;\n}";
   inline static const std::string kFastK = "__global__ void k(float *x) { x[1] = 4; }";
   inline static const std::string kFastT =
       "template <int N> __global__ void t(float *x) { x[0] = 4 * N; }";
@@ -237,6 +253,20 @@ TEST_F(SessionFlowTest, WhatCanNeitherBeJudgedNorSpecializedIsDroppedByName) {
   EXPECT_THAT(session.offered, IsEmpty());
 }
 
+TEST_F(SessionFlowTest, AMacroInTheWinsTextThatStaysTheSameChangesNobody) {
+  const std::string fast = "__global__ void __launch_bounds__(64)\nm(float *x) {\n#define ROW 8\n"
+                           "  x[2] = 8;\n}";
+  const SessionRecord session = integrate({win("m", {{0, fast}}, 2)});
+  EXPECT_EQ(session.wins.at(0).state, WinState::Modelled) << session.wins.at(0).reason;
+  EXPECT_THAT(judged_, IsEmpty());
+
+  std::string wider = fast;
+  wider.replace(wider.find("ROW 8"), 5, "ROW 9");
+  const SessionRecord other = integrate({win("m", {{0, wider}}, 2)});
+  EXPECT_EQ(other.wins.at(0).state, WinState::Dropped);
+  EXPECT_THAT(other.wins.at(0).reason, HasSubstr("it changes the text of 'ROW' of 'n'"));
+}
+
 TEST_F(SessionFlowTest, OfTwoTextsForOneTemplateTheBetterStays) {
   verdicts_["t<16>"] = verdicts_["t<32>"] = Verdict::Faster;
   const std::string other = "template <int N> __global__ void t(float *x) { x[0] = N << 2; }";
@@ -259,7 +289,9 @@ TEST_F(SessionFlowTest, AWinMayDependOnAFileBesideThePatchsFolder) {
   helper.source = {header, 0, 13};
   helper.role = ChunkRole::Function;
   helper.name = "helper";
-  subjects_.back().specialization.chunks.push_back(helper);
+  for (TuneSubject &one : subjects_)
+    if (one.label == "k")
+      one.specialization.chunks.push_back(helper);
   const SessionRecord session = integrate({win("k", {{1, kFastK}}, 1)});
   ASSERT_TRUE(session.wins.at(0).variant);
   const std::map<std::string, std::string> &hashes = session.wins[0].variant->fileHashes;

@@ -201,4 +201,31 @@ TEST_F(NotRun, MutantsOfAKernelThatHasNone) {
   expectNotRun(make(), "mutants", "no wrong versions", CheckState::NotApplicable);
 }
 
+TEST_F(NotRun, WhatAConfirmationHasNoTimeFor) {
+  depth_ = Depth::Search;
+  secondsLeft_ = [] { return 0.0; };
+  LocalJudge local = make();
+  ASSERT_TRUE(local.baseline());
+  judge(local, "FAST");
+  const auto confirmed = local.judge(candidateWith("FAST"), Purpose::Confirmation);
+  ASSERT_TRUE(confirmed);
+  EXPECT_EQ(confirmed->verdict, Verdict::Faster) << confirmed->reason;
+  EXPECT_EQ(confirmed->speedup->processes, 5u);
+  EXPECT_EQ(recordOf(*confirmed, "outputs")->state, CheckState::Passed);
+  EXPECT_EQ(recordOf(*confirmed, "fresh")->state, CheckState::Passed);
+  for (const char *check : {"sanitizer", "repeat", "coverage"}) {
+    const CheckRecord *record = recordOf(*confirmed, check);
+    ASSERT_TRUE(record) << check;
+    EXPECT_EQ(record->state, CheckState::NotRun) << check;
+    EXPECT_THAT(record->detail, testing::HasSubstr("--budget-seconds")) << check;
+  }
+  EXPECT_EQ(confirmed->assurance.level, AssuranceLevel::Partial);
+
+  const int profiles = runner_->profiles;
+  Trial trial = *confirmed;
+  trial.counters.clear();
+  ASSERT_TRUE(local.addCounters(trial));
+  EXPECT_EQ(runner_->profiles, profiles);
+}
+
 } // namespace

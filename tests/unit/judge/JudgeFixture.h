@@ -32,6 +32,7 @@ protected:
       return runner_->profile(module, launch, {});
     };
     JudgeServices services{frontend_, toolchain_, {{*runner_, profile, "0 fake"}}, {}};
+    services.secondsLeft = secondsLeft_;
     if (hasEmulated_)
       services.emulated = {&emulator_, [this]() -> Result<std::unique_ptr<Runner>> {
                              ++opened_;
@@ -41,6 +42,7 @@ protected:
   }
   /// Every check has its say, unless a test is about what a search leaves for winners.
   Depth depth_ = Depth::Trial;
+  std::function<double()> secondsLeft_; ///< for a confirmation; empty: no limit
   void makeRunner(bool modelled) {
     runner_ = std::make_unique<FakeRunner>(folder_.path(), modelled);
   }

@@ -69,7 +69,9 @@ TEST(TimeBudget, OnlyWhatMayWinIsConfirmed) {
   history.trials[0].seconds = 100;
   history.trials[1].verdict = Verdict::Slower;
   history.trials[1].seconds = 50;
-  EXPECT_EQ(secondsToConfirm(history), 0);
+  EXPECT_EQ(secondsToConfirm(history), 0) << "nothing was timed";
+  history.trials[1].speedup.emplace();
+  EXPECT_EQ(secondsToConfirm(history), 100) << "the next one may be faster";
   history.trials[2].verdict = Verdict::Faster;
   history.trials[2].seconds = 2;
   EXPECT_GT(secondsToConfirm(history), 102) << "what only winners are asked is learned then";

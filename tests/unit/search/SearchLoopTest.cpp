@@ -392,10 +392,48 @@ TEST_F(SearchLoopTest, OnceTheTimeIsUpOnlyTheBestIsConfirmed) {
   const auto history = search();
   auto judge = RecallingJudge::open(judge_, store_, 1);
   auto log = DecisionLog::open(store_, 1);
-  const auto winner = confirmWinner(*history, *judge, *log, {}, [] { return true; });
+  const auto winner = confirmWinner(*history, *judge, *log, {{}, {}, [] { return true; }});
   ASSERT_TRUE(winner);
   EXPECT_FALSE(*winner);
   EXPECT_EQ(judge_.judged.back(), "confirm 1.6x lucky");
+}
+
+TEST_F(SearchLoopTest, TheFastestInTheProgramIsConfirmedFirst) {
+  offer("a", {"1.6x", "1.5x", "1.4x"});
+  auto history = search();
+  // The best was made from the third, which is faster where the kernel is used.
+  const auto trialOf = [&](const std::string &title) -> Trial & {
+    return *std::ranges::find(history->trials, title,
+                              [](const Trial &trial) { return trial.candidate.title; });
+  };
+  trialOf("1.6x").candidate.parents = {trialOf("1.4x").candidateHash};
+  auto judge = RecallingJudge::open(judge_, store_, 1);
+  auto log = DecisionLog::open(store_, 1);
+  std::vector<std::string> screened;
+  const auto screen =
+      [&](const std::vector<const Trial *> &trials) -> Result<std::vector<std::optional<double>>> {
+    std::vector<std::optional<double>> speedups;
+    for (const Trial *trial : trials) {
+      const std::string &title = trial->candidate.title;
+      screened.push_back(title);
+      speedups.push_back(title == "1.5x"   ? std::nullopt
+                         : title == "1.4x" ? std::optional(1.2)
+                                           : std::optional(1.02));
+    }
+    return speedups;
+  };
+  const auto winner = confirmWinner(*history, *judge, *log, {{}, screen, {}});
+  ASSERT_TRUE(winner && *winner);
+  EXPECT_THAT(screened, ElementsAre("1.6x", "1.4x", "1.5x"));
+  EXPECT_EQ((*winner)->candidate.title, "1.4x");
+  EXPECT_THAT(recorded(), testing::Contains(testing::HasSubstr("1.6x 1.020x; 1.4x 1.200x; 1.5x "
+                                                               "not timed")));
+
+  screened.clear();
+  const auto hurried = confirmWinner(*history, *judge, *log, {{}, screen, [] { return true; }});
+  ASSERT_TRUE(hurried && *hurried);
+  EXPECT_EQ((*hurried)->candidate.title, "1.6x");
+  EXPECT_THAT(screened, IsEmpty());
 }
 
 TEST_F(SearchLoopTest, AtMostThreeCandidatesAreConfirmed) {
