@@ -67,7 +67,10 @@ Result<SubjectWorkload> composedWorkload(const SessionEnd &end, const TuneSubjec
   auto known = more.find(subject.kernel.name);
   if (known == more.end()) {
     KOPT_TRY(const std::vector<TuneSubject> sharers, unobservedSharers(end, subject));
+    const auto start = end.services.clock.now();
     KOPT_TRY(ObservedTrace trace, programTrace(end.services, end.root, end.program, sharers));
+    if (end.ranProgram)
+      end.ranProgram(Duration(end.services.clock.now() - start).count());
     known = more.emplace(subject.kernel.name, std::move(trace)).first;
   }
   return workloadOf(subject, known->second, end.bench.device().kind);

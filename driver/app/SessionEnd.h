@@ -21,7 +21,7 @@ struct SessionEnd {
   std::filesystem::path root, output;           ///< root of the project; folder of the run folders
   std::string program, build, tests;            ///< of --run, --build and TESTS; empty: none
   double minGain = 0.01;
-  /// True once the time for the search is used up; empty: no limit.
+  /// True once there is no time left to judge another kernel; empty: no limit.
   std::function<bool()> isTimeUp{};
   /// Takes the seconds of each run of the old or the new program; may be empty.
   std::function<void(double seconds)> ranProgram{};

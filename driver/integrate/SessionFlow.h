@@ -28,8 +28,9 @@ struct SessionServices {
   JudgeComposed judge;
   OpenPrograms programs;
   TellProgress tell;
-  /// True once the time for the search is used up. A win then becomes an explicit specialization if
-  /// possible, so that the others that share its text need not be judged. Empty: there is no limit.
+  /// True once there is no time to judge another kernel. A win then becomes an explicit
+  /// specialization if possible, so that the others that share its text need not be judged. Empty:
+  /// there is no limit.
   std::function<bool()> isTimeUp{};
 };
 

@@ -7,12 +7,30 @@
 namespace kopt {
 namespace {
 
-/// Unlike a trial of the search, a confirmation runs every check, and times in several processes.
-/// Where little time is left, it only verifies and times.
-constexpr double kConfirmationPerTrial = 3, kLeastConfirmationPerTrial = 2;
-/// On a GPU, checks that run only for winners learn when there is a winner. On ten programs on an
-/// H200 that took twice the seconds of the baseline.
-constexpr double kLearningPerBaseline = 2;
+/// What a confirmation on a GPU takes, as found on twelve kernels of HeCBench on an H200: seconds
+/// for what does not depend on the kernel (processes, sanitizers, counters), and times the seconds
+/// that a trial of the search spends in its checks and in timing. What only winners are asked
+/// learns when there is one; it is bounded, and left out where time is short.
+constexpr double kConfirmationFixed = 3, kConfirmationPerCheck = 2, kConfirmationPerTiming = 4.5,
+                 kLearningPerCheck = 12, kMostLearning = 12;
+/// Where times are modelled, a confirmation takes so many times the seconds of a trial.
+constexpr double kConfirmationPerTrial = 3;
+
+/// The seconds that a trial took on a device.
+struct TrialSeconds {
+  double checks = 0, timing = 0, all = 0;
+
+  explicit TrialSeconds(const Trial &trial) : all(trial.seconds) {
+    for (const auto &[stage, seconds] : trial.stages) {
+      if (stage.starts_with("verify/"))
+        checks += seconds;
+      if (stage.starts_with("time/"))
+        timing += seconds;
+      if (stage.starts_with("build/") || stage == "wait") // a confirmation has the module
+        all -= seconds;
+    }
+  }
+};
 
 } // namespace
 
@@ -32,21 +50,27 @@ double TimeBudget::shareOf(double weight, double weights, double fewest) const {
 }
 
 double secondsToConfirm(const SearchHistory &history) {
-  double longest = 0, longestTimed = 0;
-  for (const Trial &trial : history.trials) {
-    if (&trial == &history.trials.front())
+  double checks = 0, timing = 0, all = 0;
+  bool isTimed = false, isFaster = false, isModelled = false;
+  for (std::size_t i = 1; i < history.trials.size(); ++i) {
+    const Trial &trial = history.trials[i];
+    if (!trial.speedup)
       continue;
-    if (trial.verdict == Verdict::Faster)
-      longest = std::max(longest, trial.seconds);
-    if (trial.speedup)
-      longestTimed = std::max(longestTimed, trial.seconds);
+    const TrialSeconds seconds(trial);
+    checks = std::max(checks, seconds.checks);
+    timing = std::max(timing, seconds.timing);
+    all = std::max(all, seconds.all);
+    isTimed = true;
+    isFaster |= trial.verdict == Verdict::Faster;
+    isModelled |= trial.speedup->modelled;
   }
-  if (longest == 0)
-    return kLeastConfirmationPerTrial * longestTimed;
-  const Trial &baseline = history.trials.front();
-  const bool isModelled = baseline.speedup && baseline.speedup->modelled;
-  return kConfirmationPerTrial * longest +
-         (isModelled ? 0 : kLearningPerBaseline * baseline.seconds);
+  if (!isTimed)
+    return 0;
+  if (isModelled)
+    return kConfirmationPerTrial * all;
+  const double learning = isFaster ? std::min(kMostLearning, kLearningPerCheck * checks) : 0;
+  return kConfirmationFixed + kConfirmationPerCheck * checks + kConfirmationPerTiming * timing +
+         learning;
 }
 
 std::optional<Decision> budgetReached(const Budget &budget, const SearchHistory &history,

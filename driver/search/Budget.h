@@ -31,8 +31,8 @@ private:
   std::chrono::steady_clock::time_point start_;
 };
 
-/// The seconds that a search leaves of its time to confirm the best candidates, estimated from
-/// their trials; as long as none is faster, what confirming the next candidate takes at least.
+/// The seconds that a search leaves of its time to confirm the best candidate, estimated from the
+/// longest trials that were timed; as long as none is faster, what a confirmation takes at least.
 double secondsToConfirm(const SearchHistory &history);
 
 /// Unset or 0: no limit.

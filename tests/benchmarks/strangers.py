@@ -113,14 +113,15 @@ class Program:
         return row
 
     def kernel_seconds(self, program):
-        """Seconds of a launch, by kernel, of one run of the program; empty where it fails."""
+        """Seconds of a launch, by kernel and by template, of one run of the program; empty where it fails."""
         done, _ = run([self.options.kopt, "observe", "--json", "--", program, *self.command[1:]], self.folder, 6 * OWN_SECONDS)
         if done.returncode:
             return {}
         seconds, launches = collections.Counter(), collections.Counter()
         for kernel in json.loads(done.stdout)["results"]:
-            seconds[base_name(kernel["name"])] += kernel["seconds"]
-            launches[base_name(kernel["name"])] += kernel["launches"]
+            for name in {kernel["name"], base_name(kernel["name"])}:
+                seconds[name] += kernel["seconds"]
+                launches[name] += kernel["launches"]
         return {name: seconds[name] / launches[name] for name in seconds}
 
     def check_patch(self, kernels):
@@ -136,7 +137,9 @@ class Program:
             return f"the program ends with {done.returncode}"
         pairs = [(self.kernel_seconds("./main.unpatched"), self.kernel_seconds("./main")) for _ in range(3)]
         again = {}
-        for kernel in sorted({base_name(kernel) for kernel in kernels}):
+        for kernel in sorted(kernels):
+            if not all(kernel in before and kernel in after for before, after in pairs):
+                kernel = base_name(kernel)  # a patch may give it another name
             ratios = [before[kernel] / after[kernel] for before, after in pairs if kernel in before and after.get(kernel)]
             if not ratios:
                 return f"{kernel} was not timed again"

@@ -62,21 +62,41 @@ TEST(TimeBudget, ZeroIsNoLimit) {
   EXPECT_GT(budget.left(), 1e12);
 }
 
-TEST(TimeBudget, OnlyWhatMayWinIsConfirmed) {
+TEST(TimeBudget, AConfirmationTakesWhatChecksAndTimingTook) {
   SearchHistory history;
   history.trials.resize(3);
-  history.trials[0].verdict = Verdict::Faster; // the baseline
+  history.trials[0].speedup.emplace(); // the baseline
   history.trials[0].seconds = 100;
-  history.trials[1].verdict = Verdict::Slower;
+  history.trials[1].verdict = Verdict::Rejected;
   history.trials[1].seconds = 50;
   EXPECT_EQ(secondsToConfirm(history), 0) << "nothing was timed";
-  history.trials[1].speedup.emplace();
-  EXPECT_EQ(secondsToConfirm(history), 100) << "the next one may be faster";
-  history.trials[2].verdict = Verdict::Faster;
-  history.trials[2].seconds = 2;
-  EXPECT_GT(secondsToConfirm(history), 102) << "what only winners are asked is learned then";
-  history.trials[0].speedup.emplace().modelled = true;
-  EXPECT_LT(secondsToConfirm(history), 100) << "but not where times are modelled";
+  Trial &trial = history.trials[2];
+  trial.verdict = Verdict::Slower;
+  trial.speedup.emplace();
+  trial.seconds = 20;
+  trial.stages = {{"wait", 7},
+                  {"build/compile", 2},
+                  {"verify/read", 0.2},
+                  {"verify/judge", 0.1},
+                  {"time/sample", 1}};
+  EXPECT_NEAR(secondsToConfirm(history), 3 + 2 * 0.3 + 4.5, 1e-9) << "the next one may be faster";
+  trial.verdict = Verdict::Faster;
+  EXPECT_NEAR(secondsToConfirm(history), 3 + 2 * 0.3 + 4.5 + 12 * 0.3, 1e-9)
+      << "what only winners are asked is learned then";
+  trial.stages["verify/read"] = 10;
+  EXPECT_NEAR(secondsToConfirm(history), 3 + 2 * 10.1 + 4.5 + 12, 1e-9) << "in limited time";
+  trial.speedup->modelled = true;
+  EXPECT_NEAR(secondsToConfirm(history), 3 * 11.0, 1e-9) << "without the build";
+}
+
+TEST(TimeBudget, WhatIsReservedIsNotLeft) {
+  fakes::FakeClock clock;
+  TimeBudget budget(clock, 40);
+  budget.reserve(3);
+  clock.advance(10);
+  EXPECT_DOUBLE_EQ(budget.left(), 27);
+  budget.reserve(0);
+  EXPECT_DOUBLE_EQ(budget.left(), 30);
 }
 
 } // namespace

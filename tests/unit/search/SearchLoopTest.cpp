@@ -180,22 +180,24 @@ TEST_F(SearchLoopTest, NoBudgetIsExceeded) {
 
 TEST_F(SearchLoopTest, NoCandidateIsBegunThatTheTimeBudgetDoesNotLast) {
   offer("a", {"1", "2", "3", "4", "5", "6", "7", "8", "9"});
-  settings_.budget.seconds = 5; // each judgement takes one
+  settings_.budget.seconds = 8; // each judgement takes one, and a confirmation three
   settings_.secondsUsed = 1;
   const auto history = search();
   const Stop stop = std::get<Stop>(history->decisions.back().what);
   EXPECT_EQ(stop.reason, StopReason::Seconds);
   EXPECT_EQ(judge_.judged.size(), 3u) << "in the middle of a round";
-  EXPECT_EQ(history->decisions.back().evidence.front().value, 5) << "with the next one";
+  EXPECT_EQ(history->decisions.back().evidence.front().value, 8)
+      << "with the next one and a confirmation";
 }
 
 TEST_F(SearchLoopTest, WhatTheFirstWaitedToBeBuiltIsNotExpectedOfTheOthers) {
   offer("a", {"1", "2", "3", "4", "5", "6"});
   strategy_ = makeTurnStrategy(6);     // all of them in one round
   judge_.building = judge_.waited = 9; // while the others are built
-  settings_.budget.seconds = 14;
+  settings_.budget.seconds = 17;
   ASSERT_TRUE(search());
-  EXPECT_EQ(judge_.judged.size(), 4u) << "a wait of 9 s and four judgements of one each";
+  EXPECT_EQ(judge_.judged.size(), 4u)
+      << "a wait of 9 s, four judgements of one each, and three for a confirmation";
 }
 
 TEST_F(SearchLoopTest, TheTimeForTheConfirmationIsLeft) {
