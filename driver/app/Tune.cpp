@@ -64,7 +64,7 @@ bool endsTheSession(const Error &error) {
 /// kernel's turn gets at least kTurnPerBaseline times a baseline's time, and does not begin if less
 /// than kLeastTurnPerBaseline times is left.
 constexpr double kUnknownBaseline = 4, kBaselinePerExtraction = 0.5, kTurnPerBaseline = 3,
-                 kLeastTurnPerBaseline = 1.5, kLeastTurn = kTurnPerBaseline * kUnknownBaseline;
+                 kLeastTurnPerBaseline = 1.5, kLeastTurn = 2 * kUnknownBaseline;
 
 /// Seconds of the time budget that are kept to build the program as it is and with the wins, and
 /// the most of the budget that they may be. Six programs of HeCBench took 2.4 to 4.4 s.

@@ -117,8 +117,9 @@ Result<std::vector<Parameter>> parametersOf(const std::string &text,
   return parameters;
 }
 
-/// The text from token `first` up to `last`, with the names in `values` replaced and the markers of
-/// kopt (KOPT_TUNE, attributes) left out.
+/// The text from token `first` up to `last`, with the names in `values` replaced. The markers of
+/// kopt (KOPT_TUNE, attributes) are left out, and so is a storage class, which the template gives
+/// its specializations.
 std::string signature(const std::string &text, const std::vector<Token> &tokens, std::size_t first,
                       std::size_t last, const std::map<std::string, std::string> &values,
                       std::size_t nameAt, const std::string &arguments) {
@@ -129,9 +130,11 @@ std::string signature(const std::string &text, const std::vector<Token> &tokens,
     const bool isMacro = token.text == "KOPT_TUNE" && tokens[i + 1].text == "(";
     const bool isAttribute = token.text == "[" && tokens[i + 1].text == "[" && i + 2 < last &&
                              tokens[i + 2].text == "kopt";
-    if (isMacro || isAttribute) {
+    const bool isStorage = i < nameAt && (token.text == "static" || token.text == "extern");
+    if (isMacro || isAttribute || isStorage) {
       made += text.substr(copied, token.begin - copied);
-      i = closing(tokens, isMacro ? i + 1 : i);
+      if (!isStorage)
+        i = closing(tokens, isMacro ? i + 1 : i);
       copied = tokens[std::min(i + 1, last)].begin;
       continue;
     }
@@ -149,11 +152,21 @@ std::string signature(const std::string &text, const std::vector<Token> &tokens,
   return made + text.substr(copied, tokens[last].begin - copied);
 }
 
+/// True if several translation units may include the file, and their device code is linked: then
+/// the specialization, unlike its template, would be defined twice.
+bool isLinkedTwice(const KernelSpec &kernel, const std::string &file) {
+  static const std::set<std::string> kRelocatable = {"-rdc=true", "-dc",
+                                                     "--relocatable-device-code=true"};
+  return file != kernel.unit &&
+         std::ranges::any_of(kernel.compileFlags,
+                             [](const std::string &flag) { return kRelocatable.contains(flag); });
+}
+
 } // namespace
 
 Result<std::string> explicitSpecialization(const std::string &text, const std::string &name,
                                            const std::vector<TemplateArg> &templateArgs,
-                                           const std::string &arguments) {
+                                           const std::string &arguments, bool isInline) {
   const std::vector<Token> tokens = tokensOf(text);
   if (tokens.size() < 8 || tokens[0].text != "template" || tokens[1].text != "<")
     return notKnown("its text does not begin with 'template <'");
@@ -192,7 +205,11 @@ Result<std::string> explicitSpecialization(const std::string &text, const std::s
                                templateArgs[i].value);
   }
   const std::string head = signature(text, tokens, close + 1, body, values, nameAt, arguments);
-  return "template <>\n" + head + "{" + names + text.substr(tokens[body].end);
+  const bool isPlain = std::none_of(
+      tokens.begin() + std::ptrdiff_t(close), tokens.begin() + std::ptrdiff_t(nameAt),
+      [](const Token &token) { return token.text == "static" || token.text == "inline"; });
+  return "template <>\n" + std::string(isInline && isPlain ? "inline " : "") + head + "{" + names +
+         text.substr(tokens[body].end);
 }
 
 Result<Win> withOwnSpecialization(const Win &win) {
@@ -215,7 +232,8 @@ Result<Win> withOwnSpecialization(const Win &win) {
   const std::string name =
       scope == std::string::npos ? subject.kernel.name : subject.kernel.name.substr(scope + 2);
   KOPT_TRY(const std::string made,
-           explicitSpecialization(text->second, name, specialization.templateArgs, arguments));
+           explicitSpecialization(text->second, name, specialization.templateArgs, arguments,
+                                  isLinkedTwice(subject.kernel, range.file)));
   Win own = win;
   own.ownSpecialization = true;
   own.trial.candidate.title += ", as a specialization of its own";

@@ -10,11 +10,13 @@ namespace kopt {
 
 /// Rewrites the kernel's definition `text`, which begins with `template <...>`, as a definition
 /// that begins with `template <>`, for these arguments. `name` is the kernel's name without
-/// namespaces; `arguments` is their text, for example "float, 32". Fails with Usage, with the
-/// reason, if the text has a form that it cannot handle.
+/// namespaces; `arguments` is their text, for example "float, 32". With `isInline` it may be
+/// defined in several translation units (nvcc warns that it ignores `inline`, but does not where
+/// device code is linked). Fails with Usage, with the reason, if the text has a form that it cannot
+/// handle.
 Result<std::string> explicitSpecialization(const std::string &text, const std::string &name,
                                            const std::vector<TemplateArg> &templateArgs,
-                                           const std::string &arguments);
+                                           const std::string &arguments, bool isInline = false);
 
 /// The same win, but with an explicit specialization after the template instead of a change of the
 /// template. Its trial holds the candidate to judge. Fails as explicitSpecialization(), and if the

@@ -32,6 +32,27 @@ TEST(OwnSpecialization, NamesThatTheBodyDoesNotUseAreLeftOut) {
   EXPECT_EQ(*made, "template <>\n__global__ void k<64>() {}");
 }
 
+TEST(OwnSpecialization, TheStorageClassIsTheTemplates) {
+  for (const bool isInline : {false, true}) {
+    const auto made =
+        explicitSpecialization("template <int N>\nstatic __global__ void k(int n) { n = N; }", "k",
+                               {{"N", "64", true}}, "64", isInline);
+    ASSERT_TRUE(made) << made.error().what;
+    EXPECT_EQ(*made,
+              "template <>\n__global__ void k<64>(int n) {\n  constexpr int N = 64; n = N; }");
+  }
+}
+
+TEST(OwnSpecialization, MayBeInline) {
+  const auto in = [](const std::string &storage) {
+    return explicitSpecialization("template <int N> " + storage + "__global__ void k() {}", "k",
+                                  {{"N", "64", true}}, "64", true)
+        .value();
+  };
+  EXPECT_EQ(in(""), "template <>\ninline __global__ void k<64>() {}");
+  EXPECT_EQ(in("inline "), "template <>\ninline __global__ void k<64>() {}");
+}
+
 TEST(OwnSpecialization, WhatItDoesNotKnowItRefuses) {
   const std::vector<TemplateArg> one = {{"T", "float"}};
   for (const char *text : {"__global__ void k() { }  // no template",
