@@ -225,6 +225,26 @@ std::string valueText(const clang::ASTContext &context, const clang::TemplateArg
 
 } // namespace
 
+ParamLayout layoutOf(const clang::ParmVarDecl &parameter) {
+  const clang::ASTContext &context = parameter.getASTContext();
+  const clang::QualType type = parameter.getType();
+  ParamLayout layout{std::uint64_t(context.getTypeSizeInChars(type).getQuantity()),
+                     std::uint64_t(context.getTypeAlignInChars(type).getQuantity())};
+  const clang::CXXRecordDecl *record = type->getAsCXXRecordDecl();
+  if (!record || !record->isLambda() || record->captures().empty())
+    return layout;
+  const auto isSpelled = [](const clang::Attr *attribute) {
+    return attribute && !attribute->isImplicit();
+  };
+  const clang::CXXMethodDecl *call = record->getLambdaCallOperator();
+  if (!isSpelled(call->getAttr<clang::CUDAHostAttr>()) ||
+      !isSpelled(call->getAttr<clang::CUDADeviceAttr>()))
+    return layout;
+  constexpr std::uint64_t kPointer = 8;
+  return {(layout.size + kPointer - 1) / kPointer * kPointer + kPointer,
+          std::max(layout.align, kPointer)};
+}
+
 KernelParam describeParam(const clang::ParmVarDecl &parameter) {
   const clang::ASTContext &context = parameter.getASTContext();
   clang::QualType type = parameter.getType();
@@ -234,8 +254,9 @@ KernelParam describeParam(const clang::ParmVarDecl &parameter) {
   info.restrictQualified = type.isRestrictQualified();
   if (type->isIncompleteType() || type->isDependentType())
     return info;
-  info.size = static_cast<std::uint32_t>(context.getTypeSizeInChars(type).getQuantity());
-  info.align = static_cast<std::uint32_t>(context.getTypeAlignInChars(type).getQuantity());
+  const ParamLayout layout = layoutOf(parameter);
+  info.size = static_cast<std::uint32_t>(layout.size);
+  info.align = static_cast<std::uint32_t>(layout.align);
   clang::QualType element = type;
   if (type->isPointerType()) {
     element = type->getPointeeType();

@@ -8,6 +8,16 @@
 
 namespace kopt::frontend {
 
+struct ParamLayout {
+  std::uint64_t size = 0, align = 0; ///< in bytes
+};
+
+/// How nvcc passes the parameter. A `__host__ __device__` lambda with captures is passed in a
+/// struct
+/// (`__nv_hdl_wrapper_t`) that has a pointer to the host's copy of the lambda after the captures;
+/// everything else as its type is.
+ParamLayout layoutOf(const clang::ParmVarDecl &parameter);
+
 KernelParam describeParam(const clang::ParmVarDecl &parameter);
 
 /// Describes a __constant__ variable that has its own symbol on the device. Nothing if its elements

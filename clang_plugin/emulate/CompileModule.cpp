@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/emulate/CompileModule.h"
 
+#include "clang_plugin/analysis/Types.h"
 #include "clang_plugin/args/NvccToClangArgs.h"
 #include "clang_plugin/emulate/Instrument.h"
 #include "clang_plugin/parse/ParseCuda.h"
@@ -75,10 +76,10 @@ public:
     if (!kernel_)
       return;
     plan_.kernel = clang::ASTNameGenerator(context).getName(kernel_);
-    for (const clang::ParmVarDecl *parameter : kernel_->parameters())
-      plan_.parameters.push_back(
-          {(unsigned long long)context.getTypeSizeInChars(parameter->getType()).getQuantity(),
-           (unsigned long long)context.getTypeAlignInChars(parameter->getType()).getQuantity()});
+    for (const clang::ParmVarDecl *parameter : kernel_->parameters()) {
+      const ParamLayout layout = layoutOf(*parameter);
+      plan_.parameters.push_back({layout.size, layout.align});
+    }
     if (const auto *bounds = kernel_->getAttr<clang::CUDALaunchBoundsAttr>())
       if (const clang::Expr *threads = bounds->getMaxThreads();
           threads && !threads->isValueDependent())

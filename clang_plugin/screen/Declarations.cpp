@@ -275,8 +275,9 @@ void compareSignatures(const KernelView &baselineView, const KernelView &candida
   }
   if (old.isExternC() != now.isExternC())
     reject(old.isExternC() ? "extern \"C\" is gone" : "extern \"C\" is new");
-  if (old.getStorageClass() != now.getStorageClass() ||
-      old.isInlineSpecified() != now.isInlineSpecified())
+  // An explicit specialization has the linkage of its template.
+  if (!isSpecialized && (old.getStorageClass() != now.getStorageClass() ||
+                         old.isInlineSpecified() != now.isInlineSpecified()))
     reject("the kernel's linkage changed");
 }
 

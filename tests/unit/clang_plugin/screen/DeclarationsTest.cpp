@@ -41,6 +41,10 @@ template <int N, typename T> __global__ void k(const T *in, T *out, int n) {
   const std::string otherTemplate = "\ntemplate <unsigned N," + text.substr(text.find(" typename"));
   const std::string parameters = "const float *in, float *out, int n";
   EXPECT_EQ(findings(own("4, float", parameters)), "");
+  std::string internal = text; // a specialization has its template's storage class
+  internal.replace(internal.find("__global__"), 0, "static ");
+  EXPECT_EQ(rejections(internal + use, internal + own("4, float", parameters) + use, "k<4, float>"),
+            "");
   EXPECT_NE(findings(own("2, float", parameters)).find("declared 2 times"), std::string::npos);
   EXPECT_NE(
       findings(own("4, float", parameters) + own("2, float", parameters)).find("declared 2 times"),
