@@ -287,13 +287,15 @@ double TuneSession::secondsUsed() const {
 }
 
 SessionEnd TuneSession::sessionEnd() {
-  return {services_, *bench_, *store_, settings_.sources, judgeOptionsOf(settings_), observed_,
-          settings_.root, settings_.output,
-          settings_.program.empty() ? settings_.benchmark : settings_.program, settings_.build,
-          settings_.tests, settings_.minGain,
-          // Who shares text with a win is judged beside a baseline of its own.
-          [this] { return budget_->left() <= quickestBaseline_.value_or(0); },
-          [this](double seconds) { programSeconds_ += seconds; }};
+  return {
+      services_, *bench_, *store_, settings_.sources, judgeOptionsOf(settings_), observed_,
+      settings_.root, settings_.output,
+      settings_.program.empty() ? settings_.benchmark : settings_.program, settings_.build,
+      settings_.tests, settings_.minGain,
+      // Who shares text with a win is judged beside a baseline of its own; so is what the win
+      // becomes if that fails, and the program is built.
+      [this] { return budget_->left() <= 2 * quickestBaseline_.value_or(0) + kToBuildPrograms; },
+      [this](double seconds) { programSeconds_ += seconds; }};
 }
 
 Status TuneSession::endSession() {

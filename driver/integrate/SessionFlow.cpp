@@ -139,11 +139,11 @@ private:
     std::string problem;
     const std::vector<OtherUser> users = otherUsers(win, request_.extraction);
     const bool onlyText = std::ranges::all_of(users, &OtherUser::onlyKernelText);
-    for (const OtherUser &user : users) {
+    for (std::size_t i = 0; i < users.size(); ++i) {
+      const OtherUser &user = users[i];
       if (onlyText && !problem.empty())
         break; // an explicit specialization changes none of the users
-      const bool isLate = onlyText && services_.isTimeUp && services_.isTimeUp() &&
-                          withOwnSpecialization(win).has_value();
+      const bool isLate = services_.isTimeUp && services_.isTimeUp();
       const Judged judged =
           isLate ? Judged{false, "and there was no time left to judge that"} : judgeUser(user, win);
       if (judged.good)
@@ -151,6 +151,12 @@ private:
       problem +=
           (problem.empty() ? "" : "; ") + fmt::format("it changes {} of '{}' ({}), {}", user.what,
                                                       user.label, user.place, judged.reason);
+      if (isLate) {
+        if (i + 1 < users.size())
+          problem +=
+              fmt::format(", nor {} others; --budget-seconds gives more", users.size() - i - 1);
+        break;
+      }
     }
     if (problem.empty())
       problem = problemOfOwn(win);

@@ -17,6 +17,9 @@ namespace trace = runtime::trace;
 
 namespace {
 
+/// Launches without room that are named one by one.
+constexpr std::size_t kMostUnstored = 4;
+
 /// Bytes of the allocations that a launch's arguments point to, counted twice: before and after it.
 std::uint64_t snapshotBytes(const trace::ProcessTrace &process, const trace::Launch &launch) {
   std::set<std::uint64_t> bases;
@@ -68,6 +71,7 @@ SnapshotPlan planSnapshots(const ObservedTrace &learned, const std::vector<Kerne
   std::vector<std::set<std::uint32_t>> ordinals(kernels.size());
   SnapshotPlan plan;
   std::uint64_t taken = 0;
+  std::size_t left = 0;
   for (const Wish &wish : wishes) {
     const trace::ProcessTrace &process = learned.processes[wish.launch.process];
     const trace::Launch &launch = process.launches[wish.launch.launch];
@@ -80,12 +84,16 @@ SnapshotPlan planSnapshots(const ObservedTrace &learned, const std::vector<Kerne
       ordinals[wish.kernel].insert(launch.ordinal);
       continue;
     }
-    plan.notes.push_back(fmt::format(
-        "{}: launch {}{} is not stored: its memory takes {}, and {} of the limit of {} are left",
-        kernelName(kernels[wish.kernel].symbol), launch.ordinal,
-        wish.isHeldOut ? " (to be held out)" : "", formatBytes(double(own)),
-        formatBytes(double(room - std::min(room, taken))), formatBytes(double(room))));
+    if (++left <= kMostUnstored)
+      plan.notes.push_back(fmt::format(
+          "{}: launch {}{} is not stored: its memory takes {}, and {} of the limit of {} are left",
+          kernelName(kernels[wish.kernel].symbol), launch.ordinal,
+          wish.isHeldOut ? " (to be held out)" : "", formatBytes(double(own)),
+          formatBytes(double(room - std::min(room, taken))), formatBytes(double(room))));
   }
+  if (left > kMostUnstored)
+    plan.notes.push_back(
+        fmt::format("{} other launches are not stored either", left - kMostUnstored));
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     std::vector<std::string> numbers;
     for (const std::uint32_t ordinal : ordinals[i])

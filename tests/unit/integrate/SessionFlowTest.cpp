@@ -241,6 +241,15 @@ TEST_F(SessionFlowTest, WithoutTimeToJudgeWhoSharesItsTextAWinIsASpecializationO
   EXPECT_EQ(session.wins[0].state, WinState::Modelled);
 }
 
+TEST_F(SessionFlowTest, WithoutTimeAWinThatCanBeNoSpecializationIsDropped) {
+  verdicts_["t<16>"] = verdicts_["k"] = Verdict::Same;
+  isTimeUp_ = true;
+  const SessionRecord session = integrate({win("t<32>", {}, 2, {{"W", 8}})});
+  EXPECT_THAT(judged_, IsEmpty());
+  EXPECT_EQ(session.wins.at(0).state, WinState::Dropped);
+  EXPECT_THAT(session.wins[0].reason, HasSubstr("no time left to judge that, nor 1 others"));
+}
+
 TEST_F(SessionFlowTest, WhatCanNeitherBeJudgedNorSpecializedIsDroppedByName) {
   // The constant is t<16>'s and k's, too, and the workload has no launch of either.
   const SessionRecord session = integrate({win("t<32>", {}, 2, {{"W", 8}})});

@@ -151,6 +151,12 @@ TEST(Representatives, ThePlanKeepsToTheRoomThereIs) {
   EXPECT_TRUE(none.orders.empty());
   ASSERT_FALSE(none.notes.empty());
   EXPECT_THAT(none.notes[0], HasSubstr("its memory takes 24.0 KiB"));
+  for (int i = 0; i < 3; ++i)
+    sample.launch(2000, 20e-6);
+  const SnapshotPlan many =
+      planSnapshots(sample.observed, rankKernels(sample.observed), 5, kOne - 1);
+  ASSERT_EQ(many.notes.size(), 5u);
+  EXPECT_EQ(many.notes.back(), "2 other launches are not stored either");
 }
 
 } // namespace
