@@ -48,7 +48,7 @@ EDGES = {
     "clang_plugin/analysis": "clang_plugin/output clang_plugin/parse",
     "clang_plugin/proof": "clang_plugin/args clang_plugin/parse",
     "clang_plugin/coverage": "clang_plugin/analysis",
-    "clang_plugin/emulate": "clang_plugin/args clang_plugin/output clang_plugin/parse runtime/emulated",
+    "clang_plugin/emulate": "clang_plugin/analysis clang_plugin/args clang_plugin/output clang_plugin/parse runtime/emulated",
     "clang_plugin/mutate": "clang_plugin/analysis",
     "clang_plugin/reference": "clang_plugin/analysis clang_plugin/output",
     "clang_plugin/screen": "clang_plugin/analysis clang_plugin/output clang_plugin/parse",
