@@ -10,8 +10,8 @@ Each folder is one program, as for strangers.py. kopt-extract writes a harness f
 all of them. Each is built with its own build.sh.
 
 With --run, on a machine with a GPU, each program is built and run by `kopt harness --run`, with the arguments of its Makefile,
-and the kernels are those that it launches, with a launch as the program made it. Each harness is run as it is, and with a kernel
-that does nothing, which it has to notice. Programs are taken in the order of the seed, for 40 % of the time of --within; those
+and the kernels are those that it launches, with a launch as the program made it. Each harness is run as it is, and with a wrong
+kernel, which it has to notice: one that does nothing, or, where the kernel changes nothing itself, one that changes a bit. Programs are taken in the order of the seed, for 40 % of the time of --within; those
 that run longer than --program-seconds are left out. A last argument over 10, of repetitions, is made 2. Of runs --at-a-time are made on each of the --gpus, that of a harness for at
 most --seconds. What goes wrong is printed as it happens. The exit code is 1 if a harness does not build, fails or notices nothing.
 """
@@ -132,18 +132,43 @@ def observe(options, source, work, draw):
         shutil.rmtree(folder.parent, ignore_errors=True)  # with its trace
 
 
-def without_body(text):
-    """The harness with a kernel that returns at once."""
+def planted(text, flips):
+    """The harness with a wrong kernel: one that returns at once, or, where `flips`, that before it does so changes a bit of the
+    first thing that it could write to."""
     section = text.index("// ==== harness section")
     kernel = re.search(r"(\w+)(?:<[^;]*?>)?<<<", text[section:])
     if not kernel:
         return None
     name = re.escape(kernel.group(1))
-    defined = list(re.finditer(rf"\b{name}\s*\([^;{{}}]*\)\s*\{{", text[:section]))
+    defined = list(re.finditer(rf"\b{name}\s*\(([^;{{}}]*)\)\s*\{{", text[:section]))
     if not defined:
         return None
+    body = " return;"
+    if flips:
+        pointers = [re.search(r"(\w+)(?:\s*\[\s*\])?\s*$", parameter).group(1) for parameter in defined[-1].group(1).split(",")
+                    if re.search(r"[*\[]", parameter) and not re.match(r"\s*const\b|\s*\w+\s+const\s*\*", parameter)]
+        if not pointers:
+            return None
+        body = f" if (threadIdx.x + blockIdx.x == 0) *(unsigned char *){pointers[0]} ^= 64; return;"
     at = defined[-1].end()
-    return text[:at] + " return;" + text[at:]
+    return text[:at] + body + text[at:]
+
+
+def run_planted(options, folder, name, flips):
+    """Builds and runs the harness with a wrong kernel; returns what ran, or why it did not, in words."""
+    text = planted((folder / "harness.cu").read_text(), flips)
+    if text is None:
+        return None, "its kernel has nothing to change" if flips else "its kernel is not found in the text"
+    wrong = folder / ("flips" if flips else "empty")
+    wrong.mkdir(exist_ok=True)
+    (wrong / "harness.cu").write_text(text)
+    (wrong / "build.sh").write_text((folder / "build.sh").read_text())
+    for beside in folder.iterdir():
+        if beside.name not in ("harness.cu", "build.sh", "harness", "flips", "empty"):
+            (wrong / beside.name).symlink_to(beside)
+    if run(["sh", "build.sh"], wrong).returncode != 0:
+        return None, "with a wrong kernel it does not build"
+    return run(on_gpu(options, name, options.seconds, ["./harness"]), wrong, 600), ""
 
 
 def judge(options, folder):
@@ -160,25 +185,16 @@ def judge(options, folder):
     row["runs"] = ran.returncode == 0
     if not row["runs"]:
         return {**row, "output": (ran.stdout + ran.stderr)[-2000:], "why": ended(ran)}
-    text = without_body((folder / "harness.cu").read_text())
-    if text is None:
-        return {**row, "notices": None, "why": "its kernel is not found in the text"}
-    wrong = folder / "wrong"
-    wrong.mkdir(exist_ok=True)
-    (wrong / "harness.cu").write_text(text)
-    (wrong / "build.sh").write_text((folder / "build.sh").read_text())
-    for beside in folder.iterdir():
-        if beside.name not in ("harness.cu", "build.sh", "harness", "wrong"):
-            (wrong / beside.name).symlink_to(beside)
-    if run(["sh", "build.sh"], wrong).returncode != 0:
-        return {**row, "notices": None, "why": "with an empty kernel it does not build"}
-    ran = run(on_gpu(options, row["harness"], options.seconds, ["./harness"]), wrong, 600)
+    ran, why = run_planted(options, folder, row["harness"], flips=False)
+    if ran and "the kernel changes nothing here" in ran.stdout:  # so one that does nothing is right
+        row["idle"] = True
+        ran, why = run_planted(options, folder, row["harness"], flips=True)
+    if ran is None:
+        return {**row, "notices": None, "why": why}
     row["notices"], row["output"] = ran.returncode == 1, (ran.stdout + ran.stderr)[-2000:]
-    if "the kernel changes nothing here" in ran.stdout:
-        return {**row, "why": "there is nothing to notice: the kernel changes nothing on the program's data", "idle": True}
     if ran.returncode not in (0, 1):
-        return {**row, "why": "with an empty kernel: " + ended(ran)}
-    return row if row["notices"] else {**row, "why": "it does not notice a kernel that does nothing"}
+        return {**row, "why": "with a wrong kernel: " + ended(ran)}
+    return row if row["notices"] else {**row, "why": "it does not notice a wrong kernel"}
 
 
 def told(row):
@@ -240,11 +256,11 @@ def main():
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             drawn, count = (draw_launched if options.run else draw_extracted)(options, folders, work, pool)
             rows = list(pool.map(lambda folder: told(judge(options, folder)), drawn))
-        bad = [row for row in rows if "why" in row and "idle" not in row]
+        bad = [row for row in rows if "why" in row]
         counts = {key: sum(bool(row.get(key)) for row in rows) for key in ("builds", "runs", "notices")}
         late, idle = (sum(key in row for row in rows) for key in ("late", "idle"))
         print(f"of {count} harnesses {len(rows)} were drawn (seed {options.seed}): {counts['builds']} build"
-              + (f", {counts['runs']} run, {counts['notices']} notice a kernel that does nothing, {idle} change nothing themselves" if options.run else "")
+              + (f", {counts['runs']} run, {counts['notices']} notice a wrong kernel ({idle} of the kernels change nothing themselves)" if options.run else "")
               + (f"; there was no time for {late}" if late else ""))
         if options.json:
             options.json.write_text(json.dumps(rows, indent=1) + "\n")

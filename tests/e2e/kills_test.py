@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kopt is killed at random moments of tune, of apply in both modes, and of a build that uses variants: the user's files are as
-they were, or wholly changed, and the same command afterwards does all of it."""
+"""kopt is killed at random moments of tune, of apply in both modes, and of a build that uses variants (tests/device/confirm_kills_test.py: while it
+confirms): the user's files are as they were, or wholly changed, and the same command afterwards does all of it."""
 
 import random
 import shutil
@@ -16,12 +16,10 @@ SEED = 7
 OWN = {".kopt", "kopt.out"}  # what kopt may write beside the user's files
 
 
-class Kills(KoptTest):
+class Killing(KoptTest):
     def setUp(self):
         super().setUp()
         self.random = random.Random(SEED)
-        (self.folder / "a.cu").write_text(session_test.KERNELS)
-        (self.folder / "kopt.toml").write_text(session_test.CLAUSES)
 
     def tree(self):
         """The user's files with their contents."""
@@ -33,15 +31,22 @@ class Kills(KoptTest):
         subprocess.run(command, cwd=self.folder, check=True, stdin=subprocess.DEVNULL, capture_output=True)
         return time.monotonic() - began
 
-    def kill(self, command, within):
-        """Starts the command and kills it after at most so long; returns whether that came before its end."""
+    def kill(self, command, within, after=0):
+        """Starts the command and kills it between so many seconds from then; returns whether that came before its end."""
         child = subprocess.Popen(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                  stderr=subprocess.DEVNULL)
         try:
-            child.wait(self.random.uniform(0, within))
+            child.wait(self.random.uniform(after, within))
         except subprocess.TimeoutExpired:
             child.send_signal(signal.SIGKILL)
         return child.wait() == -signal.SIGKILL
+
+
+class Kills(Killing):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "a.cu").write_text(session_test.KERNELS)
+        (self.folder / "kopt.toml").write_text(session_test.CLAUSES)
 
     def restore(self, tree):
         for path in self.tree():
