@@ -14,7 +14,7 @@ namespace {
 
 namespace trace = runtime::trace;
 
-constexpr std::uint64_t kMostRead = std::uint64_t(64) << 20; ///< elements; half as many of 8 bytes
+constexpr std::uint64_t kMostRead = std::uint64_t(256) << 20;
 constexpr std::uint64_t kSample = 1 << 16;
 constexpr std::uint64_t kMostSeen = std::uint64_t(1) << 30; ///< most elements of a permutation
 
@@ -142,9 +142,7 @@ tl::expected<ContentsSummary, std::string> summarize(const Launch &launch, std::
     return tl::unexpected(why);
   const std::uint64_t bytes = std::min(file->bytes(), buffer.bytes);
   const std::uint64_t pieces = (bytes + trace::kPieceBytes - 1) / trace::kPieceBytes;
-  const std::uint64_t wanted =
-      std::min(pieces, kMostRead * std::min<std::uint64_t>(4, elementBytes(buffer.scalar)) /
-                           trace::kPieceBytes);
+  const std::uint64_t wanted = std::min(pieces, kMostRead / trace::kPieceBytes);
   ContentsReader reader(buffer.scalar,
                         (wanted == pieces ? bytes : wanted * trace::kPieceBytes) /
                             elementBytes(buffer.scalar),

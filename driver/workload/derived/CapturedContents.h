@@ -44,8 +44,8 @@ private:
   std::vector<bool> seen_; ///< integers seen, from 0 on; empty: not a permutation
 };
 
-/// Reads the captured contents of a buffer: all of them, or 64 million in pieces spread over the
-/// buffer. The text says why there is no summary: the element type is unknown, the buffer
+/// Reads the captured contents of a buffer: all of them, or a quarter of a GiB in pieces spread
+/// over the buffer. The text says why there is no summary: the element type is unknown, the buffer
 /// holds addresses of buffers of `launch`, or the file cannot be read.
 tl::expected<ContentsSummary, std::string> summarize(const Launch &launch, std::size_t buffer);
 
