@@ -11,8 +11,9 @@ all of them. Each is built with its own build.sh.
 
 With --run, on a machine with a GPU, each program is built and run by `kopt harness --run`, with the arguments of its Makefile,
 and the kernels are those that it launches, with a launch as the program made it. Each harness is run as it is, and with a wrong
-kernel, which it has to notice: one that does nothing, or, where the kernel changes nothing itself, one that changes a bit. Programs are taken in the order of the seed, for 40 % of the time of --within; those
-that run longer than --program-seconds are left out. A last argument over 10, of repetitions, is made 2. Of runs --at-a-time are made on each of the --gpus, that of a harness for at
+kernel, which it has to notice: one that does nothing, or, where the kernel changes nothing itself, one that changes a bit.
+Programs are taken in the order of the seed, for 40 % of the time of --within; those that run longer than --program-seconds are
+left out. A last argument over 10, of repetitions, is made 2. Of runs --at-a-time are made on each of the --gpus, that of a harness for at
 most --seconds. What goes wrong is printed as it happens. The exit code is 1 if a harness does not build, fails or notices nothing.
 """
 
@@ -132,6 +133,12 @@ def observe(options, source, work, draw):
         shutil.rmtree(folder.parent, ignore_errors=True)  # with its trace
 
 
+def writable(parameters):
+    """The names of the parameters that point to something that is not const."""
+    found = (re.match(r"([^*\[]*)(?:\*.*?|(?=\w+\s*\[))(\w+)\s*(?:\[\s*\])?\s*$", one, re.DOTALL) for one in parameters.split(","))
+    return [one.group(2) for one in found if one and "const" not in one.group(1).split()]
+
+
 def planted(text, flips):
     """The harness with a wrong kernel: one that returns at once, or, where `flips`, that before it does so changes a bit of the
     first thing that it could write to."""
@@ -145,11 +152,11 @@ def planted(text, flips):
         return None
     body = " return;"
     if flips:
-        pointers = [re.search(r"(\w+)(?:\s*\[\s*\])?\s*$", parameter).group(1) for parameter in defined[-1].group(1).split(",")
-                    if re.search(r"[*\[]", parameter) and not re.match(r"\s*const\b|\s*\w+\s+const\s*\*", parameter)]
-        if not pointers:
+        names = writable(defined[-1].group(1))
+        if not names:
             return None
-        body = f" if (threadIdx.x + blockIdx.x == 0) *(unsigned char *){pointers[0]} ^= 64; return;"
+        first = " + ".join(f"{index}.{axis}" for index in ("threadIdx", "blockIdx") for axis in "xyz")
+        body = f" if ({first} == 0) *(unsigned char *){names[0]} ^= 64; return;"
     at = defined[-1].end()
     return text[:at] + body + text[at:]
 

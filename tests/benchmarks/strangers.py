@@ -13,8 +13,8 @@ within 20 s. The command is
 
 A row has the program's own seconds, those of kopt, the verdict, how many candidates were judged, each win's speedup in isolation
 and in the program, and whether the patch applies, builds, and leaves the program's exit code; then how much faster each tuned
-kernel is in a second confirmation, in which `kopt observe` times the old and the patched program by turns, three times each (once where a run takes 4 s or more). A
-patch with a kernel that is not faster then does not hold. "nothing held" has wins in isolation alone; a program none of whose
+kernel is in a second confirmation, in which `kopt observe` times the old and the patched program by turns, three times each
+(once where a run takes 4 s or more). A patch with a kernel that is not faster then does not hold. "nothing held" has wins in isolation alone; a program none of whose
 kernels had a candidate judged has no verdict. In time is what ends within 100 s and three times
 the program's own seconds. --at-a-time tunes several programs at once on the one GPU, which makes each of them slower: kopt's
 processes take turns on the GPU. A second table says where the seconds went. The exit code is 1 where a patch does not hold.

@@ -9,7 +9,7 @@ import sys
 import unittest
 
 from kills_test import Killing
-from kopt_test import BIN, DATA, FLAGS, KoptTest, find_nvcc
+from kopt_test import BIN, DATA, FLAGS, find_nvcc, skip_without_gpu
 
 KILLS = 8
 MAIN = """
@@ -64,12 +64,5 @@ class KillsWhileConfirming(Killing):
 
 
 if __name__ == "__main__":
-    probe = KoptTest()
-    probe.setUp()
-    probe.copy(DATA / "scale.cu")
-    there = probe.kopt("tune", "scale.cu", "--device", "cuda", "--dry-run", *FLAGS)
-    probe.doCleanups()
-    if there.returncode == 6:
-        print(there.stderr)
-        sys.exit(77)
+    skip_without_gpu(needs_nvcc=True)
     unittest.main()

@@ -6,7 +6,7 @@ import sys
 import unittest
 
 import ci_test
-from kopt_test import DATA, FLAGS, KoptTest
+from kopt_test import skip_without_gpu
 
 N = 1 << 24  # a launch takes some 60 us
 
@@ -61,12 +61,5 @@ class Gate(ci_test.Project):
 
 
 if __name__ == "__main__":
-    probe = KoptTest()
-    probe.setUp()
-    probe.copy(DATA / "scale.cu")
-    there = probe.kopt("tune", "scale.cu", "--device", "cuda", "--dry-run", *FLAGS)
-    probe.doCleanups()
-    if there.returncode == 6:
-        print(there.stderr)
-        sys.exit(77)
+    skip_without_gpu()
     unittest.main()

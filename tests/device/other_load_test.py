@@ -4,10 +4,9 @@ without a GPU and nvcc."""
 
 import shutil
 import subprocess
-import sys
 import unittest
 
-from kopt_test import DATA, FLAGS, KoptTest, find_nvcc
+from kopt_test import DATA, FLAGS, KoptTest, find_nvcc, skip_without_gpu
 
 BUSY = """#include <cstdio>
 __global__ void spin(volatile int *stop) { for (int i = 0; i < 100000 && !*stop; ++i) {} }
@@ -55,12 +54,5 @@ class OtherLoad(KoptTest):
 
 
 if __name__ == "__main__":
-    probe = KoptTest()
-    probe.setUp()
-    probe.copy(DATA / "scale.cu")
-    there = probe.kopt("tune", "scale.cu", "--device", "cuda", "--dry-run", *FLAGS)
-    probe.doCleanups()
-    if there.returncode == 6 or not find_nvcc():
-        print(there.stderr)
-        sys.exit(77)
+    skip_without_gpu(needs_nvcc=True)
     unittest.main()

@@ -6,7 +6,7 @@ import sys
 import time
 import unittest
 
-from kopt_test import DATA, FLAGS, KoptTest
+from kopt_test import DATA, FLAGS, KoptTest, skip_without_gpu
 
 TIMED = {0, 1, 2, 3}  # Faster, Same, Slower, Ambiguous: what noise may exchange
 EDGES = "{2, 4, 8, 12, 16, 20, 24, 32}"
@@ -40,12 +40,5 @@ class Pool(KoptTest):
 
 
 if __name__ == "__main__":
-    probe = KoptTest()
-    probe.setUp()
-    probe.copy(DATA / "scale.cu")
-    there = probe.kopt("tune", "scale.cu", "--device", "cuda", "--gpus", "2", "--dry-run", *FLAGS)
-    probe.doCleanups()
-    if there.returncode in (1, 6):
-        print(there.stderr)
-        sys.exit(77)
+    skip_without_gpu(2)
     unittest.main()

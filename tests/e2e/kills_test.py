@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kopt is killed at random moments of tune, of apply in both modes, and of a build that uses variants (tests/device/confirm_kills_test.py: while it
-confirms): the user's files are as they were, or wholly changed, and the same command afterwards does all of it."""
+"""kopt is killed at random moments of tune, of apply in both modes, and of a build that uses variants: the user's files are as
+they were, or wholly changed, and the same command afterwards does all of it. tests/device/confirm_kills_test.py kills it while
+it confirms."""
 
 import random
 import shutil
@@ -32,7 +33,7 @@ class Killing(KoptTest):
         return time.monotonic() - began
 
     def kill(self, command, within, after=0):
-        """Starts the command and kills it between so many seconds from then; returns whether that came before its end."""
+        """Starts the command and kills it `after` to `within` seconds later; returns whether that came before its end."""
         child = subprocess.Popen(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                  stderr=subprocess.DEVNULL)
         try:

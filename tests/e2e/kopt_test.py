@@ -7,6 +7,7 @@ import pathlib
 import shutil
 import sqlite3
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -28,6 +29,20 @@ def find_nvcc():
     usual = pathlib.Path(os.environ.get("CUDA_PATH", "/usr/local/cuda")) / "bin" / "nvcc"
     found = shutil.which("nvcc") or (usual if usual.exists() else None)
     return pathlib.Path(found).resolve() if found else None
+
+
+def skip_without_gpu(count=1, needs_nvcc=False):
+    """Ends the test program as skipped where kopt finds fewer GPUs than that, or the test itself finds no nvcc."""
+    probe = KoptTest()
+    probe.setUp()
+    probe.copy(DATA / "scale.cu")
+    more = ["--gpus", str(count)] if count > 1 else []
+    there = probe.kopt("tune", "scale.cu", "--device", "cuda", *more, "--dry-run", *FLAGS)
+    probe.doCleanups()
+    # kopt ends with 1 where it has GPUs, but fewer than --gpus.
+    if there.returncode == 6 or (count > 1 and there.returncode == 1) or (needs_nvcc and not find_nvcc()):
+        print(there.stderr)
+        sys.exit(77)
 
 
 class KoptTest(unittest.TestCase):
