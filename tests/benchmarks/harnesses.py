@@ -69,6 +69,11 @@ def ended(done):
     return "no end within --seconds" if done.returncode == 124 else first_error(done)
 
 
+def left(options):
+    """The longest that a step may take: what is left of --within, and ten minutes at most."""
+    return max(1, min(600, options.end - time.monotonic()))
+
+
 def on_gpu(options, name, seconds, command):
     """The command, on the GPU that `name` has and for at most so long; waiting for its turn is not counted."""
     turn = zlib.crc32(name.encode()) % (options.gpus * options.at_a_time)
@@ -121,7 +126,7 @@ def observe(options, source, work, draw):
         program = shlex.join(map(str, on_gpu(options, source.name, options.program_seconds, ["./main", *few(arguments_of(folder))])))
         target = work / "harnesses" / source.name
         done = run([options.kopt, "harness", *files, "--kernel", "*", "--launches", "1", "--run", program, "-o", target, "--json",
-                    "--", *flags], folder, max(1, options.end - time.monotonic()))
+                    "--", *flags], folder, left(options))
         if done.returncode:
             done.stdout = ""  # what is there is JSON
             return f"no harness ({done.returncode}): " + first_error(done)
@@ -134,9 +139,11 @@ def observe(options, source, work, draw):
 
 
 def writable(parameters):
-    """The names of the parameters that point to something that is not const."""
+    """The parameters that point to something that is not const, as the places of a byte of each that is worth changing: the last
+    of an element, where a floating-point number has its exponent."""
     found = (re.match(r"([^*\[]*)(?:\*.*?|(?=\w+\s*\[))(\w+)\s*(?:\[\s*\])?\s*$", one, re.DOTALL) for one in parameters.split(","))
-    return [one.group(2) for one in found if one and "const" not in one.group(1).split()]
+    return [f"((unsigned char *){one.group(2)})[{0 if 'void' in one.group(1).split() else f'sizeof(*{one.group(2)}) - 1'}]"
+            for one in found if one and "const" not in one.group(1).split()]
 
 
 def planted(text, flips):
@@ -152,11 +159,11 @@ def planted(text, flips):
         return None
     body = " return;"
     if flips:
-        names = writable(defined[-1].group(1))
-        if not names:
+        places = writable(defined[-1].group(1))
+        if not places:
             return None
         first = " + ".join(f"{index}.{axis}" for index in ("threadIdx", "blockIdx") for axis in "xyz")
-        body = f" if ({first} == 0) *(unsigned char *){names[0]} ^= 64; return;"
+        body = f" if ({first} == 0) {places[0]} ^= 64; return;"
     at = defined[-1].end()
     return text[:at] + body + text[at:]
 
@@ -175,7 +182,7 @@ def run_planted(options, folder, name, flips):
             (wrong / beside.name).symlink_to(beside)
     if run(["sh", "build.sh"], wrong).returncode != 0:
         return None, "with a wrong kernel it does not build"
-    return run(on_gpu(options, name, options.seconds, ["./harness"]), wrong, 600), ""
+    return run(on_gpu(options, name, options.seconds, ["./harness"]), wrong, left(options)), ""
 
 
 def judge(options, folder):
@@ -188,7 +195,7 @@ def judge(options, folder):
         return {**row, "why": first_error(built)}
     if not options.run:
         return row
-    ran = run(on_gpu(options, row["harness"], options.seconds, ["./harness"]), folder, 600)
+    ran = run(on_gpu(options, row["harness"], options.seconds, ["./harness"]), folder, left(options))
     row["runs"] = ran.returncode == 0
     if not row["runs"]:
         return {**row, "output": (ran.stdout + ran.stderr)[-2000:], "why": ended(ran)}
@@ -202,6 +209,11 @@ def judge(options, folder):
     if ran.returncode not in (0, 1):
         return {**row, "why": "with a wrong kernel: " + ended(ran)}
     return row if row["notices"] else {**row, "why": "it does not notice a wrong kernel"}
+
+
+def judged(options, folder):
+    row = judge(options, folder)
+    return {**row, "late": True, "why": "no time for all of it"} if "why" in row and time.monotonic() > options.end else row
 
 
 def told(row):
@@ -262,7 +274,7 @@ def main():
         folders = sorted({folder.resolve() for folder in options.folders if folder.is_dir()})
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             drawn, count = (draw_launched if options.run else draw_extracted)(options, folders, work, pool)
-            rows = list(pool.map(lambda folder: told(judge(options, folder)), drawn))
+            rows = list(pool.map(lambda folder: told(judged(options, folder)), drawn))
         bad = [row for row in rows if "why" in row]
         counts = {key: sum(bool(row.get(key)) for row in rows) for key in ("builds", "runs", "notices")}
         late, idle = (sum(key in row for row in rows) for key in ("late", "idle"))
