@@ -113,7 +113,8 @@ public:
     std::lock_guard lock(mutex_);
     std::optional<Built> &built = optimise ? optimised_ : plain_;
     if (!built) {
-      NvccOutcome outcome = compileToPtx(nvcc_, file_, flags_, directory_, optimise);
+      NvccOutcome outcome =
+          compileToPtx(nvcc_, file_, flags_, directory_, optimise, /*listsInputs=*/inputs_.empty());
       if (!outcome.ok) // it is not known which files it read
         isRepeatable_ = false;
       if (inputs_.empty())
@@ -124,9 +125,10 @@ public:
   }
 
   /// Compares each kernel of a slice text with the original, by its symbol there. If optimised code
-  /// differs, which may be because of other kernels beside it, unoptimised code is compared.
-  std::vector<ProofOutcome> prove(const std::string &text,
-                                  const std::vector<std::string> &symbols) {
+  /// differs, which may be because of other kernels beside it, unoptimised code is compared;
+  /// `next`, which is tried after that, is compiled meanwhile unless it is empty.
+  std::vector<ProofOutcome> prove(const std::string &text, const std::vector<std::string> &symbols,
+                                  const std::string &next) {
     std::vector<ProofOutcome> outcomes(symbols.size());
     auto failAll = [&](const std::string &reason) {
       for (ProofOutcome &outcome : outcomes)
@@ -140,19 +142,12 @@ public:
         outcome.proven = true;
       return outcomes;
     }
-    llvm::SmallString<128> path;
-    int descriptor = -1;
-    if (std::error_code error =
-            llvm::sys::fs::createTemporaryFile("kopt-slice", "cu", descriptor, path)) {
-      isRepeatable_ = false;
-      return failAll("no temporary file for the slice: " + error.message());
-    }
-    llvm::FileRemover remover(path);
-    llvm::raw_fd_ostream(descriptor, /*shouldClose=*/true) << text;
     for (bool optimise : {true, false}) {
       const auto beside = std::async(optimise ? std::launch::deferred : std::launch::async,
                                      [this] { build(/*optimise=*/false); });
-      NvccOutcome compiled = compileToPtx(nvcc_, std::string(path), flags_, directory_, optimise);
+      if (!optimise && !next.empty())
+        compileAhead(next);
+      const NvccOutcome compiled = compileSlice(text, optimise);
       if (!compiled.isVerdict)
         isRepeatable_ = false;
       if (!compiled.ok)
@@ -193,6 +188,35 @@ public:
   const std::vector<std::string> &inputs() const { return inputs_; }
 
 private:
+  void compileAhead(const std::string &text) {
+    std::lock_guard lock(aheadMutex_);
+    std::shared_future<NvccOutcome> &compiled = ahead_[text];
+    if (!compiled.valid())
+      compiled = std::async(std::launch::async, [this, text] { return compileText(text, true); });
+  }
+
+  NvccOutcome compileSlice(const std::string &text, bool optimise) {
+    std::shared_future<NvccOutcome> ahead;
+    if (std::lock_guard lock(aheadMutex_); optimise && ahead_.count(text))
+      ahead = ahead_.at(text);
+    return ahead.valid() ? ahead.get() : compileText(text, optimise);
+  }
+
+  NvccOutcome compileText(const std::string &text, bool optimise) const {
+    llvm::SmallString<128> path;
+    int descriptor = -1;
+    if (std::error_code error =
+            llvm::sys::fs::createTemporaryFile("kopt-slice", "cu", descriptor, path)) {
+      NvccOutcome none;
+      none.diagnostics = "error: no temporary file for the slice: " + error.message();
+      return none;
+    }
+    llvm::FileRemover remover(path);
+    llvm::raw_fd_ostream(descriptor, /*shouldClose=*/true) << text;
+    return compileToPtx(nvcc_, std::string(path), flags_, directory_, optimise,
+                        /*listsInputs=*/false);
+  }
+
   /// Everything that determines the slice's PTX and what it is compared with.
   std::optional<std::string> claimOf(const std::string &text,
                                      const std::vector<std::string> &symbols) {
@@ -216,6 +240,8 @@ private:
   std::atomic<bool> isRepeatable_ = true;
   std::mutex mutex_;
   std::optional<Built> optimised_, plain_;
+  std::mutex aheadMutex_;
+  std::map<std::string, std::shared_future<NvccOutcome>> ahead_; ///< by the slice's text
 };
 
 void take(const SliceText &slice, Specialization &specialization) {
@@ -228,8 +254,9 @@ void take(const SliceText &slice, Specialization &specialization) {
 }
 
 /// Proves the specializations in `pending` with one compilation: they share a slice text and differ
-/// in their instantiations. Removes the proven ones from `pending`.
-void proveTogether(Original &original, const SliceText &slice,
+/// in their instantiations. Removes the proven ones from `pending`. `next`: the slice that is tried
+/// after this one, or null.
+void proveTogether(Original &original, const SliceText &slice, const SliceText *next,
                    std::vector<Specialization *> &pending) {
   std::vector<std::string> symbols, instantiations;
   for (const Specialization *specialization : pending) {
@@ -239,9 +266,12 @@ void proveTogether(Original &original, const SliceText &slice,
         std::find(instantiations.begin(), instantiations.end(), wanted) == instantiations.end())
       instantiations.push_back(wanted);
   }
-  SliceText text = slice;
-  instantiate(text, instantiations);
-  std::vector<ProofOutcome> outcomes = original.prove(text.text, symbols);
+  const auto textOf = [&](SliceText instantiated) {
+    instantiate(instantiated, instantiations);
+    return instantiated.text;
+  };
+  std::vector<ProofOutcome> outcomes =
+      original.prove(textOf(slice), symbols, next ? textOf(*next) : std::string());
   std::vector<Specialization *> left;
   for (std::size_t i = 0; i < pending.size(); ++i) {
     if (outcomes[i].proven || pending[i]->reason.empty())
@@ -274,13 +304,15 @@ std::size_t proveWith(Original &original, const std::vector<SliceText> &slices, 
     if (slice.withLines && std::all_of(pending.begin(), pending.end(), doesNotCompile))
       continue;
     const std::size_t before = pending.size();
-    proveTogether(original, slice, pending);
+    const bool isLast = i + 1 == slices.size();
+    const SliceText *next = isLast ? nullptr : &slices[(number + 1) % slices.size()];
+    proveTogether(original, slice, next, pending);
     // One instantiation that cannot be written prevents all from being compiled.
     if (before > 1 && pending.size() == before && doesNotCompile(pending.front()))
       for (Specialization *specialization : std::exchange(pending, {})) {
         std::vector<Specialization *> alone = {specialization};
         specialization->reason.clear();
-        proveTogether(original, slice, alone);
+        proveTogether(original, slice, next, alone);
         pending.insert(pending.end(), alone.begin(), alone.end());
       }
     if (pending.size() < before && proving == first)

@@ -101,7 +101,7 @@ std::vector<std::string> makePrerequisites(llvm::StringRef rule, const std::stri
 
 NvccOutcome compileToPtx(const std::string &nvcc, const std::string &file,
                          const std::vector<std::string> &flags, const std::string &directory,
-                         bool optimise) {
+                         bool optimise, bool listsInputs) {
   NvccOutcome outcome;
   llvm::SmallString<128> folder;
   if (std::error_code error = llvm::sys::fs::createUniqueDirectory("kopt-proof", folder)) {
@@ -117,8 +117,10 @@ NvccOutcome compileToPtx(const std::string &nvcc, const std::string &file,
     command += " " + shellQuoted(flag);
   if (!optimise)
     command += " -Xcicc -O0";
-  command += " -I " + shellQuoted(runtimeIncludeDirectory()) + " -w -x cu -ptx -MD -MF " +
-             shellQuoted(inputs) + " " + shellQuoted(file) + " -o " + shellQuoted(ptx);
+  if (listsInputs)
+    command += " -MD -MF " + shellQuoted(inputs);
+  command += " -I " + shellQuoted(runtimeIncludeDirectory()) + " -w -x cu -ptx " +
+             shellQuoted(file) + " -o " + shellQuoted(ptx);
   std::optional<llvm::StringRef> redirects[] = {llvm::StringRef(""), llvm::StringRef(log),
                                                 llvm::StringRef(log)};
   std::string problem;
@@ -130,7 +132,7 @@ NvccOutcome compileToPtx(const std::string &nvcc, const std::string &file,
   outcome.ok = status == 0 && !outcome.ptx.empty();
   outcome.isVerdict =
       outcome.ok || (status > 0 && status < 128 && !blamesTheMachine(outcome.diagnostics));
-  if (outcome.ok)
+  if (outcome.ok && listsInputs)
     outcome.inputs = makePrerequisites(read(inputs), directory);
   llvm::sys::fs::remove_directories(folder);
   return outcome;

@@ -18,14 +18,15 @@ struct NvccOutcome {
   /// True if the outcome depends on the code alone. False if a tool was killed or ran out of memory
   /// or disk space.
   bool isVerdict = false;
-  std::vector<std::string> inputs; ///< absolute paths of all files that nvcc read, if ok
+  std::vector<std::string> inputs; ///< if asked for and ok: absolute paths of all files it read
 };
 
 /// Runs nvcc -ptx with the user's flags, for one architecture. `optimise` false keeps the front
-/// end's unoptimised code. Blocks; may be called by several threads at once.
+/// end's unoptimised code. `listsInputs` takes nvcc another run of the preprocessor, up to a
+/// quarter of its time. Blocks; may be called by several threads at once.
 NvccOutcome compileToPtx(const std::string &nvcc, const std::string &file,
                          const std::vector<std::string> &flags, const std::string &directory,
-                         bool optimise = true);
+                         bool optimise = true, bool listsInputs = true);
 
 /// The prerequisites in a make rule as compilers write it ("target : a b \\"); paths are relative
 /// to `directory`.

@@ -267,10 +267,25 @@ Status BufferSet::renew() {
 
 Status BufferSet::restore() {
   for (std::size_t i = 0; i < specs_.size(); ++i)
-    if (placed_[i].pristine)
+    if (placed_[i].pristine && (leftAlone_.empty() || !leftAlone_[i]))
       if (Status status = device_.copy(placed_[i].data, placed_[i].pristine, specs_[i].bytes);
           !status.ok())
         return status;
+  return {};
+}
+
+Status BufferSet::findUnchanged(std::vector<bool> &unchanged) {
+  for (std::size_t i = 0; i < specs_.size(); ++i) {
+    if (!unchanged[i])
+      continue;
+    unchanged[i] = placed_[i].pristine && specs_[i].symbol.empty();
+    if (!unchanged[i])
+      continue;
+    const Status status = checkUnchanged(i, placed_[i].data, specs_[i].name);
+    unchanged[i] = status.ok();
+    if (!status.ok() && status.code != StatusCode::InputChanged)
+      return status;
+  }
   return {};
 }
 

@@ -56,8 +56,14 @@ public:
   /// Writes everything anew: inputs, in-place buffers, poisoned outputs and guard zones. All of it
   /// comes from the host, never from memory that a launch could have reached.
   Status reset(Poison poison);
-  /// Restores the initial contents of the in-place buffers, by copies within the device.
+  /// Restores the initial contents of the in-place buffers, by copies within the device, except of
+  /// those that are left alone.
   Status restore();
+  /// Sets unchanged[i] to false for each in-place buffer that no longer has its initial contents,
+  /// and for those that cannot be restored. `unchanged` has an element for each buffer.
+  Status findUnchanged(std::vector<bool> &unchanged);
+  /// restore() no longer touches these buffers; one element for each buffer.
+  void leaveAlone(std::vector<bool> buffers) { leftAlone_ = std::move(buffers); }
   /// Does what reset() does, for outputs and in-place buffers only.
   Status renew();
 
@@ -120,6 +126,7 @@ private:
   Status failure_;
   Poison poison_;
   std::vector<Placed> placed_;
+  std::vector<bool> leftAlone_; ///< by restore(); empty: none
 };
 
 } // namespace kopt::runtime

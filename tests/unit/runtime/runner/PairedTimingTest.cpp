@@ -109,6 +109,38 @@ TEST_F(PairedTimingTest, EveryTimedLaunchFindsTheFirstContents) {
     ASSERT_EQ(value, 5); // never the 77 of the launch before
 }
 
+TEST_F(PairedTimingTest, ABufferThatStaysAsItWasIsNotRestored) {
+  for (const char *name : {"a", "b"})
+    device.add(name, [](const LaunchRequest &request) {
+      FakeDevice::argument<int *>(request, 0)[0] = 5; // what it was
+      return Status{};
+    });
+  timeA = timeB = 4e-6; // in batches, which need no copy for each launch then
+  ASSERT_TRUE(time().ok());
+  ASSERT_FALSE(device.batches.empty());
+  std::set<Address> copies;
+  for (const LaunchRequest &request : device.batches[0])
+    copies.insert(FakeDevice::argument<Address>(request, 0));
+  EXPECT_EQ(copies.size(), 1u);
+}
+
+TEST_F(PairedTimingTest, ABufferThatChangesLaterIsRestoredAfterAll) {
+  std::size_t launches = 0;
+  std::vector<int> timed;
+  for (const char *name : {"a", "b"})
+    device.add(name, [&](const LaunchRequest &request) {
+      int *data = FakeDevice::argument<int *>(request, 0);
+      timed.push_back(data[0]);
+      data[0] = ++launches > 20 ? 77 : 5; // not in the first launches
+      return Status{};
+    });
+  ASSERT_TRUE(time().ok());
+  ASSERT_GE(result.samples.size(), plan.minSamples);
+  for (std::size_t i = timed.size() - 2 * result.samples.size(); i < timed.size(); ++i)
+    ASSERT_EQ(timed[i], 5);
+  EXPECT_NE(std::find(timed.begin(), timed.end(), 77), timed.end()) << "those pairs do not count";
+}
+
 TEST_F(PairedTimingTest, WarmIsWarm) {
   ASSERT_TRUE(time().ok());
   const std::size_t launches = std::exchange(device.launches, 0), pairs = result.samples.size();
@@ -312,6 +344,16 @@ TEST(IsTight, WantsPairsAndAgreement) {
   for (auto &[first, second] : samples)
     first *= 2; // the same noise around a factor of two is clear
   EXPECT_TRUE(isTight(samples));
+}
+
+TEST(IsTight, NeedsFewPairsOfALaunchThatIsMuchSlower) {
+  std::vector<std::pair<double, double>> samples(10, {1.0, 1.5});
+  EXPECT_TRUE(isTight(samples));
+  samples[3].second = 1.05;
+  EXPECT_FALSE(isTight(samples));
+  EXPECT_FALSE(isTight(std::vector<std::pair<double, double>>(9, {1.0, 1.5})));
+  EXPECT_FALSE(isTight(std::vector<std::pair<double, double>>(10, {1.5, 1.0})))
+      << "a gain is claimed from more";
 }
 
 } // namespace
