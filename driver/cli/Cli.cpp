@@ -51,7 +51,8 @@ constexpr CommandEntry kCommands[] = {
     {"apply", "apply the winner of a run to your files", makeApply},
     {"check", "say which kernels of kopt.lock are tuned, stale or regressed", makeCheck},
     {"ci", "say what a change does to the kernels that it touches, for a pipeline", makeCi},
-    {"doctor", "show what works on this machine, and how to get the rest", makeDoctor},
+    {"doctor", "say whether tuning can start here, what works, and how to get the rest",
+     makeDoctor},
 };
 
 /// Commands of later versions: named, so that nobody looks for a mistake in the command line.

@@ -29,7 +29,8 @@
 //   check    one object per kernel of the lock; details: how many are in each state
 //   ci       one object per kernel that the change touches; details: headline, base, head, device,
 //            stale variants, proposals
-//   doctor   one object per check: check, ok, detail, remedy
+//   doctor   one object per check: check, ok, state, detail, remedy; details: can_start, device,
+//            conclusion
 //
 // "error" and "results" can both be there: `kopt tune` of two kernels of which one fails. The exit
 // status is then error.exit_code. error.code is one of usage, budget-ended, baseline-failed,

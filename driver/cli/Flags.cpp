@@ -33,11 +33,15 @@ void ConfigFlags::addKernel(CLI::App &app) {
       "annotated ones)");
 }
 
-void ConfigFlags::addDevice(CLI::App &app) {
+void ConfigFlags::addDeviceKind(CLI::App &app) {
   app.add_option("--device", options.device,
                  "where kernels run: `cuda`, `emulated`, or `auto` for a GPU if one is available "
                  "(default auto)")
       ->check(CLI::IsMember({"auto", "cuda", "emulated"}));
+}
+
+void ConfigFlags::addDevice(CLI::App &app) {
+  addDeviceKind(app);
   app.add_option("--arch", options.arch,
                  "GPU architecture to build for, as sm_NN (default: the device's)");
 }
@@ -64,13 +68,17 @@ void ConfigFlags::addAssurance(CLI::App &app) {
       ->check(CLI::IsMember({"standard", "strict"}));
 }
 
-Result<Config> ConfigFlags::load(const std::vector<std::string> &files) const {
+ConfigRequest ConfigFlags::request(const std::vector<std::string> &files) const {
   ConfigRequest request;
   request.directory =
       files.empty() ? fs::current_path() : fs::absolute(files.front()).parent_path();
   request.manifest = manifest;
   request.commandLine = options;
-  return loadConfig(request);
+  return request;
+}
+
+Result<Config> ConfigFlags::load(const std::vector<std::string> &files) const {
+  return loadConfig(request(files));
 }
 
 DeviceConfig deviceOf(const Config &config) {
@@ -95,25 +103,18 @@ SelectionRequest selectionOf(const Config &config) {
   return {config.settings.kernels, config.kernels};
 }
 
-fs::path projectRoot(const Config &config) {
-  const auto source = config.manifest.find("source_dir");
-  return source == config.manifest.end() ? fs::current_path() : fs::path(source->second);
-}
-
-fs::path headerFolder(const Config &config, const std::string &folder) {
-  const auto known = config.manifest.find("lock_dir");
-  const fs::path path = !folder.empty()                  ? fs::absolute(folder)
-                        : known != config.manifest.end() ? fs::path(known->second)
-                                                         : projectRoot(config) / "kopt";
-  return path.lexically_normal();
-}
-
 void printNote(const std::string &note, Terminal &terminal) {
   constexpr std::string_view kWarning = "warning:";
   if (note.starts_with(kWarning))
     terminal.line(terminal.paint(Style::Yellow, kWarning) + note.substr(kWarning.size()));
   else
     terminal.line(note);
+}
+
+void addModel(CLI::App &app, TuneOptions &options) {
+  app.add_option("--model", options.model,
+                 "language model for the llm proposer: anthropic:MODEL, openai:MODEL or "
+                 "exec:COMMAND");
 }
 
 void addProgram(CLI::App &app, std::string &program) {

@@ -33,7 +33,8 @@ struct ConfigFlags {
   std::string manifest;
 
   void addKernel(CLI::App &app);
-  void addDevice(CLI::App &app); ///< --device, --arch
+  void addDeviceKind(CLI::App &app); ///< --device
+  void addDevice(CLI::App &app);     ///< --device, --arch
   /// All about which kernels, and where they run.
   void addPlace(CLI::App &app);
   void addManifest(CLI::App &app);
@@ -41,22 +42,20 @@ struct ConfigFlags {
   /// Merges them with the environment, the manifest and the configuration files; the search for
   /// kopt.toml starts at the first file.
   Result<Config> load(const std::vector<std::string> &files) const;
+  /// What load() asks for.
+  ConfigRequest request(const std::vector<std::string> &files) const;
 };
 
 DeviceConfig deviceOf(const Config &config);
 SandboxMode sandboxOf(const Config &config);
 AssurancePolicy assuranceOf(const Config &config);
 SelectionRequest selectionOf(const Config &config);
-/// Where .kopt/ is: the top of the user's source tree with a manifest, else the current folder.
-std::filesystem::path projectRoot(const Config &config);
-
-/// The folder of the header mode, absolute: as the command line says (may be empty), or as
-/// kopt_tune_kernels() does, or else kopt in the project's root.
-std::filesystem::path headerFolder(const Config &config, const std::string &folder);
 
 /// Prints a note of a flow; the label of a warning is painted.
 void printNote(const std::string &note, Terminal &terminal);
 
+/// `--model`.
+void addModel(CLI::App &app, TuneOptions &options);
 /// `--run PROGRAM`.
 void addProgram(CLI::App &app, std::string &program);
 /// `--run-id NAME`.

@@ -207,9 +207,7 @@ private:
                    "where candidates come from, separated by commas: params, transform, llm "
                    "(default params,transform)")
         ->delimiter(',');
-    app.add_option("--model", options.model,
-                   "language model for the llm proposer: anthropic:MODEL, openai:MODEL or "
-                   "exec:COMMAND");
+    addModel(app, options);
     app.add_option("--max-tokens", options.maxTokens,
                    "limit on the tokens of all model calls together; 0 for no limit "
                    "(default 500000)");

@@ -28,12 +28,14 @@ public:
                                      {"cache_control", {{"type", "ephemeral"}}}}});
     for (const ChatMessage &message : request.messages)
       body["messages"].push_back({{"role", message.role}, {"content", message.text}});
-    return {baseUrl_ + "/v1/messages",
-            {{"x-api-key", key_},
-             {"anthropic-version", "2023-06-01"},
-             {"content-type", "application/json"}},
-            body.dump(-1, ' ', false, json::error_handler_t::replace),
-            request.timeout};
+    HttpRequest http{baseUrl_ + "/v1/messages", headers(),
+                     body.dump(-1, ' ', false, json::error_handler_t::replace), request.timeout};
+    http.headers["content-type"] = "application/json";
+    return http;
+  }
+
+  HttpRequest listModels() const override {
+    return {baseUrl_ + "/v1/models", headers(), {}, Duration(30)};
   }
 
   std::optional<Part> decode(const std::string &body) const override {
@@ -65,6 +67,10 @@ public:
   }
 
 private:
+  std::map<std::string, std::string> headers() const {
+    return {{"x-api-key", key_}, {"anthropic-version", "2023-06-01"}};
+  }
+
   std::string model_, key_, baseUrl_;
 };
 

@@ -32,16 +32,6 @@ std::size_t collectHeader(char *data, std::size_t size, std::size_t count, void 
   return size * count;
 }
 
-/// Scheme and host, without user, path or query.
-std::string hostOf(const std::string &url) {
-  std::size_t scheme = url.find("://");
-  std::size_t begin = scheme == std::string::npos ? 0 : scheme + 3;
-  std::string host = url.substr(begin, url.find_first_of("/?#", begin) - begin);
-  if (std::size_t at = host.rfind('@'); at != std::string::npos)
-    host.erase(0, at + 1);
-  return (scheme == std::string::npos ? "" : url.substr(0, begin)) + host;
-}
-
 class CurlHttpClient final : public HttpClient {
 public:
   CurlHttpClient() {
@@ -49,7 +39,11 @@ public:
     ready_ = kInitialised == CURLE_OK;
   }
 
-  Result<HttpResponse> post(const HttpRequest &request) override {
+  Result<HttpResponse> post(const HttpRequest &request) override { return send(request, true); }
+  Result<HttpResponse> get(const HttpRequest &request) override { return send(request, false); }
+
+private:
+  Result<HttpResponse> send(const HttpRequest &request, bool hasBody) {
     std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(ready_ ? curl_easy_init() : nullptr,
                                                              &curl_easy_cleanup);
     if (!curl)
@@ -69,9 +63,11 @@ public:
     curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers.get());
-    curl_easy_setopt(handle, CURLOPT_POSTFIELDS, request.body.c_str());
-    curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE,
-                     static_cast<curl_off_t>(request.body.size()));
+    if (hasBody) {
+      curl_easy_setopt(handle, CURLOPT_POSTFIELDS, request.body.c_str());
+      curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE,
+                       static_cast<curl_off_t>(request.body.size()));
+    }
     curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, 20000L);
     curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(request.timeout.count() * 1000));
     curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, appendBody);
@@ -97,7 +93,6 @@ public:
     return response;
   }
 
-private:
   /// A model thinks for minutes before its first byte, so curl's own low-speed limit does not serve
   /// here.
   struct Stall {
@@ -116,6 +111,15 @@ private:
 };
 
 } // namespace
+
+std::string hostOf(const std::string &url) {
+  std::size_t scheme = url.find("://");
+  std::size_t begin = scheme == std::string::npos ? 0 : scheme + 3;
+  std::string host = url.substr(begin, url.find_first_of("/?#", begin) - begin);
+  if (std::size_t at = host.rfind('@'); at != std::string::npos)
+    host.erase(0, at + 1);
+  return (scheme == std::string::npos ? "" : url.substr(0, begin)) + host;
+}
 
 std::unique_ptr<HttpClient> makeHttpClient() { return std::make_unique<CurlHttpClient>(); }
 

@@ -31,7 +31,12 @@ public:
   /// Any status is an answer. Fails with Environment where there is none: no connection, a stalled
   /// or cut transfer. The message names the host, never the headers.
   virtual Result<HttpResponse> post(const HttpRequest &request) = 0;
+  /// As post(), with the method GET and without the body.
+  virtual Result<HttpResponse> get(const HttpRequest &request) = 0;
 };
+
+/// Scheme and host of an address, for messages: without user, path and query.
+std::string hostOf(const std::string &url);
 
 /// libcurl over HTTP and HTTPS, certificates checked, proxies from the environment, no redirects (a
 /// key stays with the host it was meant for). A transfer that stalls for a minute counts as cut

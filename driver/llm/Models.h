@@ -4,6 +4,7 @@
 
 #include "driver/llm/ChatModel.h"
 #include "driver/llm/HttpClient.h"
+#include "driver/llm/Provider.h"
 
 namespace kopt {
 
@@ -16,6 +17,8 @@ public:
   virtual std::string model() const = 0;
   virtual std::string keyVariable() const = 0; ///< named in errors
   virtual HttpRequest encode(const ChatRequest &request) const = 0;
+  /// For HttpClient::get(): which models there are. It costs nothing.
+  virtual HttpRequest listModels() const = 0;
 
   struct Part {
     ChatReply reply;
@@ -34,6 +37,9 @@ std::unique_ptr<ChatDialect> makeAnthropicDialect(std::string model, std::string
 /// wants max_completion_tokens where other servers know max_tokens.
 std::unique_ptr<ChatDialect> makeOpenAiDialect(std::string model, std::string key,
                                                std::string baseUrl, bool ownService);
+
+/// How that provider is spoken to.
+std::unique_ptr<ChatDialect> makeDialect(const Provider &provider, std::string model);
 
 struct RetryPolicy {
   int attempts = 6;          ///< of one request, the first included

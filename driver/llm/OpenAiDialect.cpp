@@ -34,13 +34,14 @@ public:
       body["messages"].push_back({{"role", "system"}, {"content", request.system}});
     for (const ChatMessage &message : request.messages)
       body["messages"].push_back({{"role", message.role}, {"content", message.text}});
-    HttpRequest http{baseUrl_ + "/chat/completions",
-                     {{"content-type", "application/json"}},
-                     body.dump(-1, ' ', false, json::error_handler_t::replace),
-                     request.timeout};
-    if (!key_.empty())
-      http.headers["authorization"] = "Bearer " + key_;
+    HttpRequest http{baseUrl_ + "/chat/completions", headers(),
+                     body.dump(-1, ' ', false, json::error_handler_t::replace), request.timeout};
+    http.headers["content-type"] = "application/json";
     return http;
+  }
+
+  HttpRequest listModels() const override {
+    return {baseUrl_ + "/models", headers(), {}, Duration(30)};
   }
 
   std::optional<Part> decode(const std::string &body) const override {
@@ -73,6 +74,12 @@ public:
   }
 
 private:
+  std::map<std::string, std::string> headers() const {
+    if (key_.empty())
+      return {};
+    return {{"authorization", "Bearer " + key_}};
+  }
+
   std::string model_, key_, baseUrl_;
   bool ownService_;
 };

@@ -85,18 +85,27 @@ bool Statement::isNull() const { return sqlite3_column_type(statement_, column_)
 
 Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path &file) {
   KOPT_CHECK(createDirectories(file.parent_path()));
+  KOPT_TRY(std::unique_ptr<Database> database,
+           openWith(file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+  // FULL, because in WAL mode a lower setting may lose the last commits in a power failure.
+  KOPT_CHECK(database->execute(
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON"));
+  return database;
+}
+
+Result<std::unique_ptr<Database>> Database::openExisting(const std::filesystem::path &file) {
+  return openWith(file, SQLITE_OPEN_READWRITE);
+}
+
+Result<std::unique_ptr<Database>> Database::openWith(const std::filesystem::path &file, int flags) {
   std::unique_ptr<Database> database(new Database(file));
-  int code = sqlite3_open_v2(file.c_str(), &database->handle_,
-                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  int code = sqlite3_open_v2(file.c_str(), &database->handle_, flags, nullptr);
   if (code != SQLITE_OK)
     return database->error(code);
   sqlite3_extended_result_codes(database->handle_, 1);
   sqlite3_busy_timeout(database->handle_, kBusyTimeoutMs);
   if (sqlite3_db_readonly(database->handle_, "main") == 1)
     return database->error(SQLITE_READONLY);
-  // FULL, because in WAL mode a lower setting may lose the last commits in a power failure.
-  KOPT_CHECK(database->execute(
-      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON"));
   return database;
 }
 

@@ -57,6 +57,8 @@ class Database {
 public:
   /// Opens or creates the file in WAL mode. A commit returns after its data has reached the disk.
   static Result<std::unique_ptr<Database>> open(const std::filesystem::path &file);
+  /// Opens a file that exists, and leaves it as it is.
+  static Result<std::unique_ptr<Database>> openExisting(const std::filesystem::path &file);
   ~Database();
   Database(const Database &) = delete;
 
@@ -84,6 +86,7 @@ public:
 
 private:
   explicit Database(std::filesystem::path file) : file_(std::move(file)) {}
+  static Result<std::unique_ptr<Database>> openWith(const std::filesystem::path &file, int flags);
   void rollBack();
   std::filesystem::path file_;
   sqlite3 *handle_ = nullptr;

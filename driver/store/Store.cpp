@@ -37,29 +37,48 @@ constexpr const char *kCallColumns = "SELECT request_hash, purpose, model, reque
                                      "input_tokens, output_tokens, cached_tokens, seconds "
                                      "FROM model_calls WHERE run_id = ? ";
 
+using Migration = std::pair<std::string_view, std::string_view>; ///< name and SQL
+
+/// All of them, the oldest first.
+std::vector<Migration> migrations() {
+  std::vector<Migration> files(knowledge::schema::kFiles.begin(), knowledge::schema::kFiles.end());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+int numberOf(std::string_view name) { return std::atoi(std::string(name.substr(0, 4)).c_str()); }
+
 class SqliteStore final : public Store {
 public:
   explicit SqliteStore(std::unique_ptr<Database> database) : database_(std::move(database)) {}
 
+  /// The schema of the file and the newest one; `runs` is not counted yet.
+  Result<StoreFacts> facts() {
+    StoreFacts facts;
+    facts.newest = numberOf(migrations().back().first);
+    KOPT_TRY(facts.schema, version());
+    if (facts.schema > facts.newest)
+      return makeError(ErrorCode::Environment,
+                       database_->file().string() + " was written by a newer kopt (schema " +
+                           std::to_string(facts.schema) + ", this one knows " +
+                           std::to_string(facts.newest) + ")",
+                       "update kopt, or move the file away to start anew",
+                       database_->file().string());
+    return facts;
+  }
+
+  Result<std::int64_t> countRuns() {
+    Statement query = database_->prepare("SELECT count(*) FROM runs");
+    KOPT_CHECK(query.step());
+    return query.integer();
+  }
+
   /// Migrates the file to the newest schema, with one transaction for each step.
   Status migrate() {
-    std::vector<std::pair<std::string_view, std::string_view>> files(
-        knowledge::schema::kFiles.begin(), knowledge::schema::kFiles.end());
-    std::sort(files.begin(), files.end());
-    auto number = [](std::string_view name) {
-      return std::atoi(std::string(name.substr(0, 4)).c_str());
-    };
-    const int newest = number(files.back().first);
-    KOPT_TRY(const int current, version());
-    if (current > newest)
-      return makeError(
-          ErrorCode::Environment,
-          database_->file().string() + " was written by a newer kopt (schema " +
-              std::to_string(current) + ", this one knows " + std::to_string(newest) + ")",
-          "update kopt, or move the file away to start anew", database_->file().string());
-    for (const auto &[name, sql] : files)
-      if (number(name) > current) {
-        const int step = number(name);
+    KOPT_TRY(const StoreFacts known, facts());
+    for (const auto &[name, sql] : migrations())
+      if (numberOf(name) > known.schema) {
+        const int step = numberOf(name);
         KOPT_CHECK(database_->transaction([&, text = std::string(sql)]() -> Status {
           KOPT_TRY(const int now, version()); // another process may have been first
           if (now >= step)
@@ -550,6 +569,16 @@ Result<std::unique_ptr<Store>> openStore(const std::filesystem::path &file) {
   auto store = std::make_unique<SqliteStore>(std::move(database));
   KOPT_CHECK(store->migrate());
   return store;
+}
+
+Result<StoreFacts> lookAtStore(const std::filesystem::path &file) {
+  KOPT_TRY(std::unique_ptr<Database> database, Database::openExisting(file));
+  SqliteStore store(std::move(database));
+  KOPT_TRY(StoreFacts facts, store.facts());
+  if (facts.schema > 0) { // else it is an empty file
+    KOPT_TRY(facts.runs, store.countRuns());
+  }
+  return facts;
 }
 
 } // namespace kopt

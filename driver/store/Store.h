@@ -43,6 +43,15 @@ public:
   virtual Result<std::vector<SessionRecord>> sessions() = 0;
 };
 
+/// What a look at a database tells.
+struct StoreFacts {
+  int schema = 0, newest = 0; ///< the number of its last migration, and the last that kopt knows
+  std::int64_t runs = 0;
+};
+
+/// Looks at an existing database and migrates nothing. Fails as openStore() does.
+Result<StoreFacts> lookAtStore(const std::filesystem::path &file);
+
 /// Opens or creates the database (WAL), migrating with knowledge/schema/NNNN_*.sql. Fails with
 /// Environment on a full disk, a read-only folder or a newer schema.
 Result<std::unique_ptr<Store>> openStore(const std::filesystem::path &file);

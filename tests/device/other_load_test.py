@@ -2,6 +2,7 @@
 """While another program computes on the GPU no candidate is Faster or Slower: it is Ambiguous, and says who it was. Skips
 without a GPU and nvcc."""
 
+import json
 import shutil
 import subprocess
 import unittest
@@ -36,6 +37,11 @@ class OtherLoad(KoptTest):
             self.skipTest(unknown[0][0])
         return self.rows("SELECT verdict, reason FROM trials WHERE proposer != 'baseline' AND has_speedup")
 
+    def doctor(self):
+        """What kopt doctor says of other programs; none of it blocks."""
+        checks = {check["check"]: check for check in json.loads(self.kopt("doctor", "--json").stdout)["results"]}
+        return checks["GPU: other programs"]
+
     def test_times_beside_another_program_are_no_evidence(self):
         for verdict, reason in self.tuned():
             self.assertNotIn("other processes used", reason, "kopt takes itself, or who only holds the GPU, for another")
@@ -45,8 +51,12 @@ class OtherLoad(KoptTest):
             try:
                 self.assertEqual(busy.stdout.readline(), "busy\n")
                 trials = self.tuned()
+                told = self.doctor()
             finally:
                 busy.kill()
+        self.assertEqual(told["state"], "optional", told)
+        self.assertIn("busy", told["detail"])
+        self.assertEqual(self.doctor()["state"], "ok")
         self.assertTrue(trials)
         for verdict, reason in trials:
             self.assertEqual(verdict, 3, reason)

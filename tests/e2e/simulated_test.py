@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What kopt does for a GPU, on one that is simulated: nvcc, measured times, and the emulated device's second opinion."""
 
+import fcntl
 import json
 import subprocess
 import sys
@@ -84,6 +85,52 @@ class Simulated(KoptTest):
             for one in kernels:
                 self.assertTrue(one["measured"] and one["confirmed"] and not one["speedup"]["modelled"], one)
                 self.assertEqual(one["speedup"]["processes"], 8)
+
+    def doctor(self, *arguments, code=0, env=None):
+        done = subprocess.run([str(self.program), "doctor", "--json", *arguments], cwd=self.folder, env={**self.environment, **(env or {})},
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        answer = json.loads(done.stdout)
+        return answer["details"], {check["check"]: check for check in answer["results"]}
+
+    def test_the_doctor_says_that_tuning_can_start_on_it(self):
+        details, checks = self.doctor()
+        self.assertRegex(details["conclusion"], "^tuning can start: on the GPU .* sm_90$")
+        self.assertEqual((details["device"]["kind"], details["device"]["modelled"]), ("cuda", False))
+        self.assertEqual(checks["GPU: another kopt"]["state"], "ok")
+        # Nobody can say of it who else uses it.
+        self.assertEqual(checks["GPU: other programs"]["state"], "optional")
+        self.assertIn("NVML", checks["GPU: other programs"]["detail"])
+
+        lock = self.folder / "installed" / "bin" / "kopt-GPU-simulated.lock"
+        with open(lock, "w", encoding="utf-8") as held:
+            held.write("4711\n")
+            held.flush()
+            fcntl.flock(held, fcntl.LOCK_EX)
+            _, checks = self.doctor()
+        self.assertEqual(checks["GPU: another kopt"]["state"], "optional")
+        self.assertIn("another kopt (process 4711)", checks["GPU: another kopt"]["detail"])
+        _, checks = self.doctor()
+        self.assertEqual(checks["GPU: another kopt"]["state"], "ok")
+
+    def test_a_gpu_without_nvcc_is_none_to_tune_on(self):
+        without = {"KOPT_CUDA_PATH": "none"}
+        details, checks = self.doctor(code=6, env=without)
+        self.assertFalse(details["can_start"])
+        self.assertEqual((checks["cuda device"]["state"], checks["nvcc"]["state"]), ("ok", "blocking"))
+        self.assertIn("--device emulated", checks["nvcc"]["remedy"])
+        self.assertEqual(self.kopt_tune(without), 6)  # which is what the command does
+        _, checks = self.doctor("--device", "emulated", env=without)
+        self.assertEqual(checks["nvcc"]["state"], "optional")
+
+    def test_more_gpus_than_there_are_is_a_mistake_of_the_configuration(self):
+        _, checks = self.doctor(code=1, env={"KOPT_GPUS": "2"})
+        self.assertEqual(checks["cuda device"]["state"], "blocking")
+        self.assertIn("same device", checks["cuda device"]["detail"])
+
+    def kopt_tune(self, env):
+        return subprocess.run([str(self.program), "tune", str(self.base), "--trials", "2", *FLAGS], cwd=self.folder,
+                              env={**self.environment, **env}, stdin=subprocess.DEVNULL, capture_output=True, timeout=300).returncode
 
     def test_the_whole_loop(self):
         done = self.run_kopt("tune", self.base, "--device", "cuda", "--proposers", "params", "--json")

@@ -26,7 +26,11 @@ public:
 
   explicit FakeHttpClient(Script &script) : script_(script) {}
 
-  Result<HttpResponse> post(const HttpRequest &request) override {
+  Result<HttpResponse> post(const HttpRequest &request) override { return answerTo(request); }
+  Result<HttpResponse> get(const HttpRequest &request) override { return answerTo(request); }
+
+private:
+  Result<HttpResponse> answerTo(const HttpRequest &request) {
     script_.requests.push_back(request);
     if (script_.answers.empty())
       return makeError(ErrorCode::Environment, "the script has ended");
@@ -35,7 +39,6 @@ public:
     return answer;
   }
 
-private:
   Script &script_;
 };
 

@@ -9,13 +9,15 @@ SCRIPT is a list of steps, one for each request in order:
     {"status": 429, "headers": {"retry-after": "0"}, "error": "..."}      an error
     {"raw": "..."}                                                        a body that is sent as it is, with status 200
     {"drop": true}                                                        the connection is closed without an answer
-After the last step every request fails with status 400. The first line on standard output is the port. --log writes
-one JSON object a request: path, headers (lower case), body.
+    {"seconds": 9}                                                        no answer for that long, then as "drop"
+GET takes its steps from the same list. After the last step every request fails with status 400. The first line on standard
+output is the port. --log writes one JSON object a request: path, headers (lower case), body (null for GET).
 """
 import argparse
 import http.server
 import json
 import threading
+import time
 
 
 def reply_body(path, step, request):
@@ -59,8 +61,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, *arguments):
         pass
 
+    def do_GET(self):
+        self.follow("null")
+
     def do_POST(self):
-        body = self.rfile.read(int(self.headers.get("content-length", 0))).decode()
+        self.follow(self.rfile.read(int(self.headers.get("content-length", 0))).decode())
+
+    def follow(self, body):
         with self.server.lock:
             step = self.server.steps.pop(0) if self.server.steps else {"status": 400, "error": "the script has ended"}
             if self.server.log:
@@ -71,7 +78,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 }
                 self.server.log.write(json.dumps(record) + "\n")
                 self.server.log.flush()
-        if step.get("drop"):
+        if "seconds" in step:
+            time.sleep(step["seconds"])
+        if step.get("drop") or "seconds" in step:
             self.close_connection = True
             return
         if "raw" in step:

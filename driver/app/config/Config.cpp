@@ -155,6 +155,19 @@ std::int64_t defaultBuildJobs(std::size_t gpus) {
 
 Result<Config> loadConfig(const ConfigRequest &request) { return Loader(request).run(); }
 
+fs::path projectRoot(const Config &config) {
+  const auto source = config.manifest.find("source_dir");
+  return source == config.manifest.end() ? fs::current_path() : fs::path(source->second);
+}
+
+fs::path headerFolder(const Config &config, const std::string &folder) {
+  const auto known = config.manifest.find("lock_dir");
+  const fs::path path = !folder.empty()                  ? fs::absolute(folder)
+                        : known != config.manifest.end() ? fs::path(known->second)
+                                                         : projectRoot(config) / "kopt";
+  return path.lexically_normal();
+}
+
 std::string explainConfig(const Config &config) {
   std::string text;
   for (const ConfigValue &value : config.values) {

@@ -87,6 +87,13 @@ std::filesystem::path nearestConfig(const std::filesystem::path &directory);
 /// sandbox; the hint says where to set it).
 Result<Config> loadConfig(const ConfigRequest &request);
 
+/// Where .kopt/ is: the top of the user's source tree with a manifest, else the current folder.
+std::filesystem::path projectRoot(const Config &config);
+
+/// The folder of the header mode, absolute: as the command line says (may be empty), or as
+/// kopt_tune_kernels() does, or else kopt in the project's root.
+std::filesystem::path headerFolder(const Config &config, const std::string &folder);
+
 /// One line for each option: "rounds = 12 (default)".
 std::string explainConfig(const Config &config);
 

@@ -4,6 +4,7 @@
 #include "driver/device/CudaToolkit.h"
 #include "driver/device/build/ChildEnvironment.h"
 #include "driver/device/profile/CounterNames.h"
+#include "driver/device/profile/CounterPermission.h"
 #include "driver/device/profile/NcuTable.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Process.h"
@@ -93,9 +94,8 @@ std::string ncuErrorLine(const ProcessResult &result) {
 std::optional<std::string> deniedCounters(const ProcessResult &result) {
   if ((result.out + result.err).find("ERR_NVGPUCTRPERM") == std::string::npos)
     return std::nullopt;
-  return "hardware counters are denied on this machine (ERR_NVGPUCTRPERM): an administrator can "
-         "allow them with the module option NVreg_RestrictProfilingToAdminUsers=0 of the nvidia "
-         "driver, or run kopt with CAP_SYS_ADMIN";
+  return std::string("hardware counters are denied on this machine (ERR_NVGPUCTRPERM): ") +
+         kAllowCounters;
 }
 
 std::vector<std::string> ncuCommand(const fs::path &ncu, const std::vector<std::string> &metrics,

@@ -126,6 +126,22 @@ Result<DeviceLock::Hold> DeviceLock::take() {
   return Hold(this);
 }
 
+Result<std::string> DeviceLock::otherHolder(std::chrono::milliseconds watch) {
+  std::error_code ignored;
+  if (file_.empty() || !std::filesystem::exists(file_, ignored))
+    return std::string(); // nobody has used the device
+  for (std::chrono::milliseconds waited{0};; waited += kPoll) {
+    KOPT_TRY(const bool locked, tryLock());
+    if (!locked && descriptor_ >= 0)
+      return holder();
+    if (locked)
+      ::flock(descriptor_, LOCK_UN);
+    if (waited >= watch)
+      return std::string();
+    std::this_thread::sleep_for(kPoll);
+  }
+}
+
 void DeviceLock::release() {
   const std::lock_guard guard(mutex_);
   if (--holds_ == 0)

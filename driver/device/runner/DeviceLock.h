@@ -7,6 +7,7 @@
 #include "driver/device/runner/RunnerClient.h"
 #include "driver/model/Device.h"
 
+#include <chrono>
 #include <filesystem>
 #include <mutex>
 #include <string>
@@ -46,6 +47,11 @@ public:
   /// opened, and with Interrupted if the user interrupts.
   /// May be called from one thread at a time; a Hold may be destroyed in any thread.
   Result<Hold> take();
+
+  /// Which other kopt holds the lock at some moment of `watch`, in words; empty if none does. A
+  /// kopt that tunes holds it for most of the time, but not between two requests. Fails with
+  /// Environment if the file cannot be opened. Not for an object of which somebody has a Hold.
+  Result<std::string> otherHolder(std::chrono::milliseconds watch);
 
 private:
   Status open();

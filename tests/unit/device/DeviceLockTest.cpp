@@ -104,6 +104,22 @@ TEST_F(DeviceLockTest, TheWaitForAnotherProcessIsToldOnce) {
   EXPECT_EQ(told.size(), 1u);
 }
 
+TEST_F(DeviceLockTest, AnotherHolderIsSeenWithoutWaitingForIt) {
+  constexpr std::chrono::milliseconds kWatch{20};
+  DeviceLock lock(file, "Fake GPU", hooks());
+  EXPECT_EQ(lock.otherHolder(kWatch).value(), "");
+  EXPECT_FALSE(std::filesystem::exists(file)); // a look leaves nothing behind
+  {
+    OtherProcess other(file);
+    ASSERT_TRUE(other.holds);
+    EXPECT_EQ(lock.otherHolder(kWatch).value(),
+              "another kopt (process " + std::to_string(other.pid()) + ")");
+  }
+  EXPECT_EQ(lock.otherHolder(kWatch).value(), "");
+  OtherProcess next(file);
+  EXPECT_TRUE(next.holds); // it is not kept
+}
+
 TEST_F(DeviceLockTest, TwoDevicesAreTwoLocks) {
   OtherProcess other(folder.path() / "kopt-GPU-2.lock");
   ASSERT_TRUE(other.holds);

@@ -2,6 +2,7 @@
 // makeChatModel() from the command line's words to an answer: real commands, and a scripted service
 // on loopback.
 #include "driver/llm/ChatModel.h"
+#include "driver/llm/Provider.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 #include "tests/fakes/FakeClock.h"
@@ -154,6 +155,22 @@ TEST_F(ChatModelTest, errorsOfTheServiceAreWords) {
   Environment key("OPENAI_API_KEY", "k-2"), base("KOPT_OPENAI_BASE_URL", url + "/v1");
   EXPECT_NE(ask("openai:m").error().hint.find("OPENAI_API_KEY"), std::string::npos);
   EXPECT_NE(ask("openai:m").error().what.find("does not know model \"m\""), std::string::npos);
+}
+
+TEST_F(ChatModelTest, theListOfModelsIsAskedForWithGetAndHasALimit) {
+  std::string url = serve({{{"raw", "{}"}}, {{"seconds", 20}}});
+  Environment key("OPENAI_API_KEY", "k-2"), base("KOPT_OPENAI_BASE_URL", url + "/v1");
+  const Provider provider = findProviders().back();
+  const auto http = makeHttpClient();
+  EXPECT_EQ(askForModels(provider, *http, Duration{30}).value(), 200);
+  auto records = requests();
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(records[0]["path"], "/v1/models");
+  EXPECT_EQ(records[0]["headers"]["authorization"], "Bearer k-2");
+  EXPECT_TRUE(records[0]["body"].is_null()); // no POST
+  const auto late = askForModels(provider, *http, Duration{0.2});
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, ErrorCode::Environment);
 }
 
 TEST_F(ChatModelTest, aServiceThatIsNotThereIsAnErrorAfterRetries) {

@@ -429,6 +429,32 @@ TEST_F(StoreTest, RefusesANewerSchema) {
   EXPECT_THAT(store.error().what, HasSubstr("newer kopt"));
 }
 
+TEST_F(StoreTest, ALookAtADatabaseMigratesNothing) {
+  {
+    auto store = open();
+    ASSERT_TRUE(store->beginRun(sampleRun()));
+  }
+  const auto facts = lookAtStore(file_);
+  ASSERT_TRUE(facts) << facts.error().what;
+  EXPECT_EQ(facts->schema, facts->newest);
+  EXPECT_EQ(facts->runs, 1);
+  ASSERT_TRUE((*Database::open(file_))->execute("PRAGMA user_version = 3").has_value());
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(lookAtStore(file_).value().schema, 3);
+  ASSERT_TRUE((*Database::open(file_))->execute("PRAGMA user_version = 9999").has_value());
+  EXPECT_THAT(lookAtStore(file_).error().what, HasSubstr("newer kopt"));
+}
+
+TEST_F(StoreTest, ALookMakesNoDatabaseAndRefusesWhatIsNone) {
+  EXPECT_FALSE(lookAtStore(file_));
+  EXPECT_FALSE(fs::exists(file_));
+  ASSERT_TRUE(writeFileAtomically(file_, ""));
+  EXPECT_EQ(lookAtStore(file_).value().schema, 0);
+  EXPECT_EQ(fs::file_size(file_), 0u);
+  ASSERT_TRUE(writeFileAtomically(file_, std::string(4096, 'x')));
+  EXPECT_EQ(lookAtStore(file_).error().code, ErrorCode::Environment);
+}
+
 TEST_F(StoreTest, RefusesAFileThatIsNoDatabase) {
   ASSERT_TRUE(writeFileAtomically(file_, std::string(4096, 'x')).has_value());
   auto store = openStore(file_);
