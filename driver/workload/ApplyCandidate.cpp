@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <fmt/format.h>
+#include <functional>
 
 namespace kopt {
 namespace {
@@ -79,6 +81,75 @@ GeometryExpressions expressionsOf(const Launch &launch, const LaunchOverride &ch
   return expressions;
 }
 
+bool isInName(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == ':';
+}
+
+/// `text` with `value` in the place of each `part` that is a name or stands alone in parentheses.
+std::string withNumber(const std::string &text, const std::string &part, std::int64_t value) {
+  const bool isName = std::ranges::all_of(part, isInName);
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const char before = at == 0 ? '(' : text[at - 1];
+    const std::size_t end = at + part.size();
+    const char after = end >= text.size() ? ')' : text[end];
+    const bool isApart =
+        isName ? !isInName(before) && !isInName(after) : before == '(' && after == ')';
+    if (isApart && text.compare(at, part.size(), part) == 0) {
+      result += std::to_string(value);
+      at = end;
+    } else {
+      result += text[at++];
+    }
+  }
+  return result;
+}
+
+/// What the launch site's expressions were in a captured launch, although the host variables in
+/// them are not known: the launch's own numbers. A candidate's expressions are mostly made of them.
+/// A kernel with several launch sites has none: it is not known which of them made the launch.
+std::vector<std::pair<std::string, std::int64_t>> knownFromLaunch(const KernelSpec &kernel,
+                                                                  const Launch &launch) {
+  std::vector<std::pair<std::string, std::int64_t>> known;
+  if (kernel.launches.size() != 1)
+    return known;
+  const auto add = [&](const std::string &text, std::int64_t value) {
+    const auto names = namesIn(text);
+    if (names && !names->empty())
+      known.emplace_back(text, value);
+  };
+  const LaunchSite &site = kernel.launches.front();
+  const std::array grid{launch.grid.x, launch.grid.y, launch.grid.z},
+      block{launch.block.x, launch.block.y, launch.block.z};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    add(site.grid[axis], grid[axis]);
+    add(site.block[axis], block[axis]);
+  }
+  add(site.sharedBytes, launch.sharedBytes);
+  std::ranges::stable_sort(known, std::greater<>(),
+                           [](const auto &one) { return one.first.size(); });
+  return known;
+}
+
+/// Replaces what is known from the launch in expressions that name host variables without a value.
+void fillInKnown(const KernelSpec &kernel, const Launch &launch, const Bindings &values,
+                 GeometryExpressions &expressions) {
+  const auto known = knownFromLaunch(kernel, launch);
+  const auto fillIn = [&](std::string &text) {
+    const auto names = namesIn(text);
+    const bool isComplete =
+        !names || std::ranges::all_of(*names, [&](const auto &name) { return values.count(name); });
+    for (const auto &[part, value] : known)
+      if (!isComplete)
+        text = withNumber(text, part, value);
+  };
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    fillIn(expressions.grid[axis]);
+    fillIn(expressions.block[axis]);
+  }
+  fillIn(expressions.sharedBytes);
+}
+
 /// Why every GPU refuses such a grid or block; nothing if not. Shared memory is checked elsewhere.
 std::optional<std::string> impossible(const Dim3 &grid, const Dim3 &block) {
   if (block.count() > kMostThreads)
@@ -124,6 +195,7 @@ Result<Launch> changedLaunch(const KernelSpec &kernel, const Launch &launch,
     return ofLaunch(*why, launch);
   changed.bindings = valuesOf(kernel, launch, candidate);
   changed.geometry = expressionsOf(launch, candidate.launch);
+  fillInKnown(kernel, launch, changed.bindings, changed.geometry);
   auto geometry = evaluateGeometry(changed.geometry, changed.bindings);
   if (!geometry) {
     std::string what = geometry.error().what;

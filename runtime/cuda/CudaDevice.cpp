@@ -357,9 +357,14 @@ Status CudaDevice::launch(const LaunchRequest &request) {
   LoadedModule *module = nullptr;
   if (Status status = prepare(request, module); !status.ok())
     return status;
-  if (request.scratchSeed != 0)
+  if (request.scratchSeed != 0) {
     if (Status status = fillSharedMemory(std::uint32_t(request.scratchSeed)); !status.ok())
       return status;
+    if (Status status =
+            fillLocalMemory(module->properties.localBytes, std::uint32_t(request.scratchSeed));
+        !status.ok())
+      return status;
+  }
   if (Status status = enqueue(request, *module); !status.ok())
     return status;
   return check(api_.streamSynchronize(stream_), "the kernel failed");

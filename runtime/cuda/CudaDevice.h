@@ -9,6 +9,7 @@
 #include "runtime/device/Device.h"
 
 #include <array>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -56,6 +57,8 @@ private:
     std::uint32_t dynamicSharedAllowed = 0;
   };
 
+  struct GraphHolder; ///< of CudaTiming.cpp
+
   /// A piece of page-locked memory on its way to or from the device.
   struct Stage {
     void *memory = nullptr;
@@ -90,6 +93,16 @@ private:
   /// Fills all of the shared memory that a block can have, on every multiprocessor, with bits drawn
   /// from `seed`.
   Status fillSharedMemory(std::uint32_t seed);
+  /// Fills at least `bytes` of the local memory of as many threads as the GPU runs at once with
+  /// bits drawn from `seed`.
+  Status fillLocalMemory(std::uint32_t bytes, std::uint32_t seed);
+  /// Finds eventSeconds_, once.
+  Status findEventSeconds();
+  /// Seconds between the events around what `enqueue` puts in the stream, which is kept busy until
+  /// all of it is there.
+  Status secondsOf(bool cold, const std::function<Status()> &enqueue, double &seconds);
+  /// Makes an executable graph of what `enqueue` puts in the stream, and uploads it.
+  Status makeGraph(const std::function<Status()> &enqueue, GraphHolder &holder);
   /// Evicts from L2 everything that a launch could find there, and waits.
   Status evictCache();
   void occupancyLimits(const ModuleProperties &facts, double threads, double dynamicShared,
@@ -108,6 +121,9 @@ private:
   std::size_t stackBytes_ = 0, defaultStackBytes_ = 0; ///< of each thread
   Address flushBuffer_ = 0;
   std::size_t flushBytes_ = 0;
+  std::map<std::uint32_t, CuFunction> fillLocalKernels_; ///< by the bytes that they fill
+  /// What two events measure of a launch beyond the kernel's own time; nothing: not measured yet.
+  std::optional<double> eventSeconds_;
   CuFunction readKernel_ = nullptr, discardKernel_ = nullptr, fillKernel_ = nullptr,
              waitKernel_ = nullptr;
   std::unique_ptr<RangeProfiler> profiler_; ///< made when counters are first requested

@@ -4,6 +4,8 @@
 #include "runtime/cuda/CudaDevice.h"
 
 #include <algorithm>
+#include <bit>
+#include <string>
 
 namespace kopt::runtime::cuda {
 
@@ -113,6 +115,48 @@ END:
 }
 )";
 
+/// Writes unpredictable bits to each word of local memory, whose size is to be put in. `never` is
+/// 0: what is read for other numbers keeps the compiler from leaving out the stores.
+constexpr const char *kFillLocalKernel = R"(.version 6.0
+.target sm_50
+.address_size 64
+.visible .entry kopt_fill_local(.param .u32 seed, .param .u64 never)
+{
+  .local .align 8 .b8 depot[BYTES];
+  .reg .pred %p<3>;
+  .reg .b32 %r<10>;
+  .reg .b64 %d<8>;
+  ld.param.u32 %r1, [seed];
+  ld.param.u64 %d1, [never];
+  mov.u32 %r2, %tid.x;
+  mov.u32 %r3, %ctaid.x;
+  mad.lo.u32 %r1, %r1, 0x9e3779b1, %r3;
+  mad.lo.u32 %r1, %r2, 0x27d4eb2f, %r1;
+  mov.u64 %d2, depot;
+  add.u64 %d3, %d2, BYTES;
+  mov.u64 %d4, %d2;
+NEXT:
+  add.u32 %r1, %r1, 0x165667b1;
+  mul.lo.u32 %r4, %r1, 0x85ebca77;
+  shr.u32 %r5, %r4, 15;
+  xor.b32 %r4, %r4, %r5;
+  mul.lo.u32 %r4, %r4, 0xc2b2ae3d;
+  st.local.u32 [%d4], %r4;
+  add.u64 %d4, %d4, 4;
+  setp.lt.u64 %p1, %d4, %d3;
+  @%p1 bra NEXT;
+  setp.eq.u64 %p2, %d1, 0;
+  @%p2 bra END;
+  and.b64 %d5, %d1, 4;
+  add.u64 %d5, %d2, %d5;
+  ld.local.u32 %r6, [%d5];
+  cvta.to.global.u64 %d6, %d1;
+  st.global.u32 [%d6], %r6;
+END:
+  ret;
+}
+)";
+
 /// Returns after so many cycles of the multiprocessor's clock. Touches no memory.
 constexpr const char *kWaitKernel = R"(.version 6.0
 .target sm_50
@@ -163,6 +207,27 @@ Status CudaDevice::fillSharedMemory(std::uint32_t seed) {
   // all of them.
   return check(api_.launchKernel(fillKernel_, std::max(1u, properties_.multiprocessors), 1, 1, 1024,
                                  1, 1, unsigned(bytes), stream_, arguments, nullptr),
+               "cuLaunchKernel");
+}
+
+Status CudaDevice::fillLocalMemory(std::uint32_t bytes, std::uint32_t seed) {
+  constexpr std::uint32_t kThreads = 1024;
+  if (bytes == 0)
+    return {};
+  const std::uint32_t size = std::bit_ceil(std::max(bytes, 8u));
+  CuFunction &function = fillLocalKernels_[size];
+  if (!function) {
+    std::string ptx = kFillLocalKernel;
+    for (std::size_t at = ptx.find("BYTES"); at != ptx.npos; at = ptx.find("BYTES", at))
+      ptx.replace(at, 5, std::to_string(size));
+    if (Status status = loadOwnKernel(ptx.c_str(), "kopt_fill_local", function); !status.ok())
+      return status;
+  }
+  std::uint64_t never = 0;
+  void *arguments[] = {&seed, &never};
+  // Two such blocks fill a multiprocessor. Which of them run at the same time is not certain.
+  return check(api_.launchKernel(function, 4 * std::max(1u, properties_.multiprocessors), 1, 1,
+                                 kThreads, 1, 1, 0, stream_, arguments, nullptr),
                "cuLaunchKernel");
 }
 

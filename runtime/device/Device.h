@@ -75,9 +75,10 @@ struct LaunchRequest {
   /// Emulated device: seed of the order in which blocks, warps and lanes run; 0: the order of their
   /// indices.
   std::uint64_t scheduleSeed = 0;
-  /// GPU: seed of the bits that fill shared memory before launch(). Otherwise it holds what earlier
-  /// launches left, often zeros. 0: not filled. The emulated device reports reads of uninitialised
-  /// shared memory instead.
+  /// GPU: seed of the bits that fill shared memory, and the local memory of a kernel that has some,
+  /// before launch(). Otherwise they hold what earlier launches left, often zeros or the same
+  /// launch's own numbers. 0: not filled. The emulated device reports reads of uninitialised shared
+  /// memory instead.
   std::uint64_t scratchSeed = 0;
 };
 

@@ -211,6 +211,10 @@ void fillFloat(const BufferSpec &spec, std::uint64_t key, std::uint64_t first, s
       const std::uint64_t bits = mix(draw(key, i));
       return bits % 32 == 0 ? FloatBits<T>::special(bits >> 8) : Traits::from(between(unit(i)));
     });
+  case FillKind::Masked: // one in 4, as where a sum of exponentials leaves elements out
+    return store<T>(out, size, first, [&](std::uint64_t i) {
+      return mix(draw(key, i)) % 4 == 0 ? FloatBits<T>::special(1) : Traits::from(between(unit(i)));
+    });
   case FillKind::Tiny:
     return store<T>(out, size, first, [&](std::uint64_t i) {
       return FloatBits<T>::subnormal(draw(key, i), low < 0);

@@ -307,7 +307,7 @@ public:
   std::vector<double> timingBudgets; ///< seconds of each call of time()
   /// Different inputs, more than two looks take and fewer than a third on five draws: on further
   /// ones SELDOM is wrong.
-  std::size_t seldomAfter = 26;
+  std::size_t seldomAfter = 28;
   bool computesWrong = false;
   std::function<bool(const Launch &)> hangs; ///< launches that never end, whatever the kernel
   int processes = 0;                         ///< that were wanted

@@ -29,7 +29,8 @@ Result<std::string> whyTooLarge(CheckContext &context, const Launch &launch) {
 } // namespace
 
 Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context,
-                                                   const DerivedReplays &replays, Examination &seen,
+                                                   const DerivedReplays &replays,
+                                                   AssurancePolicy assurance, Examination &seen,
                                                    CheckRecord &record) {
   const bool isModelled = context.runner().device().modelled;
   const Launch &heaviest = context.baseline().launches[context.heaviest()];
@@ -56,10 +57,14 @@ Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context,
       continue; // the original does not run on it
     addStages(seen.trial, "verify", replay->expected.seconds, replay->expected.stages);
     const Launch &launch = replay->derived.launch;
-    if (turn.isRefused)
-      return Failure{
-          "sizes", Verdict::RunFailed,
-          fmt::format("launch '{}', on which the original runs: {}", launch.name, turn.what)};
+    if (turn.isRefused) {
+      const std::string why =
+          fmt::format("launch '{}', on which the original runs: {}", launch.name, turn.what);
+      if (assurance == AssurancePolicy::Strict)
+        return Failure{"sizes", Verdict::RunFailed, why};
+      addGap(seen.trial.assurance, {"sizes", why});
+      continue;
+    }
     const auto own = applyToDerived(context, seen.candidate, launch);
     if (!own)
       continue; // the candidate's constants are not meant for that size

@@ -144,7 +144,7 @@ private:
     if (!missing.empty())
       record.detail += "; not run: " + inWords(missing);
     return kind_ == Derivation::Sizes && isAll
-               ? checkOwnLaunchSizes(context, *replays_, seen, record)
+               ? checkOwnLaunchSizes(context, *replays_, assurance_, seen, record)
                : Result<std::optional<Failure>>(std::nullopt);
   }
 

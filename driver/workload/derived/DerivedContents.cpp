@@ -45,12 +45,14 @@ MaybeFill reaching(const Buffer &buffer, double most) {
 
 /// Numbers that are close together and far from 0: a difference of large sums loses all their
 /// digits, and a maximum that starts at 0 may never change. The original's own sums may be
-/// inaccurate, too; then a candidate's may be as well (isCoarse).
+/// inaccurate, too; then a candidate's may be as well (isCoarse). Narrow types tell few such
+/// numbers apart.
 MaybeFill farFromZero(const Buffer &buffer, bool below) {
-  if (!isDrawn(buffer) || isNarrow(buffer) || buffer.fill.high <= buffer.fill.low)
+  if (!isDrawn(buffer) || buffer.fill.high <= buffer.fill.low)
     return std::nullopt;
+  const double far = buffer.scalar == "f64" ? 1e8 : isNarrow(buffer) ? 64 : 1e4;
   const double reach = (buffer.fill.high - buffer.fill.low) / 2,
-               centre = (buffer.scalar == "f64" ? 1e8 : 1e4) * reach * (below ? -1 : 1);
+               centre = far * reach * (below ? -1 : 1);
   return Fill{FillKind::Uniform, centre - reach, centre + reach};
 }
 
@@ -167,6 +169,7 @@ const std::vector<OtherContents> &otherContents() {
        [](const Buffer &b) { return b.fill.isDefault ? std::nullopt : negative(b); }},
       {"infinite and not a number", [](const Buffer &b) { return as(b, FillKind::Special); },
        asItIs, true, false, false, false, false, false, true},
+      {"some minus infinity", [](const Buffer &b) { return as(b, FillKind::Masked); }, asItIs},
       {"far above zero",
        [](const Buffer &b) { return b.fill.high <= 0 ? std::nullopt : farFromZero(b, false); },
        asItIs, false, false, false, false, true},

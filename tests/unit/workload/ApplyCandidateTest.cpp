@@ -134,6 +134,33 @@ TEST_F(ApplyCandidateTest, ACapturedLaunchOfAnUnknownSiteDoesNotFollowConstants)
   EXPECT_TRUE(applyToLaunch(kernel_, captured, candidate)) << "it says what it launches";
 }
 
+TEST_F(ApplyCandidateTest, WhatTheLaunchSiteHadInACapturedLaunchIsKnown) {
+  Launch captured = workload().launches[0];
+  kernel_.launches[0].grid = {"(width * height) / 250", "1", "1"};
+  kernel_.launches[0].block = {"threads", "rows", "1"};
+  kernel_.launches[0].variables = {"width", "height", "threads", "rows"};
+  captured.buffers[0].fill.kind = FillKind::Captured;
+  captured.grid = {400, 1, 1};
+  captured.block = {16, 8, 1};
+  captured.geometry = {{"400", "1", "1"}, {"16", "8", "1"}, "0"};
+  Candidate candidate;
+  candidate.launch.gridExpressions = {{"min(((width * height) / 250), n / 10)", "1", "1"}};
+  candidate.launch.blockExpressions = {{"threads", "rows / 4", "1"}};
+  const auto launch = applyToLaunch(kernel_, captured, candidate);
+  ASSERT_TRUE(launch) << launch.error().what;
+  EXPECT_EQ(launch->grid, (Dim3{100, 1, 1})); // n = 1000
+  EXPECT_EQ(launch->block, (Dim3{16, 2, 1}));
+  candidate.launch.gridExpressions = {{"width / 250", "1", "1"}};
+  const auto unknown = applyToLaunch(kernel_, captured, candidate);
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().what.find("no value for width"), std::string::npos)
+      << unknown.error().what;
+  kernel_.launches.push_back(kernel_.launches[0]);
+  candidate.launch.gridExpressions.reset();
+  EXPECT_FALSE(applyToLaunch(kernel_, captured, candidate))
+      << "it is not known which site it is of";
+}
+
 TEST_F(ApplyCandidateTest, ConstantsKeepToTheDeclaredDomainsAndRequirements) {
   const TuneDeclaration declared =
       declaration({"param TILE in {16, 32, 64}", "require TILE * 4 <= n", "require n % 8 == 0"});

@@ -17,7 +17,9 @@ struct FakeDriverState {
   std::vector<std::pair<void *, std::size_t>> pageLocked;
   bool sticky = false;            ///< a fault has happened: everything fails with it
   std::vector<std::string> calls; ///< stream operations in order: memset N, record, stack N, launch
-                                  ///< NAME, graph N, copy, read N, write N, sync
+  ///< NAME, graph N, copy, read N, write N, sync
+  /// What two events measure of the call between them; empty: half a millisecond.
+  std::function<float(const std::string &)> milliseconds;
   std::function<void(const std::string &kernel, void **arguments)> kernel;
   std::map<std::string, std::string> variables; ///< of every module: contents by name
   std::size_t stackBytes = 1024; ///< the limit, of each thread; more than 64 KiB is refused
