@@ -419,7 +419,6 @@ Result<TuneSession::OpenRun> TuneSession::openRun(const TuneSubject &subject,
               device.arch, device.driver, bench_->toolchain().name(), judgeOptionsOf(settings_),
               searchIdentityOf(settings_, subject)});
   run.configJson = toJson(settings_).dump();
-  run.deviceJson = bench_->describe().dump();
   run.sliceText = subject.sliceText;
   run.startedUtc = services_.clock.utc();
 
@@ -444,6 +443,8 @@ Result<TuneSession::OpenRun> TuneSession::openRun(const TuneSubject &subject,
   for (const RunRecord &earlier : runs)
     number += earlier.name.starts_with(prefix + "-");
   run.name = fmt::format("{}-{}", prefix, number);
+  bench_->measureRates();
+  run.deviceJson = bench_->describe().dump();
   KOPT_TRY(const RunRecord begun, store_->beginRun(run));
   return OpenRun{begun, settings_.output / run.name};
 }

@@ -249,23 +249,48 @@ Status Workbench::tellOfRoutes() {
   return {};
 }
 
+void Workbench::measureRates() {
+  if (rates_ || device().modelled)
+    return;
+  services_.terminal.status("measuring what the device reaches");
+  const LoggedStage logged("measure the rates of the device");
+  const PooledRunner &first = pool_.front();
+  Result<MeasuredRates> measured = MeasuredRates();
+  const auto measure = [&] { measured = first.runner->measureRates(); };
+  if (first.thread) {
+    std::promise<void> done;
+    first.thread->add([&] {
+      measure();
+      done.set_value();
+    });
+    done.get_future().wait();
+  } else {
+    measure();
+  }
+  rates_ = measured ? std::move(*measured)
+                    : MeasuredRates{0, 0, 0, 0, "all rates: " + measured.error().what};
+}
+
 nlohmann::json Workbench::describe() const {
   const DeviceInfo &own = device();
   nlohmann::json gpus = nlohmann::json::array();
   for (const PooledRunner &member : pool_)
     gpus.push_back(member.name);
-  return {{"kind", toString(own.kind)},
-          {"name", own.name},
-          {"arch", own.arch},
-          {"driver", own.driver},
-          {"uuid", own.uuid},
-          {"gpus", gpus},
-          {"modelled", own.modelled},
-          {"l2_bytes", own.l2Bytes},
-          {"toolchain", toolchain_->name()},
-          {"sandbox", toJson(sandbox_.layers())},
-          {"dram_bytes_per_second", own.dramBytesPerSecond},
-          {"store_bytes_per_second", own.storeBytesPerSecond}};
+  nlohmann::json described = {{"kind", toString(own.kind)},
+                              {"name", own.name},
+                              {"arch", own.arch},
+                              {"driver", own.driver},
+                              {"uuid", own.uuid},
+                              {"gpus", gpus},
+                              {"modelled", own.modelled},
+                              {"l2_bytes", own.l2Bytes},
+                              {"toolchain", toolchain_->name()},
+                              {"sandbox", toJson(sandbox_.layers())},
+                              {"dram_bytes_per_second", own.dramBytesPerSecond},
+                              {"store_bytes_per_second", own.storeBytesPerSecond}};
+  if (rates_)
+    described["measured"] = toJson(*rates_);
+  return described;
 }
 
 RunnerHooks Workbench::hooks() {

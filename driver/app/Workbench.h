@@ -60,6 +60,9 @@ public:
   const Sandbox &sandbox() const { return sandbox_; }
   const CompilerSandbox &compilers() const { return compilers_; }
   const DeviceInfo &device() const { return pool_.front().runner->device(); }
+  /// Has the first device measure what it reaches, for the ceilings of reports; once. A failure is
+  /// what describe() says of them. Only while nothing else runs on the device.
+  void measureRates();
   /// The device, its compiler and the sandbox, as a run's record has them.
   nlohmann::json describe() const;
   const ExtractionResult &extraction() const { return extraction_; }
@@ -104,9 +107,10 @@ private:
   std::vector<PooledRunner> pool_; ///< at least one
   std::unique_ptr<Toolchain> toolchain_;
   std::unique_ptr<Toolchain> emulator_; ///< for the emulated devices in addition to a GPU
-  std::optional<CodeCounter> code_;     ///< of cubins
-  std::atomic<unsigned> emulated_ = 0;  ///< emulated devices opened in addition to GPUs
-  unsigned candidates_ = 0;             ///< number of files that were read
+  std::optional<MeasuredRates> rates_;
+  std::optional<CodeCounter> code_;    ///< of cubins
+  std::atomic<unsigned> emulated_ = 0; ///< emulated devices opened in addition to GPUs
+  unsigned candidates_ = 0;            ///< number of files that were read
   ExtractionResult extraction_;
   std::vector<TuneSubject> subjects_;
   bool leavesOut_ = false; ///< as KernelPlan::leaveOut

@@ -49,6 +49,11 @@ public:
                                     const RunOptions &) {
     return NcuReport{false, "Nsight Compute (ncu) does not support this device", {}, {}, {}};
   }
+  /// Measures what the device reaches, which takes about 0.1 s: as much of it as can be measured.
+  /// Fails with Environment if the device is lost.
+  virtual Result<MeasuredRates> measureRates() {
+    return MeasuredRates{0, 0, 0, 0, "all rates: this device measures none"};
+  }
   /// True if the runner had to be restarted since the last call. Module ids stay valid: modules are
   /// loaded again when they are next used.
   virtual bool restarted() = 0;

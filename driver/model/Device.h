@@ -50,6 +50,16 @@ struct DeviceInfo {
 KOPT_FIELDS(DeviceInfo, kind, name, arch, driver, uuid, modelled, l2Bytes, memoryBytes,
             dramBytesPerSecond, storeBytesPerSecond, facts)
 
+/// What a device reached in a measurement of kopt's own, a second: a lower bound of what it can do.
+/// Never for use where an upper bound is needed: those are DeviceInfo's. 0: not measured.
+struct MeasuredRates {
+  double dramBytes = 0;      ///< bytes of DRAM, read or written
+  double fp32 = 0, fp64 = 0; ///< operations; a fused multiply-add is two
+  double instructions = 0;   ///< instructions of warps
+  std::string missing;       ///< what was not measured, and why; empty: everything was
+};
+KOPT_FIELDS(MeasuredRates, dramBytes, fp32, fp64, instructions, missing)
+
 /// A fact that kopt adds: "watched" if TimingOutcome::otherLoad reports other processes that
 /// compute, otherwise why it cannot.
 inline constexpr const char *kOtherLoadFact = "other_load";

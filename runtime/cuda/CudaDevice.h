@@ -43,6 +43,9 @@ public:
   /// Launches kopt's own probe kernel (CudaProbe.cpp), which the driver compiles from PTX, and
   /// checks what it wrote.
   Status probe() override;
+  /// Runs kernels of kopt's own that do nothing else (MeasuredRates.cpp): about 60 ms, with at most
+  /// 512 MiB of memory.
+  Status measureRates(MeasuredRates &out) override;
   double smClockMHz() const override;
   std::vector<std::string> throttleReasons() override;
   bool usable() const override { return usable_; }
@@ -90,6 +93,20 @@ private:
   Status keepBusy(std::uint64_t cycles);
   /// Loads one of kopt's own kernels, unless it is loaded already.
   Status loadOwnKernel(const char *ptx, const char *name, CuFunction &function);
+  /// What one rate is measured with.
+  struct RatePlan {
+    double perRound = 0;      ///< what one round of the kernel's loop does
+    double launchSeconds = 0; ///< about how long a launch takes
+    double leastSeconds = 0;  ///< of all launches together
+  };
+  Status measureArithmetic(CuModule module, Address scratch, MeasuredRates &out);
+  Status measureDram(CuModule module, MeasuredRates &out);
+  /// The best rate of several launches of one of kopt's own kernels, a second. `rounds` is what the
+  /// kernel gets through `arguments`.
+  Status bestRate(CuFunction function, unsigned blocks, void **arguments, std::uint32_t &rounds,
+                  const RatePlan &plan, double &rate);
+  /// Seconds of one launch of such a kernel.
+  Status timeOwn(CuFunction function, unsigned blocks, void **arguments, double &seconds);
   /// Fills all of the shared memory that a block can have, on every multiprocessor, with bits drawn
   /// from `seed`.
   Status fillSharedMemory(std::uint32_t seed);

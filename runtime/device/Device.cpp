@@ -64,6 +64,12 @@ Status Device::timeBatch(const std::vector<LaunchRequest> &requests, bool cold,
   return {};
 }
 
+Status Device::measureRates(MeasuredRates &out) {
+  out = {};
+  out.missing = "all rates: this device measures none";
+  return {};
+}
+
 Status Device::countHardware(const LaunchRequest &, const CounterRequest &, Counters &,
                              std::string &why) {
   why = "this device has no hardware counters";

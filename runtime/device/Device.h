@@ -85,6 +85,15 @@ struct LaunchRequest {
 /// Values by Nsight Compute metric name. An unknown metric is absent, never zero.
 using Counters = std::map<std::string, double>;
 
+/// What a device reached in a measurement, a second: a lower bound of what it can do, never an
+/// upper bound. 0: not measured.
+struct MeasuredRates {
+  double dramBytes = 0;      ///< bytes of DRAM, read or written
+  double fp32 = 0, fp64 = 0; ///< operations; a fused multiply-add is two
+  double instructions = 0;   ///< instructions of warps
+  std::string missing;       ///< what was not measured, and why
+};
+
 /// The hardware counters wanted of a launch. The launch runs once for each pass that they need.
 struct CounterRequest {
   std::vector<std::string> metrics;
@@ -143,6 +152,9 @@ public:
   /// without one, writes, copies and reads memory. If this is not Ok, results from this device say
   /// nothing about a candidate.
   virtual Status probe();
+  /// Measures what the device reaches. Must not be called while anything else runs on it. The
+  /// default, for devices whose rates are a model's, measures nothing.
+  virtual Status measureRates(MeasuredRates &out);
   /// Median SM clock during the last time() calls in MHz; 0: unknown.
   virtual double smClockMHz() const { return 0; }
   /// Reasons why the GPU throttled while timing, since the last call of this function. Such times

@@ -201,6 +201,8 @@ Message Session::dispatch(const Message &request, Stages &stages) {
     return profile(request, stages);
   if (verb == "probe")
     return probe(stages);
+  if (verb == "rates")
+    return rates(stages);
   if (verb == "quit") {
     ended_ = true;
     return Message("ok");
@@ -310,6 +312,23 @@ Message Session::time(const Message &request, Stages &stages) {
 Message Session::probe(Stages &stages) {
   const Stages::Scope stage(stages, "probe");
   return statusReply(device_.probe());
+}
+
+Message Session::rates(Stages &stages) {
+  const Stages::Scope stage(stages, "rates");
+  MeasuredRates rates;
+  const Status status = device_.measureRates(rates);
+  Message reply = statusReply(status);
+  if (!status.ok())
+    return reply;
+  for (const auto &[name, rate] : {std::pair("dram_bytes", rates.dramBytes),
+                                   {"fp32", rates.fp32},
+                                   {"fp64", rates.fp64},
+                                   {"instructions", rates.instructions}})
+    if (rate > 0)
+      reply.addDouble(name, rate);
+  reply.add("missing", rates.missing);
+  return reply;
 }
 
 Message Session::profile(const Message &request, Stages &stages) {

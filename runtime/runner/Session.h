@@ -29,6 +29,7 @@ private:
   Message time(const Message &request, Stages &stages);
   Message profile(const Message &request, Stages &stages);
   Message probe(Stages &stages);
+  Message rates(Stages &stages);
 
   Device &device_;
   SecondsClock clock_;

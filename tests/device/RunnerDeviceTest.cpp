@@ -209,6 +209,33 @@ TEST_F(DeviceTest, DescribesItself) {
   EXPECT_EQ(device.uuid.size(), 40u);
 }
 
+TEST_F(DeviceTest, MeasuredRatesArePlausible) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto rates = runner->measureRates();
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  ASSERT_TRUE(rates) << rates.error().what;
+  const DeviceInfo &device = runner->device();
+  const double stores = device.storeBytesPerSecond; // 128 bytes a clock and multiprocessor
+  std::printf("  DRAM %.3g of %.3g B/s, FP32 %.3g, FP64 %.3g of FP32's %.3g, %.3g of %.3g warp "
+              "instructions, in %.2f s. %s\n",
+              rates->dramBytes, device.dramBytesPerSecond, rates->fp32, rates->fp64, 2 * stores,
+              rates->instructions, stores / 32, seconds, rates->missing.c_str());
+  EXPECT_EQ(rates->missing, "");
+  EXPECT_GT(rates->dramBytes, 0.2 * device.dramBytesPerSecond);
+  EXPECT_LT(rates->dramBytes, 1.05 * device.dramBytesPerSecond);
+  EXPECT_GT(rates->instructions, 0.3 * stores / 32); // four a clock and multiprocessor
+  EXPECT_LT(rates->instructions, 1.05 * stores / 32);
+  EXPECT_GT(rates->fp64, 0);
+  EXPECT_LT(rates->fp64, 1.05 * rates->fp32);
+  if (device.arch == "sm_90") { // 128 fused multiply-adds a clock and multiprocessor
+    EXPECT_GT(rates->fp32, 0.3 * 2 * stores);
+    EXPECT_LT(rates->fp32, 1.05 * 2 * stores);
+  }
+  EXPECT_LT(seconds, 3);
+  expectHealthy();
+}
+
 TEST_F(DeviceTest, ModulesHaveTheirFacts) {
   const auto module = runner->load(cubin, "twice");
   ASSERT_TRUE(module);

@@ -150,6 +150,10 @@ public:
         out[name] = 1;
     return {};
   }
+  Status measureRates(runtime::MeasuredRates &out) override {
+    out = rates;
+    return {};
+  }
   double smClockMHz() const override { return 1980; }
   std::vector<std::string> throttleReasons() override { return std::exchange(throttled, {}); }
   bool usable() const override { return usable_; }
@@ -157,6 +161,7 @@ public:
   std::size_t liveAllocations() const { return live_.size(); }
 
   runtime::DeviceProperties info;
+  runtime::MeasuredRates rates;
   std::vector<std::string> throttled; ///< reasons seen since they were last asked for
   std::string noCounters;             ///< why there are no hardware counters; empty: there are
   std::map<std::string, Kernel> kernels;

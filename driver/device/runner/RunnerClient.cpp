@@ -7,6 +7,7 @@
 #include "driver/device/runner/GpuSpecFile.h"
 #include "driver/device/runner/LaunchContents.h"
 #include "driver/device/runner/LaunchTools.h"
+#include "driver/device/runner/MeasuredRates.h"
 #include "driver/device/runner/OtherLoad.h"
 #include "driver/device/runner/RunnerProcess.h"
 #include "driver/device/runner/RunnerSandbox.h"
@@ -66,6 +67,7 @@ public:
   Result<NcuReport> inspect(ModuleId module, const Launch &launch,
                             const std::vector<std::string> &sections,
                             const RunOptions &options) override;
+  Result<MeasuredRates> measureRates() override;
   bool restarted() override { return std::exchange(restarted_, false); }
   void renew() override { process_.stop(); }
   void prepareRenewals(unsigned processes) override {
@@ -477,6 +479,23 @@ Result<ProfileOutcome> RunnerClient::profile(ModuleId id, const Launch &launch,
   }
   outcome.source = "ptxas";
   return addHardwareCounters(watched(id, launch, options), std::move(outcome), descriptors.all());
+}
+
+Result<MeasuredRates> RunnerClient::measureRates() {
+  if (device_.kind != DeviceKind::Cuda)
+    return Runner::measureRates();
+  StageSeconds unused;
+  KOPT_TRY(const Reply reply, attributed(unused, [&]() -> Result<Reply> {
+             if (!process_.ready()) {
+               KOPT_CHECK(connect());
+             }
+             process_.awaitAhead(); // they would use the device meanwhile
+             if (others_)
+               others_->begin();
+             return askAlone(Message("rates"), kProbeDeadline, {}, unused);
+           }));
+  return measuredRatesOf(reply,
+                         others_ ? others_->end(ownProcesses()) : std::vector<std::string>());
 }
 
 std::future<Runner::SanitizerReports> RunnerClient::sanitize(ModuleId id, const Launch &launch,

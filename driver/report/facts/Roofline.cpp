@@ -28,20 +28,23 @@ std::optional<double> anyOf(const Trial &trial, std::initializer_list<const char
   return std::nullopt;
 }
 
-/// The counters of one precision: operations that threads executed, and the model's time for them.
+/// The counters of one precision: operations that threads executed, and the model's time for them;
+/// and the measured rate (MeasuredRates), null if none is measured.
 struct Precision {
-  const char *add, *mul, *fma, *modelled;
+  const char *add, *mul, *fma, *modelled, *measured;
 };
-constexpr std::array kPrecisions = {
-    Precision{"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum",
-              "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum",
-              "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "emulated__roofline_fp32_ns"},
-    Precision{"smsp__sass_thread_inst_executed_op_dadd_pred_on.sum",
-              "smsp__sass_thread_inst_executed_op_dmul_pred_on.sum",
-              "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", "emulated__roofline_fp64_ns"},
-    Precision{"smsp__sass_thread_inst_executed_op_hadd_pred_on.sum",
-              "smsp__sass_thread_inst_executed_op_hmul_pred_on.sum",
-              "smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", "emulated__roofline_fp16_ns"}};
+constexpr std::array kPrecisions = {Precision{"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum",
+                                              "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum",
+                                              "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+                                              "emulated__roofline_fp32_ns", "fp32"},
+                                    Precision{"smsp__sass_thread_inst_executed_op_dadd_pred_on.sum",
+                                              "smsp__sass_thread_inst_executed_op_dmul_pred_on.sum",
+                                              "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum",
+                                              "emulated__roofline_fp64_ns", "fp64"},
+                                    Precision{"smsp__sass_thread_inst_executed_op_hadd_pred_on.sum",
+                                              "smsp__sass_thread_inst_executed_op_hmul_pred_on.sum",
+                                              "smsp__sass_thread_inst_executed_op_hfma_pred_on.sum",
+                                              "emulated__roofline_fp16_ns", nullptr}};
 
 struct Operations {
   double operations = 0, instructions = 0; ///< a fused multiply-add is two operations
@@ -85,6 +88,8 @@ public:
     device_ = nlohmann::json::parse(history.run.deviceJson, nullptr, false);
     if (!device_.is_object())
       device_ = nlohmann::json::object();
+    if (const auto found = device_.find("measured"); found != device_.end() && found->is_object())
+      measured_ = *found;
     if (baseline_)
       kernels_.push_back({"baseline", baseline_});
     if (history.winner())
@@ -98,13 +103,23 @@ public:
     }
     const auto compute = floatingPointCeiling();
     const bool isFloat = compute && std::ranges::all_of(kernels_, [](const auto &kernel) {
-                           return floatingPoint(*kernel.second).value_or(0) > 0;
+                           // Operations of the tensor cores are not counted.
+                           return floatingPoint(*kernel.second).value_or(0) > 0 &&
+                                  valueOf(*kernel.second, "sass__inst_tensor").value_or(0) == 0;
                          });
     result_.unit = isFloat ? "floating-point operations" : "warp instructions";
-    result_.compute = isFloat ? compute : issueCeiling();
-    result_.memory = memoryCeiling();
     for (const auto &[name, trial] : kernels_)
       addPoint(name, *trial, isFloat);
+    double work = 0, bytes = 0; // the most that a kernel reached, a second
+    for (const RooflinePoint &point : result_.points) {
+      work = std::max(work, point.rate);
+      bytes = std::max(bytes, point.rate / point.intensity);
+    }
+    result_.compute = isFloat ? compute : issueCeiling(work);
+    result_.memory = memoryCeiling(bytes);
+    if (const auto why = measured_.find("missing");
+        why != measured_.end() && why->is_string() && !why->get<std::string>().empty())
+      result_.missing.push_back("not measured on this GPU: " + why->get<std::string>());
     if (!result_.memory)
       result_.missing.push_back("the bandwidth of the DRAM is not recorded with this run");
     if (!result_.compute)
@@ -137,27 +152,51 @@ private:
       result_.points.push_back({name, *work / *bytes, *work / (*duration * 1e-9)});
   }
 
-  /// The ceiling of the precision that the baseline uses most, from the model's time for it.
+  /// A rate that was measured on the device, unless a kernel reached more: then it is no ceiling.
+  /// `how` is what was measured.
+  std::optional<Ceiling> measured(const char *key, double reached, const std::string &how) const {
+    const double rate = numberOf(measured_, key);
+    if (rate <= 0 || reached > rate)
+      return std::nullopt;
+    return Ceiling{rate, "measured on this GPU: " + how};
+  }
+
+  /// The ceiling of the precision that the baseline uses most: measured, or from the model's time
+  /// for it.
   std::optional<Ceiling> floatingPointCeiling() const {
     std::optional<Ceiling> best;
     double most = 0;
     for (const Precision &precision : kPrecisions) {
       const auto operations = operationsOf(*baseline_, precision);
-      const auto nanoseconds = valueOf(*baseline_, precision.modelled);
-      if (!operations || !nanoseconds || *nanoseconds <= 0 || operations->operations <= most)
+      if (!operations || operations->operations <= most)
         continue;
       most = operations->operations;
-      best = Ceiling{2 * operations->instructions / (*nanoseconds * 1e-9),
-                     "the emulated device's model, all operations fused multiply-adds"};
+      best.reset();
+      double reached = 0;
+      for (const auto &[name, trial] : kernels_)
+        if (const auto ns = valueOf(*trial, "gpu__time_duration.sum"); ns && *ns > 0)
+          reached = std::max(reached, floatingPoint(*trial).value_or(0) / (*ns * 1e-9));
+      const auto nanoseconds = valueOf(*baseline_, precision.modelled);
+      if (nanoseconds && *nanoseconds > 0)
+        best = Ceiling{2 * operations->instructions / (*nanoseconds * 1e-9),
+                       "the emulated device's model, all operations fused multiply-adds"};
+      else if (precision.measured)
+        best = measured(
+            precision.measured, reached,
+            fmt::format("fused multiply-adds of {} on all multiprocessors", precision.measured));
     }
     return best;
   }
 
-  std::optional<Ceiling> issueCeiling() const {
+  std::optional<Ceiling> issueCeiling(double reached) const {
     const auto issued = valueOf(*baseline_, "smsp__inst_executed.sum"),
                nanoseconds = valueOf(*baseline_, "emulated__roofline_issue_ns");
     if (issued && nanoseconds && *nanoseconds > 0)
       return Ceiling{*issued / (*nanoseconds * 1e-9), "the emulated device's model"};
+    if (const auto known = measured("instructions", reached,
+                                    "float and integer instructions in turn, on all "
+                                    "multiprocessors"))
+      return known;
     // A multiprocessor stores at most 128 bytes a clock and issues four warp instructions.
     if (const double store = numberOf(device_, "store_bytes_per_second");
         store > 0 && !device_.value("modelled", false))
@@ -166,7 +205,14 @@ private:
     return std::nullopt;
   }
 
-  std::optional<Ceiling> memoryCeiling() const {
+  std::optional<Ceiling> memoryCeiling(double reached) const {
+    if (auto known = measured("dram_bytes", reached,
+                              "reads and copies of a buffer much larger than the L2 cache")) {
+      if (const double bus = numberOf(device_, "dram_bytes_per_second"); bus > 0)
+        known->source += fmt::format(", {:.0f}% of what width and clock of the memory allow",
+                                     100 * known->perSecond / bus);
+      return known;
+    }
     if (const double recorded = numberOf(device_, "dram_bytes_per_second"); recorded > 0)
       return Ceiling{recorded, device_.value("modelled", false)
                                    ? "the emulated device's model"
@@ -182,7 +228,7 @@ private:
   }
 
   const Trial *baseline_;
-  nlohmann::json device_;
+  nlohmann::json device_, measured_ = nlohmann::json::object();
   std::vector<std::pair<const char *, const Trial *>> kernels_;
   Roofline result_;
 };

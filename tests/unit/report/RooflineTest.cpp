@@ -48,6 +48,62 @@ TEST(Roofline, TakesTheBandwidthFromTheShareOfThePeak) {
   EXPECT_FALSE(rooflineOf(history).memory); // of so small a share it would be a guess
 }
 
+/// The synthetic run on a device that was measured.
+RunHistory measuredRun(const std::string &measured) {
+  RunHistory history = syntheticRun(40);
+  history.run.deviceJson =
+      R"j({"kind":"cuda","dram_bytes_per_second":4.9e12,"store_bytes_per_second":3.34e13,)j"
+      R"j("measured":)j" +
+      measured + "}";
+  return history;
+}
+
+TEST(Roofline, TakesWhatWasMeasuredForItsCeilings) {
+  const Roofline roofline = rooflineOf(measuredRun(
+      R"j({"dram_bytes":4.41e12,"fp32":5e13,"fp64":0,"instructions":1e12,"missing":""})j"));
+  EXPECT_TRUE(roofline.missing.empty());
+  EXPECT_EQ(roofline.unit, "warp instructions"); // no floating-point operations were counted
+  ASSERT_TRUE(roofline.memory && roofline.compute);
+  EXPECT_DOUBLE_EQ(roofline.memory->perSecond, 4.41e12);
+  EXPECT_THAT(roofline.memory->source, HasSubstr("measured on this GPU: "));
+  EXPECT_THAT(roofline.memory->source, HasSubstr("90% of what width and clock"));
+  EXPECT_DOUBLE_EQ(roofline.compute->perSecond, 1e12);
+  EXPECT_THAT(roofline.compute->source, HasSubstr("measured on this GPU: "));
+}
+
+TEST(Roofline, WhatAKernelExceedsIsNoCeiling) {
+  const Roofline roofline = rooflineOf(measuredRun(
+      R"j({"dram_bytes":1e12,"fp32":0,"fp64":0,"instructions":1e11,"missing":"fp32: why"})j"));
+  ASSERT_TRUE(roofline.memory && roofline.compute);
+  EXPECT_DOUBLE_EQ(roofline.memory->perSecond, 4.9e12); // the baseline had 1.6e12 bytes a second
+  EXPECT_THAT(roofline.memory->source, HasSubstr("as the driver reports them"));
+  EXPECT_DOUBLE_EQ(roofline.compute->perSecond, 3.34e13 / 128 * 4);
+  EXPECT_THAT(roofline.missing, Contains("not measured on this GPU: fp32: why"));
+}
+
+TEST(Roofline, TakesTheMeasuredRateOfThePrecisionThatIsUsedMost) {
+  RunHistory history = withoutWin(measuredRun(
+      R"j({"dram_bytes":4.4e12,"fp32":5e13,"fp64":2.5e13,"instructions":1e12,"missing":""})j"));
+  Counters &counters = history.trials[0].counters;
+  for (const char *precision : {"f", "d", "h"})
+    for (const char *operation : {"add", "mul", "fma"})
+      counters[fmt::format("smsp__sass_thread_inst_executed_op_{}{}_pred_on.sum", precision,
+                           operation)] = 0;
+  double &fp16 = counters["smsp__sass_thread_inst_executed_op_hfma_pred_on.sum"];
+  counters["smsp__sass_thread_inst_executed_op_dfma_pred_on.sum"] = 1e8;
+  counters["smsp__sass_thread_inst_executed_op_fadd_pred_on.sum"] = 1e8;
+  Roofline roofline = rooflineOf(history);
+  EXPECT_EQ(roofline.unit, "floating-point operations");
+  ASSERT_TRUE(roofline.compute);
+  EXPECT_DOUBLE_EQ(roofline.compute->perSecond, 2.5e13);
+  EXPECT_THAT(roofline.compute->source, HasSubstr("fp64"));
+  fp16 = 1e9; // nothing is measured of it
+  EXPECT_EQ(rooflineOf(history).unit, "warp instructions");
+  fp16 = 0;
+  counters["sass__inst_tensor"] = 4; // whose operations are not counted
+  EXPECT_EQ(rooflineOf(history).unit, "warp instructions");
+}
+
 TEST(Roofline, CountsFloatingPointWhereItsCeilingIsKnown) {
   RunHistory history = withoutWin(syntheticRun(40));
   Counters &counters = history.trials[0].counters;

@@ -260,6 +260,62 @@ TEST_F(CudaDeviceTest, ABatchIsOneGraph) {
   EXPECT_TRUE(device->timeBatch({launch}, false, seconds).ok());
 }
 
+// A launch takes 0.5 ms here.
+TEST_F(CudaDeviceTest, MeasuresWhatItReaches) {
+  std::map<std::string, std::uint32_t> rounds, steps;
+  fakeDriver().kernel = [&](const std::string &kernel, void **arguments) {
+    const bool streams = kernel == "kopt_rate_read" || kernel == "kopt_rate_copy";
+    if (kernel != "kopt_wait")
+      std::memcpy(&rounds[kernel], arguments[streams ? 3 : 1], 4);
+    if (streams)
+      std::memcpy(&steps[kernel], arguments[2], 4);
+  };
+  MeasuredRates rates;
+  const Status status = device->measureRates(rates);
+  ASSERT_TRUE(status.ok()) << status.detail;
+  EXPECT_EQ(rates.missing, "");
+  // 8 blocks of 256 threads on each of 132 multiprocessors, 256 instructions of each a round.
+  const double threads = 8 * 132 * 256;
+  EXPECT_EQ(rounds["kopt_rate_fp32"], 16u) << "as many as take 2 ms";
+  EXPECT_FLOAT_EQ(float(rates.fp32), float(2 * threads * 256 * 16 / 0.5e-3));
+  EXPECT_FLOAT_EQ(float(rates.fp64), float(rates.fp32)); // all launches take as long here
+  EXPECT_FLOAT_EQ(float(rates.instructions), float(threads / 32 * 256 * 16 / 0.5e-3));
+  // Four times the L2 cache at most, in pieces of four accesses of 16 bytes of each thread.
+  const std::size_t piece = std::size_t(threads) * 64;
+  EXPECT_EQ(steps["kopt_rate_copy"], (200u << 20) / piece);
+  EXPECT_EQ(steps["kopt_rate_read"], 2 * steps["kopt_rate_copy"]);
+  EXPECT_FLOAT_EQ(float(rates.dramBytes),
+                  float(double(steps["kopt_rate_read"]) * double(piece) * 4 / 0.5e-3));
+  EXPECT_GE(
+      std::count(fakeDriver().calls.begin(), fakeDriver().calls.end(), "launch kopt_rate_fp32"), 40)
+      << "20 ms, until the clocks have risen";
+  EXPECT_LT(fakeDriver().calls.size(), 500u);
+  Address address = 0;
+  EXPECT_TRUE(device->allocate(16, address).ok());
+  EXPECT_TRUE(device->release(address).ok());
+}
+
+TEST_F(CudaDeviceTest, RatesThatCannotBeMeasuredAreMissingWithTheReason) {
+  fakeDriver().largestAllocation = 100 << 20;
+  MeasuredRates rates;
+  ASSERT_TRUE(device->measureRates(rates).ok());
+  EXPECT_GT(rates.fp32, 0);
+  EXPECT_EQ(rates.dramBytes, 0);
+  EXPECT_NE(rates.missing.find("bandwidth of the DRAM"), std::string::npos) << rates.missing;
+  fakeDriver().moduleLoadResult = 222; // PTX of a version that the driver does not know
+  ASSERT_TRUE(device->measureRates(rates).ok());
+  EXPECT_EQ(rates.fp32, 0);
+  EXPECT_NE(rates.missing.find("(222)"), std::string::npos) << rates.missing;
+  EXPECT_TRUE(device->usable());
+}
+
+TEST_F(CudaDeviceTest, AFaultWhileRatesAreMeasuredEndsTheDevice) {
+  fakeDriver().nextSyncResult = 700;
+  MeasuredRates rates;
+  EXPECT_EQ(device->measureRates(rates).code, StatusCode::Fault);
+  EXPECT_FALSE(device->usable());
+}
+
 TEST_F(CudaDeviceTest, FactsOfALaunch) {
   LaunchRequest launch = request();
   launch.grid = {1056, 1, 1};

@@ -124,8 +124,10 @@ CuResult cuModuleLoadData(CuModule *module, const void *image) {
   auto *loaded = new FakeModule;
   if (std::strncmp(static_cast<const char *>(image), ".version", 8) == 0) { // PTX: kopt's own
     const std::string text = static_cast<const char *>(image);
-    const std::size_t name = text.find(".entry ") + 7;
-    loaded->kernels = {text.substr(name, text.find('(', name) - name)};
+    for (std::size_t at = text.find(".entry "); at != text.npos; at = text.find(".entry ", at)) {
+      at += 7;
+      loaded->kernels.push_back(text.substr(at, text.find('(', at) - at));
+    }
     *module = reinterpret_cast<CuModule>(loaded);
     return alive();
   }
@@ -193,7 +195,7 @@ CuResult cuFuncSetAttribute(CuFunction, CuFunctionAttribute which, int value) {
 }
 
 CuResult cuMemAlloc_v2(CuDevicePointer *pointer, std::size_t bytes) {
-  if (bytes > (1ull << 32))
+  if (bytes > fakeDriver().largestAllocation)
     return kErrorOutOfMemory;
   *pointer = reinterpret_cast<CuDevicePointer>(std::malloc(bytes));
   return alive();

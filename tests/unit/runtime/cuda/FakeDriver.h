@@ -13,7 +13,8 @@
 struct FakeDriverState {
   int initResult = 0, devices = 1, nextLaunchResult = 0, nextSyncResult = 0, moduleLoadResult = 0;
   int occupancy = 4, dynamicSharedLimit = 228 * 1024;
-  std::size_t pageLockedLeft = 1u << 30; ///< bytes
+  std::size_t largestAllocation = 1ull << 32; ///< bytes
+  std::size_t pageLockedLeft = 1u << 30;      ///< bytes
   std::vector<std::pair<void *, std::size_t>> pageLocked;
   bool sticky = false;            ///< a fault has happened: everything fails with it
   std::vector<std::string> calls; ///< stream operations in order: memset N, record, stack N, launch
