@@ -29,20 +29,13 @@ enum class FillKind {
 
 /// The names that the protocol and the database use.
 inline constexpr std::pair<FillKind, const char *> kFillKinds[] = {
-    {FillKind::Uniform, "uniform"},
-    {FillKind::Zero, "zero"},
-    {FillKind::Iota, "iota"},
-    {FillKind::Constant, "constant"},
-    {FillKind::Captured, "captured"},
-    {FillKind::Integers, "integers"},
-    {FillKind::Sorted, "sorted"},
-    {FillKind::Cancelling, "cancelling"},
-    {FillKind::Special, "special"},
-    {FillKind::Masked, "masked"},
-    {FillKind::Tiny, "tiny"},
-    {FillKind::Permutation, "permutation"},
-    {FillKind::Colliding, "colliding"},
-    {FillKind::Scattered, "scattered"},
+    {FillKind::Uniform, "uniform"},     {FillKind::Zero, "zero"},
+    {FillKind::Iota, "iota"},           {FillKind::Constant, "constant"},
+    {FillKind::Captured, "captured"},   {FillKind::Integers, "integers"},
+    {FillKind::Sorted, "sorted"},       {FillKind::Cancelling, "cancelling"},
+    {FillKind::Special, "special"},     {FillKind::Masked, "masked"},
+    {FillKind::Tiny, "tiny"},           {FillKind::Permutation, "permutation"},
+    {FillKind::Colliding, "colliding"}, {FillKind::Scattered, "scattered"},
     {FillKind::Values, "values"},
 };
 
