@@ -85,16 +85,28 @@ bool isInName(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == ':';
 }
 
-/// `text` with `value` in the place of each `part` that is a name or stands alone in parentheses.
+/// True if the first parenthesis of the text closes with its last character.
+bool isInParentheses(const std::string &text) {
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (depth == 0)
+      return i > 0 && i + 1 == text.size();
+  }
+  return false;
+}
+
+/// `text` with `value` in the place of each `part` that is a name or in parentheses, its own or the
+/// text's.
 std::string withNumber(const std::string &text, const std::string &part, std::int64_t value) {
-  const bool isName = std::ranges::all_of(part, isInName);
+  const bool isName = std::ranges::all_of(part, isInName), isWhole = isInParentheses(part);
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
     const char before = at == 0 ? '(' : text[at - 1];
     const std::size_t end = at + part.size();
     const char after = end >= text.size() ? ')' : text[end];
     const bool isApart =
-        isName ? !isInName(before) && !isInName(after) : before == '(' && after == ')';
+        isName ? !isInName(before) && !isInName(after) : isWhole || (before == '(' && after == ')');
     if (isApart && text.compare(at, part.size(), part) == 0) {
       result += std::to_string(value);
       at = end;
@@ -137,11 +149,10 @@ void fillInKnown(const KernelSpec &kernel, const Launch &launch, const Bindings 
   const auto known = knownFromLaunch(kernel, launch);
   const auto fillIn = [&](std::string &text) {
     const auto names = namesIn(text);
-    const bool isComplete =
-        !names || std::ranges::all_of(*names, [&](const auto &name) { return values.count(name); });
+    if (!names || std::ranges::all_of(*names, [&](const auto &name) { return values.count(name); }))
+      return;
     for (const auto &[part, value] : known)
-      if (!isComplete)
-        text = withNumber(text, part, value);
+      text = withNumber(text, part, value);
   };
   for (std::size_t axis = 0; axis < 3; ++axis) {
     fillIn(expressions.grid[axis]);

@@ -150,6 +150,12 @@ TEST_F(ApplyCandidateTest, WhatTheLaunchSiteHadInACapturedLaunchIsKnown) {
   ASSERT_TRUE(launch) << launch.error().what;
   EXPECT_EQ(launch->grid, (Dim3{100, 1, 1})); // n = 1000
   EXPECT_EQ(launch->block, (Dim3{16, 2, 1}));
+  kernel_.launches[0].grid[0] = "((width * height) / 250)"; // as the front end writes it
+  candidate.launch.gridExpressions = {
+      {"((((width * height) / 250) <= n) ? ((width * height) / 250) : n)", "1", "1"}};
+  const auto chosen = applyToLaunch(kernel_, captured, candidate);
+  ASSERT_TRUE(chosen) << chosen.error().what;
+  EXPECT_EQ(chosen->grid, (Dim3{400, 1, 1}));
   candidate.launch.gridExpressions = {{"width / 250", "1", "1"}};
   const auto unknown = applyToLaunch(kernel_, captured, candidate);
   ASSERT_FALSE(unknown);
