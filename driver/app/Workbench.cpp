@@ -257,16 +257,10 @@ void Workbench::measureRates() {
   const PooledRunner &first = pool_.front();
   Result<MeasuredRates> measured = MeasuredRates();
   const auto measure = [&] { measured = first.runner->measureRates(); };
-  if (first.thread) {
-    std::promise<void> done;
-    first.thread->add([&] {
-      measure();
-      done.set_value();
-    });
-    done.get_future().wait();
-  } else {
+  if (first.thread)
+    first.thread->runAndWait(measure);
+  else
     measure();
-  }
   rates_ = measured ? std::move(*measured)
                     : MeasuredRates{0, 0, 0, 0, "all rates: " + measured.error().what};
 }

@@ -35,10 +35,9 @@ Status LocalJudge::on(Lane &lane, const std::function<Status()> &function) {
   JobQueue *const thread = lane.judge->device().thread;
   if (!thread)
     return function();
-  std::packaged_task<Status()> job(function);
-  std::future<Status> answer = job.get_future();
-  thread->add([&job] { job(); });
-  return answer.get();
+  Status status;
+  thread->runAndWait([&] { status = function(); });
+  return status;
 }
 
 LocalJudge::Lane *LocalJudge::first() {

@@ -2,6 +2,8 @@
 #include "driver/support/JobQueue.h"
 
 #include <csignal>
+#include <future>
+#include <memory>
 #include <utility>
 
 namespace kopt {
@@ -33,6 +35,14 @@ void JobQueue::add(std::function<void()> job) {
     jobs_.push_back(std::move(job));
   }
   wake_.notify_one();
+}
+
+void JobQueue::runAndWait(std::function<void()> job) {
+  // Shared, as the thread may still be at its end when this returns.
+  const auto task = std::make_shared<std::packaged_task<void()>>(std::move(job));
+  std::future<void> ended = task->get_future();
+  add([task] { (*task)(); });
+  ended.get();
 }
 
 void JobQueue::loop() {

@@ -22,6 +22,9 @@ public:
   JobQueue &operator=(const JobQueue &) = delete;
 
   void add(std::function<void()> job);
+  /// Runs the job on one of the threads and returns when it has ended. Not for use on a thread of
+  /// this queue.
+  void runAndWait(std::function<void()> job);
 
 private:
   void loop();

@@ -40,6 +40,20 @@ TEST(JobQueue, SeveralThreadsRunSeveralJobs) {
   EXPECT_TRUE(met.get_future().get());
 }
 
+TEST(JobQueue, OneCanWaitForAJob) {
+  JobQueue queue(1);
+  std::thread::id where;
+  bool isFirstDone = false, wasFirst = false;
+  queue.add([&] { isFirstDone = true; });
+  queue.runAndWait([&] {
+    wasFirst = isFirstDone;
+    where = std::this_thread::get_id();
+  });
+  EXPECT_TRUE(wasFirst);
+  EXPECT_NE(where, std::thread::id());
+  EXPECT_NE(where, std::this_thread::get_id());
+}
+
 TEST(JobQueue, TheEndWaitsForWhatRunsAndDropsTheRest) {
   std::atomic<int> begun = 0, ended = 0;
   std::promise<void> running;
