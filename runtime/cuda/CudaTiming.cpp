@@ -98,7 +98,6 @@ Status CudaDevice::makeGraph(const std::function<Status()> &enqueue, GraphHolder
 Status CudaDevice::findEventSeconds() {
   if (eventSeconds_)
     return {};
-  eventSeconds_ = 0;
   const auto one = [&] { return keepBusy(0); };
   const auto many = [&] {
     Status status;
@@ -125,8 +124,7 @@ Status CudaDevice::findEventSeconds() {
   }
   std::nth_element(found.begin(), found.begin() + kEmptyRepeats / 2, found.end());
   const double middle = found[kEmptyRepeats / 2];
-  if (middle > 0 && middle < kMostEventSeconds)
-    eventSeconds_ = middle;
+  eventSeconds_ = middle > 0 && middle < kMostEventSeconds ? middle : 0;
   return {};
 }
 

@@ -16,9 +16,10 @@ struct FakeDriverState {
   std::size_t largestAllocation = 1ull << 32; ///< bytes
   std::size_t pageLockedLeft = 1u << 30;      ///< bytes
   std::vector<std::pair<void *, std::size_t>> pageLocked;
-  bool sticky = false;            ///< a fault has happened: everything fails with it
-  std::vector<std::string> calls; ///< stream operations in order: memset N, record, stack N, launch
-  ///< NAME, graph N, copy, read N, write N, sync
+  bool sticky = false; ///< a fault has happened: everything fails with it
+  /// Stream operations in order: memset N, record, stack N, launch NAME, graph N, copy, read N,
+  /// write N, sync.
+  std::vector<std::string> calls;
   /// What two events measure of the call between them; empty: half a millisecond.
   std::function<float(const std::string &)> milliseconds;
   std::function<void(const std::string &kernel, void **arguments)> kernel;
