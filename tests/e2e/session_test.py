@@ -131,11 +131,34 @@ clauses = ["arg width = 128", "extent in = width * width", "extent out = width *
         self.assertIn("0.9x in run 7", self.kopt("check").stdout)
         self.assertEqual([self.kopt("check", "--fail-on", on).returncode for on in ("stale", "regressed", "never")], [2, 2, 0])
         path.write_text(lock)
+        self.measured(path)
         seen = self.folder / "seen.txt"
         subprocess.run([BIN / "kopt-overlay", "compile", self.folder / "kopt" / "kopt.lock", self.folder / "b",
                         self.folder / "b" / "o", self.folder / "b" / "s", "90", "--", "cp", self.file, seen], check=True)
         self.assertEqual(seen.read_text(), f'#line 1 "{self.file}"\n' +
                          KERNELS.replace("ROWS = 16;", "ROWS = 1;").replace("COLUMNS = 16;", "COLUMNS = 1;"))
+
+    def measured(self, path):
+        """A narrow matrix has most threads of the variants idle: they leave the build, and come back with the wide one."""
+        lock = path.read_text()
+        clauses = self.folder / "kopt.toml"
+        clauses.write_text(CLAUSES.replace("width = 512", "width = 2").replace("height = 256", "height = 4000"))
+        command = ["check", "--measure", "--device", "emulated", "--json", *FLAGS]
+        slower = self.kopt(*command)
+        self.assertEqual(slower.returncode, 2, slower.stderr)
+        for kernel in json.loads(slower.stdout)["results"]:
+            self.assertEqual((kernel["state"], kernel["measured"]["verdict"]), ("regressed", "Slower"), kernel)
+            self.assertRegex(kernel["regressed"], r"^Slower on .*, \d{4}-\d\d-\d\d: ")
+        self.assertIn("0 tuned, 0 stale, 2 regressed", self.kopt("check").stdout)
+        clauses.write_text(CLAUSES)
+        faster = self.kopt_ok(*command)
+        self.assertEqual({kernel["measured"]["verdict"] for kernel in json.loads(faster.stdout)["results"]}, {"Faster"})
+        self.assertEqual(path.read_text(), lock)
+        text = self.file.read_text()
+        self.file.write_text(text.replace("2 * in[row", "4 * in[row"))
+        stale = json.loads(self.kopt(*command).stdout)["results"]
+        self.assertEqual([kernel["measured"].get("not_measured") for kernel in stale if kernel["state"] == "stale"], ["it is stale"])
+        self.file.write_text(text)
 
 
 if __name__ == "__main__":

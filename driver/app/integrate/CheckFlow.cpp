@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/integrate/CheckFlow.h"
 
-#include "driver/integrate/overlay/Lock.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 
@@ -39,7 +38,7 @@ TunedKernel checkEntry(const overlay::Entry &entry, const fs::path &folder,
 
 } // namespace
 
-Result<std::vector<TunedKernel>> checkLock(const fs::path &folder, const fs::path &buildFolder) {
+Result<overlay::Lock> readLock(const fs::path &folder) {
   const fs::path path = folder / "kopt.lock";
   std::error_code ignored;
   if (!fs::exists(path, ignored))
@@ -48,13 +47,18 @@ Result<std::vector<TunedKernel>> checkLock(const fs::path &folder, const fs::pat
                      folder.string());
   KOPT_TRY(const std::string text, readFile(path));
   std::string problem;
-  const auto lock = overlay::parseLock(text, problem);
+  auto lock = overlay::parseLock(text, problem);
   if (!lock)
     return makeError(ErrorCode::StaleInput, fmt::format("the lock cannot be read: {}", problem),
                      "restore it from your version control", path.string());
+  return std::move(*lock);
+}
+
+Result<std::vector<TunedKernel>> checkLock(const fs::path &folder, const fs::path &buildFolder) {
+  KOPT_TRY(const overlay::Lock lock, readLock(folder));
   overlay::Sources sources(folder.parent_path().string(), buildFolder.string());
   std::vector<TunedKernel> kernels;
-  for (const overlay::Entry &entry : lock->entries)
+  for (const overlay::Entry &entry : lock.entries)
     kernels.push_back(checkEntry(entry, folder, sources));
   return kernels;
 }

@@ -3,6 +3,7 @@
 // the user's files; needs no device and no compiler.
 #pragma once
 
+#include "driver/integrate/overlay/Lock.h"
 #include "driver/support/Result.h"
 
 #include <filesystem>
@@ -31,8 +32,12 @@ struct TunedKernel {
   std::string regressed;       ///< why it is no longer faster
 };
 
-/// Checks all kernels of the lock in `folder`. `buildFolder` contains generated files; empty: not
-/// known. Fails with Usage if there is no lock, and with StaleInput if it cannot be read.
+/// The lock in `folder`. Fails with Usage if there is none, and with StaleInput if it cannot be
+/// read.
+Result<overlay::Lock> readLock(const std::filesystem::path &folder);
+
+/// Checks all kernels of the lock in `folder`, in its order. `buildFolder` contains generated
+/// files; empty: not known. Fails as readLock().
 Result<std::vector<TunedKernel>> checkLock(const std::filesystem::path &folder,
                                            const std::filesystem::path &buildFolder);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/integrate/CheckFlow.h"
+#include "driver/app/integrate/MeasureFlow.h"
 
 #include "driver/cli/Command.h"
 #include "driver/cli/Flags.h"
@@ -22,11 +23,18 @@ public:
   explicit CheckCommand(CLI::App &app) {
     app.add_option("folder", folder_, "folder with kopt.lock (default kopt)");
     app.add_option("-p,--build-dir", build_, "CMake build folder: the locks of all its targets");
+    app.add_flag("--measure", measure_,
+                 "judge the variants against the originals again, and write to kopt.lock which are "
+                 "slower or wrong: the build then uses the originals");
+    addProgram(app, program_);
+    config_.addDevice(app);
     config_.addManifest(app);
+    config_.addAssurance(app);
     app.add_option("--fail-on", failOn_,
                    "exit with a status other than 0: on what is `stale` (5) or regressed (2), on "
                    "`regressed` alone, or `never` (default stale)")
         ->check(CLI::IsMember({"stale", "regressed", "never"}));
+    app.footer("nvcc flags may follow after --, for --measure without -p");
   }
 
   Result<Answer> run(Invocation &call) override {
@@ -42,12 +50,21 @@ public:
     Answer answer;
     std::size_t counts[3] = {};
     for (const fs::path &folder : folders) {
+      std::vector<MeasuredVariant> measured;
+      if (measure_) {
+        KOPT_TRY(const MeasureRequest request, measureRequest(folder, build, call));
+        KOPT_TRY(measured, measureLock(call.services, request));
+      }
       KOPT_TRY(const std::vector<TunedKernel> kernels, checkLock(folder, build));
-      for (const TunedKernel &kernel : kernels) {
-        ++counts[int(kernel.state)];
-        answer.results.push_back(toJson(kernel));
+      for (std::size_t i = 0; i < kernels.size(); ++i) {
+        ++counts[int(kernels[i].state)];
+        answer.results.push_back(toJson(kernels[i]));
+        if (measure_)
+          answer.results.back()["measured"] = toJson(measured[i]);
         if (!call.json)
-          print(kernel, call.out);
+          print(kernels[i], call.out);
+        if (!call.json && measure_)
+          print(measured[i]);
       }
     }
     answer.details = {{"tuned", counts[0]}, {"stale", counts[1]}, {"regressed", counts[2]}};
@@ -62,6 +79,27 @@ public:
   }
 
 private:
+  Result<MeasureRequest> measureRequest(const fs::path &folder, const fs::path &build,
+                                        const Invocation &call) const {
+    KOPT_TRY(const Config config, config_.load({(folder / "kopt.lock").string()}));
+    MeasureRequest request{folder, build, {}};
+    TrialRequest &trial = request.trial;
+    trial.sources.buildDirectory = call.rest.empty() ? build : fs::path();
+    trial.sources.flags = call.rest;
+    trial.selection.clauses = selectionOf(config).clauses;
+    trial.device = deviceOf(config);
+    trial.sandbox = sandboxOf(config);
+    trial.options.assurance = assuranceOf(config);
+    trial.options.depth = Depth::Trial;
+    trial.options.arch = config.settings.arch;
+    trial.options.seed = std::uint64_t(config.settings.seed);
+    trial.options.buildThreads = unsigned(config.settings.buildJobs);
+    trial.options.policy.minGain = config.settings.minSpeedup - 1;
+    trial.program = program_;
+    trial.root = projectRoot(config);
+    return request;
+  }
+
   static std::string placeOf(const TunedKernel::Change &change) {
     return change.line == 0 ? change.file : fmt::format("{}:{}", change.file, change.line);
   }
@@ -75,6 +113,19 @@ private:
       std::cout << fmt::format("  {}: {}\n", placeOf(change), change.what);
     if (kernel.state == TunedState::Regressed)
       std::cout << fmt::format("  {}\n", kernel.regressed);
+  }
+
+  static void print(const MeasuredVariant &variant) {
+    std::cout << (variant.notMeasured.empty()
+                      ? fmt::format("  measured: {}: {}\n", toString(variant.verdict),
+                                    variant.reason)
+                      : fmt::format("  not measured: {}\n", variant.notMeasured));
+  }
+
+  static nlohmann::json toJson(const MeasuredVariant &variant) {
+    if (!variant.notMeasured.empty())
+      return {{"not_measured", variant.notMeasured}};
+    return {{"verdict", toString(variant.verdict)}, {"reason", variant.reason}};
   }
 
   static nlohmann::json toJson(const TunedKernel &kernel) {
@@ -94,7 +145,8 @@ private:
   }
 
   ConfigFlags config_;
-  std::string folder_, build_, failOn_ = "stale";
+  std::string folder_, build_, program_, failOn_ = "stale";
+  bool measure_ = false;
 };
 
 } // namespace

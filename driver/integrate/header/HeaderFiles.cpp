@@ -34,6 +34,21 @@ std::string variantsName(const std::string &label) {
   return name + ".cuh";
 }
 
+/// The lock as JSON; null if there is none. Fails with StaleInput if it is not valid.
+Result<json> readDocument(const fs::path &folder) {
+  const fs::path path = folder / kLockName;
+  std::error_code ignored;
+  if (!fs::exists(path, ignored))
+    return json();
+  KOPT_TRY(const std::string text, readFile(path));
+  std::string problem;
+  if (!overlay::parseLock(text, problem))
+    return makeError(ErrorCode::StaleInput, fmt::format("the lock cannot be read: {}", problem),
+                     "restore it from your version control, or remove it to begin anew",
+                     path.string());
+  return json::parse(text);
+}
+
 std::string oneLine(std::string text) {
   std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20; }, ' ');
   return text;
@@ -70,18 +85,9 @@ public:
 
 private:
   Status readOld() {
-    const fs::path path = request_.folder / kLockName;
-    std::error_code ignored;
-    if (!fs::exists(path, ignored))
-      return {};
-    KOPT_TRY(const std::string text, readFile(path));
-    std::string problem;
-    if (!overlay::parseLock(text, problem))
-      return makeError(ErrorCode::StaleInput, fmt::format("the lock cannot be read: {}", problem),
-                       "restore it from your version control, or remove it to begin anew",
-                       path.string());
-    const json document = json::parse(text);
-    entries_ = document.at("entries").get<std::vector<json>>();
+    KOPT_TRY(const json document, readDocument(request_.folder));
+    if (!document.is_null())
+      entries_ = document.at("entries").get<std::vector<json>>();
     return {};
   }
 
@@ -390,6 +396,21 @@ Result<HeaderChange> writeHeaders(const SessionRecord &session,
                                   const std::vector<const SessionWin *> &wins,
                                   const HeaderRequest &request) {
   return HeaderWriter(session, request).write(wins);
+}
+
+Status recordRegression(const fs::path &folder, std::size_t entry, const std::string &why) {
+  KOPT_TRY(json document, readDocument(folder));
+  if (document.is_null() || entry >= document.at("entries").size())
+    return makeError(ErrorCode::StaleInput, "the lock changed while its variants were measured",
+                     "measure again", (folder / kLockName).string());
+  json &recorded = document["entries"][entry];
+  if (why == (recorded.contains("regressed") ? recorded.value("regressed", "") : ""))
+    return {};
+  if (why.empty())
+    recorded.erase("regressed");
+  else
+    recorded["regressed"] = oneLine(why);
+  return changeFolder(folder, {{kLockName, document.dump(1) + "\n"}});
 }
 
 } // namespace kopt

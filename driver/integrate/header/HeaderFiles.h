@@ -32,4 +32,10 @@ Result<HeaderChange> writeHeaders(const SessionRecord &session,
                                   const std::vector<const SessionWin *> &wins,
                                   const HeaderRequest &request);
 
+/// Writes to kopt.lock why the build should no longer use the variant with that index; an empty
+/// `why` lets it be used again. A lock that says so already is not written. Fails with StaleInput
+/// if the lock cannot be read or has no such entry, and as changeFolder().
+Status recordRegression(const std::filesystem::path &folder, std::size_t entry,
+                        const std::string &why);
+
 } // namespace kopt
