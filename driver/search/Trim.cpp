@@ -3,6 +3,7 @@
 
 #include "driver/model/Json.h"
 #include "driver/search/Confirmation.h"
+#include "driver/search/proposers/BodyTokens.h"
 #include "driver/support/UnifiedDiff.h"
 #include "driver/workload/ApplyCandidate.h"
 
@@ -63,6 +64,12 @@ std::string withoutRun(const std::string &text, const LineRun &run) {
   }
 }
 
+/// False for a change that takes only one of two brackets, such as the line with a condition around
+/// statements: it does not compile.
+bool staysBalanced(const std::string &text, const std::string &changed) {
+  return depthsOf(bodyTokens(changed)) || !depthsOf(bodyTokens(text));
+}
+
 std::string nameOf(const SliceChunk &chunk) {
   return chunk.name.empty() ? "a declaration" : chunk.name + "()";
 }
@@ -112,7 +119,7 @@ std::vector<CandidateEdit> editsOf(const Candidate &candidate, const Specializat
     add("the change of " + nameOf(chunk), [&](Candidate &rest) { rest.chunks.erase(index); });
     ++whole;
     for (const LineRun &run : runs)
-      if (runs.size() > 1)
+      if (runs.size() > 1 && staysBalanced(text, withoutRun(text, run)))
         add(run.begin + 1 >= run.end
                 ? fmt::format("line {} of {}", run.begin + 1, nameOf(chunk))
                 : fmt::format("lines {} to {} of {}", run.begin + 1, run.end, nameOf(chunk)),

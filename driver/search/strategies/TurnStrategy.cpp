@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/Strategy.h"
+#include "driver/search/proposers/LaunchClasses.h"
 
 #include <algorithm>
 
 namespace kopt {
 namespace {
+
+/// The trials that are faster than the best candidate, or than the original, on some launches only.
+std::size_t splitTrials(const SearchHistory &history) {
+  return std::size_t(std::ranges::count_if(history.trials, [&](const Trial &trial) {
+    return isSplit(launchWins(trial, history.best())) ||
+           isSplit(launchWins(trial, history.trials.front()));
+  }));
+}
 
 class TurnStrategy final : public Strategy {
 public:
@@ -14,9 +23,18 @@ public:
     Decision decision;
     decision.round = history.round;
     const std::vector<std::string> parents = {history.best().candidateHash};
+    const std::size_t splits = splitTrials(history);
+    for (const std::string &role : history.followers) {
+      if (splits == 0 || history.failed.contains(role) ||
+          history.exhausted.contains({role, parents}))
+        continue;
+      decision.what = Ask{role, parents, "", batch_};
+      decision.evidence = {{"trials faster on some launches only", "", double(splits)}};
+      return decision;
+    }
+    const std::size_t turn = std::size_t(history.round - history.followed);
     for (std::size_t i = 0; i < history.proposers.size(); ++i) {
-      const std::string &role =
-          history.proposers[(std::size_t(history.round) + i) % history.proposers.size()];
+      const std::string &role = history.proposers[(turn + i) % history.proposers.size()];
       if (history.failed.contains(role) || history.exhausted.contains({role, parents}))
         continue;
       decision.what = Ask{role, parents, "", batch_};
