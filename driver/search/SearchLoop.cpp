@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/SearchLoop.h"
 
+#include "driver/search/proposers/LaunchClasses.h"
+
 #include <algorithm>
 #include <cassert>
 #include <fmt/format.h>
@@ -20,6 +22,7 @@ Result<SearchHistory> SearchLoop::run(const Baseline &baseline) {
   for (const auto &proposer : services_.proposers)
     (proposer->followsTrials() ? history_.followers : history_.proposers)
         .push_back(proposer->name());
+  history_.weights = weightsOf(problem_.workload);
   start_ = services_.clock.now();
   while (true) {
     const Decision decision = decide();

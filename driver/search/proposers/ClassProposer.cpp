@@ -16,33 +16,9 @@
 namespace kopt {
 namespace {
 
-constexpr const char *kTechnique = "launch-class";
 /// The most candidates of an answer. They are ranked by times that were measured, so what comes
 /// after the first few is not worth the trials.
 constexpr std::size_t kMostOffers = 2;
-/// An estimate that gains less over the best candidate is not worth a trial.
-constexpr double kLeastEstimate = 1.005;
-/// The conditions that a kernel may have: with the original that makes three classes.
-constexpr int kMostGuards = 2;
-
-/// A trial whose body some launches would run, and the one whose body the others would.
-struct ClassPair {
-  const Trial *special, *usual;
-  std::vector<bool> wins;
-  double estimate;
-};
-
-/// The conditions that this proposer has put into the candidate.
-int guardsOf(const Candidate &candidate, const std::vector<Trial> &history) {
-  int most = 0;
-  for (const std::string &parent : candidate.parents)
-    for (const Trial &trial : history)
-      if (trial.candidateHash == parent) {
-        most = std::max(most, guardsOf(trial.candidate, history));
-        break;
-      }
-  return most + (candidate.technique == kTechnique);
-}
 
 bool hasSameLaunch(const Candidate &one, const Candidate &other) {
   return toJson(one.launch) == toJson(other.launch);
@@ -75,14 +51,13 @@ class ClassMaker {
 public:
   ClassMaker(const ProposalContext &context, const ClassPair &pair)
       : problem_(context.problem), special_(pair.special->candidate), usual_(pair.usual->candidate),
-        history_(context.history), pair_(pair) {}
+        pair_(pair) {}
 
   /// Nothing if more than the body differs, or no condition tells the launches apart.
   Result<std::optional<Candidate>> make() {
     if (!hasSameLaunch(special_, usual_) || !hasSameChunks() || !special_.tunables.empty() ||
         !usual_.tunables.empty() || !hasAllOf(special_.declarations, usual_.declarations) ||
-        !hasAllOf(special_.includes, usual_.includes) || guardsOf(special_, history_) > 0 ||
-        guardsOf(usual_, history_) >= kMostGuards)
+        !hasAllOf(special_.includes, usual_.includes))
       return std::nullopt;
     KOPT_TRY(rendered_, render(special_));
     KOPT_TRY(const Rendered usual, render(usual_));
@@ -98,7 +73,7 @@ public:
       return std::nullopt;
     guard.condition = condition->text;
     guard.variable = condition->variable;
-    guard.extendsChain = usual_.technique == kTechnique;
+    guard.extendsChain = usual_.technique == kClassTechnique;
     auto text = guardedKernel(usualText, rendered_.chunk(kernelChunk()), guard);
     if (!text)
       return std::nullopt;
@@ -200,7 +175,7 @@ private:
       if (contains(kernelSource().source, constant.valueRange))
         candidate.constants.erase(constant.name); // its value is in the text
     candidate.proposer = "classes";
-    candidate.technique = kTechnique;
+    candidate.technique = kClassTechnique;
     const bool isOnOriginal = usual_.contentHash() == Candidate().contentHash();
     candidate.title = fmt::format("{} where {}{}", special_.title, condition,
                                   isOnOriginal ? "" : ", otherwise " + usual_.title);
@@ -224,36 +199,9 @@ private:
 
   const SearchProblem &problem_;
   const Candidate &special_, &usual_;
-  const std::vector<Trial> &history_;
   const ClassPair &pair_;
   Rendered rendered_; ///< of the special candidate
 };
-
-/// The pairs that promise to be faster than the best candidate, the best first.
-std::vector<ClassPair> pairsIn(const ProposalContext &context) {
-  std::vector<const Trial *> usuals = {&context.history.front()};
-  if (context.parentTrial().candidateHash != usuals.front()->candidateHash)
-    usuals.push_back(&context.parentTrial());
-  const double best = context.parentTrial().speedup && usuals.size() > 1
-                          ? context.parentTrial().speedup->estimate
-                          : 1.0;
-  std::vector<ClassPair> pairs;
-  for (const Trial *usual : usuals)
-    for (const Trial &trial : context.history) {
-      if (trial.purpose != Purpose::Search ||
-          trial.candidateHash == usuals.front()->candidateHash ||
-          trial.candidateHash == usual->candidateHash)
-        continue;
-      std::vector<bool> wins = launchWins(trial, *usual);
-      if (!isSplit(wins))
-        continue;
-      const double estimate = speedupOfBoth(trial, *usual, wins, context.problem.workload);
-      if (estimate >= best * kLeastEstimate)
-        pairs.push_back({&trial, usual, std::move(wins), estimate});
-    }
-  std::ranges::stable_sort(pairs, std::greater(), &ClassPair::estimate);
-  return pairs;
-}
 
 } // namespace
 
@@ -270,7 +218,8 @@ Result<std::vector<Candidate>> ClassProposer::propose(const ProposalContext &con
   std::set<std::string> known;
   for (const Trial &trial : context.history)
     known.insert(trial.candidateHash);
-  for (const ClassPair &pair : pairsIn(context)) {
+  for (const ClassPair &pair :
+       classPairs(context.history, context.parentTrial(), weightsOf(context.problem.workload))) {
     if (proposals.size() >= std::min(limit, kMostOffers))
       break;
     KOPT_TRY(auto candidate, ClassMaker(context, pair).make());

@@ -4,10 +4,16 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <functional>
 #include <limits>
 
 namespace kopt {
 namespace {
+
+/// An estimate that gains less over the best candidate is not worth a trial.
+constexpr double kLeastEstimate = 1.005;
+/// The conditions that a kernel may have: with the original that makes three classes.
+constexpr int kMostGuards = 2;
 
 bool isBaseline(const Trial &trial) {
   static const std::string hash = Candidate().contentHash();
@@ -22,6 +28,27 @@ bool wasTimed(const Trial &trial) {
 
 Speedup speedupOn(const Trial &trial, std::size_t launch) {
   return isBaseline(trial) ? Speedup() : trial.timings[launch].speedup;
+}
+
+double speedupOfBoth(const ClassPair &pair, const std::vector<double> &weights) {
+  double sum = 0, time = 0;
+  for (std::size_t i = 0; i < pair.wins.size() && i < weights.size(); ++i) {
+    sum += weights[i];
+    time += weights[i] / speedupOn(pair.wins[i] ? *pair.special : *pair.usual, i).estimate;
+  }
+  return time > 0 && std::isfinite(time) ? sum / time : 0;
+}
+
+/// The conditions in the candidate's kernel that were put there for launches.
+int guardsOf(const Candidate &candidate, const std::vector<Trial> &trials) {
+  int most = 0;
+  for (const std::string &parent : candidate.parents)
+    for (const Trial &trial : trials)
+      if (trial.candidateHash == parent) {
+        most = std::max(most, guardsOf(trial.candidate, trials));
+        break;
+      }
+  return most + (candidate.technique == kClassTechnique);
 }
 
 /// The value of an integer from its bytes; nothing if it is no integer or does not fit.
@@ -108,15 +135,36 @@ bool isSplit(const std::vector<bool> &wins) {
   return std::ranges::count(wins, true) > 0 && std::ranges::count(wins, false) > 0;
 }
 
-double speedupOfBoth(const Trial &trial, const Trial &usual, const std::vector<bool> &wins,
-                     const Workload &workload) {
-  double weights = 0, time = 0;
-  for (std::size_t i = 0; i < wins.size() && i < workload.launches.size(); ++i) {
-    const double weight = workload.launches[i].weight;
-    weights += weight;
-    time += weight / speedupOn(wins[i] ? trial : usual, i).estimate;
-  }
-  return time > 0 && std::isfinite(time) ? weights / time : 0;
+std::vector<ClassPair> classPairs(const std::vector<Trial> &trials, const Trial &best,
+                                  const std::vector<double> &weights) {
+  const Trial &baseline = trials.front();
+  std::vector<const Trial *> usuals = {&baseline};
+  if (!isBaseline(best))
+    usuals.push_back(&best);
+  const double reached = usuals.size() > 1 && best.speedup ? best.speedup->estimate : 1.0;
+  std::vector<ClassPair> pairs;
+  for (const Trial *usual : usuals)
+    for (const Trial &trial : trials) {
+      if (trial.purpose != Purpose::Search || isBaseline(trial) ||
+          trial.candidateHash == usual->candidateHash)
+        continue;
+      ClassPair pair{&trial, usual, launchWins(trial, *usual), 1};
+      if (!isSplit(pair.wins))
+        continue;
+      pair.estimate = speedupOfBoth(pair, weights);
+      if (pair.estimate >= reached * kLeastEstimate && guardsOf(trial.candidate, trials) == 0 &&
+          guardsOf(usual->candidate, trials) < kMostGuards)
+        pairs.push_back(std::move(pair));
+    }
+  std::ranges::stable_sort(pairs, std::greater(), &ClassPair::estimate);
+  return pairs;
+}
+
+std::vector<double> weightsOf(const Workload &workload) {
+  std::vector<double> weights;
+  for (const Launch &launch : workload.launches)
+    weights.push_back(launch.weight);
+  return weights;
 }
 
 std::vector<LaunchMeasure> measuresOf(const Specialization &specialization,

@@ -22,10 +22,24 @@ std::vector<bool> launchWins(const Trial &trial, const Trial &usual);
 /// True if some launches win and others do not.
 bool isSplit(const std::vector<bool> &wins);
 
-/// The speedup of the workload if each launch runs the faster version: `trial` where it wins,
-/// `usual` on the rest. An estimate, to rank candidates.
-double speedupOfBoth(const Trial &trial, const Trial &usual, const std::vector<bool> &wins,
-                     const Workload &workload);
+/// The technique of a candidate with a condition in its kernel.
+inline constexpr const char *kClassTechnique = "launch-class";
+
+/// A trial whose body some launches would run, and the one whose body the others would.
+struct ClassPair {
+  const Trial *special = nullptr, *usual = nullptr;
+  std::vector<bool> wins; ///< the launches that the special one would run
+  double estimate = 1;    ///< the workload's speedup if each launch runs its own; only for ranking
+};
+
+/// The pairs that promise to be faster than the best candidate, the most promising first. The usual
+/// one is the best candidate or the baseline, which is the first of the trials. No pair gives a
+/// kernel more than three classes. `weights` are those of the launches.
+std::vector<ClassPair> classPairs(const std::vector<Trial> &trials, const Trial &best,
+                                  const std::vector<double> &weights);
+
+/// The weights of a workload's launches.
+std::vector<double> weightsOf(const Workload &workload);
 
 /// An integer that the kernel's text can name and that is the same in all threads of a launch.
 struct LaunchMeasure {

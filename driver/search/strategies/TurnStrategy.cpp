@@ -7,14 +7,6 @@
 namespace kopt {
 namespace {
 
-/// The trials that are faster than the best candidate, or than the original, on some launches only.
-std::size_t splitTrials(const SearchHistory &history) {
-  return std::size_t(std::ranges::count_if(history.trials, [&](const Trial &trial) {
-    return isSplit(launchWins(trial, history.best())) ||
-           isSplit(launchWins(trial, history.trials.front()));
-  }));
-}
-
 class TurnStrategy final : public Strategy {
 public:
   explicit TurnStrategy(std::size_t batch) : batch_(batch) {}
@@ -23,13 +15,16 @@ public:
     Decision decision;
     decision.round = history.round;
     const std::vector<std::string> parents = {history.best().candidateHash};
-    const std::size_t splits = splitTrials(history);
     for (const std::string &role : history.followers) {
-      if (splits == 0 || history.failed.contains(role) ||
-          history.exhausted.contains({role, parents}))
+      if (history.failed.contains(role) || history.exhausted.contains({role, parents}))
         continue;
+      const std::vector<ClassPair> pairs =
+          classPairs(history.trials, history.best(), history.weights);
+      if (pairs.empty())
+        break;
       decision.what = Ask{role, parents, "", batch_};
-      decision.evidence = {{"trials faster on some launches only", "", double(splits)}};
+      decision.evidence = {{"estimate by launch class", pairs.front().special->candidateHash,
+                            pairs.front().estimate}};
       return decision;
     }
     const std::size_t turn = std::size_t(history.round - history.followed);

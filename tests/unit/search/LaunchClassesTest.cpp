@@ -46,16 +46,33 @@ TEST(LaunchClassesTest, ALaunchWinsIfItsIntervalSaysSo) {
   EXPECT_FALSE(isSplit({}));
 }
 
-TEST(LaunchClassesTest, TheEstimateTakesTheFasterOfBoth) {
-  Workload workload;
-  workload.launches.resize(2);
-  workload.launches[0].weight = 0.75;
-  workload.launches[1].weight = 0.25;
-  Trial usual = baseline();
-  usual.timings.pop_back();
-  const Trial trial = trialWith({{1.5, 1.4, 1.6}, {0.5, 0.4, 0.6}});
-  EXPECT_DOUBLE_EQ(speedupOfBoth(trial, usual, launchWins(trial, usual), workload),
-                   1 / (0.75 / 1.5 + 0.25));
+TEST(LaunchClassesTest, PairsAreRankedByWhatTheWorkloadWouldGain) {
+  const auto named = [](const char *hash, const std::vector<Speedup> &speedups) {
+    Trial trial = trialWith(speedups);
+    trial.candidateHash = hash;
+    return trial;
+  };
+  std::vector<Trial> trials = {baseline(), named("much", {{1.5, 1.4, 1.6}, {0.5, 0.4, 0.6}}),
+                               named("more", {{0.5, 0.4, 0.6}, {4, 3.9, 4.1}}),
+                               named("hardly", {{1.004, 1.003, 1.005}, {1, 1, 1}}),
+                               named("everywhere", {{1.1, 1.1, 1.1}, {1.1, 1.1, 1.1}})};
+  trials[0].timings.pop_back();
+  const std::vector<double> weights = {0.75, 0.25};
+  std::vector<ClassPair> pairs = classPairs(trials, trials[0], weights);
+  ASSERT_EQ(pairs.size(), 2u);
+  EXPECT_EQ(pairs[0].special->candidateHash, "much");
+  EXPECT_EQ(pairs[0].usual, &trials[0]);
+  EXPECT_THAT(pairs[0].wins, ElementsAre(true, false));
+  EXPECT_DOUBLE_EQ(pairs[0].estimate, 1 / (0.75 / 1.5 + 0.25));
+  EXPECT_DOUBLE_EQ(pairs[1].estimate, 1 / (0.75 + 0.25 / 4));
+  // Beside a better candidate than the original both gain more.
+  trials[4].speedup = Speedup{1.1, 1.1, 1.1};
+  pairs = classPairs(trials, trials[4], weights);
+  ASSERT_EQ(pairs.size(), 4u);
+  EXPECT_EQ(pairs[0].usual, &trials[4]);
+  EXPECT_DOUBLE_EQ(pairs[0].estimate, 1 / (0.75 / 1.5 + 0.25 / 1.1));
+  trials[4].speedup = Speedup{1.4, 1.4, 1.4};
+  EXPECT_THAT(classPairs(trials, trials[4], weights), IsEmpty());
 }
 
 TEST(LaunchClassesTest, TheThresholdIsTheRoundNumberNextToTheWins) {

@@ -147,6 +147,7 @@ TEST_F(SearchLoopTest, WhatFollowsTrialsIsAskedWhenOneIsFasterOnSomeLaunchesOnly
   offer("b", {"b1", "b2", "b3"});
   offer("f", {"f1", "f2", "f3", "f4", "f5", "f6"});
   proposer(2).follows = true;
+  workload_.launches.resize(2);
   const auto history = search();
   ASSERT_TRUE(history) << history.error().what;
   // It takes no turn, so those of the others stay as they are, and its own trials are no reason to
