@@ -24,10 +24,11 @@ bool hasSameLaunch(const Candidate &one, const Candidate &other) {
   return toJson(one.launch) == toJson(other.launch);
 }
 
-template <class Part>
-bool hasAllOf(const std::vector<Part> &parts, const std::vector<Part> &wanted) {
-  return std::ranges::all_of(wanted,
-                             [&](const Part &part) { return std::ranges::count(parts, part) > 0; });
+/// Appends those of `more` that are not there yet.
+template <class Part> void addMissing(std::vector<Part> &parts, const std::vector<Part> &more) {
+  for (const Part &part : more)
+    if (std::ranges::count(parts, part) == 0)
+      parts.push_back(part);
 }
 
 /// A declaration of one constant as a statement of a function; nothing if it is of another form.
@@ -56,8 +57,7 @@ public:
   /// Nothing if more than the body differs, or no condition tells the launches apart.
   Result<std::optional<Candidate>> make() {
     if (!hasSameLaunch(special_, usual_) || !hasSameChunks() || !special_.tunables.empty() ||
-        !usual_.tunables.empty() || !hasAllOf(special_.declarations, usual_.declarations) ||
-        !hasAllOf(special_.includes, usual_.includes))
+        !usual_.tunables.empty())
       return std::nullopt;
     KOPT_TRY(rendered_, render(special_));
     KOPT_TRY(const Rendered usual, render(usual_));
@@ -144,20 +144,26 @@ private:
       else if (i != kernelChunk() && usesWord(text, constant.name))
         return false;
     }
-    for (const CandidateDeclaration &added : special_.declarations)
-      if (usesWord(added.text, constant.name))
-        return false;
+    for (const Candidate *each : {&special_, &usual_})
+      for (const CandidateDeclaration &added : each->declarations)
+        if (usesWord(added.text, constant.name))
+          return false;
     if (!declaration)
       return false;
     guard.constants.push_back({constant.name, *declaration});
     return true;
   }
 
-  /// Only what the kernel's own text names can be compared.
+  /// Nothing if the two are launched in different ways, by a clause that names a constant. Only
+  /// what the kernel's own text names can be compared.
   Result<std::optional<LaunchCondition>> conditionFor(const std::string &head) const {
     Workload launched = problem_.workload;
     for (Launch &launch : launched.launches) {
+      KOPT_TRY(const Launch other, applyToLaunch(problem_.kernel, launch, special_));
       KOPT_TRY(launch, applyToLaunch(problem_.kernel, launch, usual_));
+      if (launch.grid != other.grid || launch.block != other.block ||
+          launch.sharedBytes != other.sharedBytes)
+        return std::nullopt;
     }
     std::vector<LaunchMeasure> measures = measuresOf(problem_.specialization, launched);
     std::erase_if(measures, [&](const LaunchMeasure &measure) {
@@ -168,8 +174,10 @@ private:
 
   Candidate candidateWith(std::string text, const std::string &condition) const {
     Candidate candidate = usual_;
-    candidate.declarations = special_.declarations;
-    candidate.includes = special_.includes;
+    // What one body needs does not disturb the other: its names are new in the file.
+    addMissing(candidate.declarations, special_.declarations);
+    std::ranges::stable_sort(candidate.declarations, {}, &CandidateDeclaration::before);
+    addMissing(candidate.includes, special_.includes);
     candidate.chunks[kernelChunk()] = std::move(text);
     for (const NamedConstant &constant : constantsInScope(problem_.kernel, problem_.specialization))
       if (contains(kernelSource().source, constant.valueRange))

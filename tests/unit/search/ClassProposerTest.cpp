@@ -139,6 +139,26 @@ TEST_F(ClassProposerTest, AConstantOfTheFileBecomesOneOfTheBranch) {
   EXPECT_THAT(proposed[0].constants, IsEmpty());
   kernel_.constants[0].usedByLaunch = true;
   EXPECT_THAT(propose(), IsEmpty()) << "the launch would keep the old value";
+  kernel_.constants[0].usedByLaunch = false;
+  for (Launch &launch : workload_.launches)
+    launch.geometry.block[0] = "TILE"; // as a clause says
+  EXPECT_THAT(propose(), IsEmpty()) << "its launches differ";
+}
+
+TEST_F(ClassProposerTest, WhatEitherBodyAddsToTheFileIsThere) {
+  Candidate usual = body("x[TILE] = once(n);");
+  usual.declarations = {{"__device__ int once(int n) { return n; }", 1, ""}};
+  usual.includes = {{"<cuda_fp16.h>", false}};
+  add(usual, 1.2, 1.2, Verdict::Faster);
+  Candidate special = body("x[TILE] = twice(n);");
+  special.declarations = {{"__device__ int twice(int n) { return 2 * n; }", 1, ""}};
+  special.includes = usual.includes;
+  add(special, 0.8, 2);
+  const auto proposed = propose(1);
+  ASSERT_GE(proposed.size(), 1u);
+  EXPECT_THAT(proposed[0].declarations,
+              ElementsAre(usual.declarations[0], special.declarations[0]));
+  EXPECT_THAT(proposed[0].includes, ElementsAre(usual.includes[0]));
 }
 
 TEST_F(ClassProposerTest, TheIncumbentLosesWhereTheOriginalIsFaster) {
