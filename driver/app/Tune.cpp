@@ -12,6 +12,7 @@
 #include "driver/report/RunFolder.h"
 #include "driver/search/Confirmation.h"
 #include "driver/search/Trim.h"
+#include "driver/search/proposers/ClassProposer.h"
 #include "driver/search/proposers/LlmProposer.h"
 #include "driver/search/proposers/ParamsProposer.h"
 #include "driver/search/proposers/TransformProposer.h"
@@ -520,6 +521,7 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
       proposers.push_back(std::make_unique<LlmProposer>(*model_, *store_, run.record.id, options));
     }
   }
+  proposers.push_back(std::make_unique<ClassProposer>());
   return proposers;
 }
 

@@ -19,7 +19,10 @@ struct SearchHistory {
   std::size_t incumbent = 0;           ///< index of the last accepted trial
   int round = 0;                       ///< number of finished rounds
   int roundsSinceGain = 0;             ///< finished rounds in a row without a new incumbent
-  std::vector<std::string> proposers;  ///< in the user's order
+  std::vector<std::string> proposers;  ///< those that take turns, in the user's order
+  std::vector<std::string> followers;  ///< those that are asked when new trials give a reason
+  std::vector<double> weights;         ///< of the workload's launches
+  int followed = 0;                    ///< finished rounds of followers
   std::map<std::string, int> failures; ///< failures in a row, by proposer
   std::set<std::string> failed;        ///< proposers that failed too often and are not asked again
   /// Proposers with the parents for which they have nothing left to offer.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/SearchLoop.h"
 
+#include "driver/search/proposers/LaunchClasses.h"
+
 #include <algorithm>
 #include <cassert>
 #include <fmt/format.h>
@@ -18,7 +20,9 @@ bool improves(const Trial &candidate, const Trial &incumbent, double minGain) {
 Result<SearchHistory> SearchLoop::run(const Baseline &baseline) {
   history_.trials = {baseline.trial};
   for (const auto &proposer : services_.proposers)
-    history_.proposers.push_back(proposer->name());
+    (proposer->followsTrials() ? history_.followers : history_.proposers)
+        .push_back(proposer->name());
+  history_.weights = weightsOf(problem_.workload);
   start_ = services_.clock.now();
   while (true) {
     const Decision decision = decide();
@@ -64,8 +68,10 @@ Status SearchLoop::record(Decision decision) {
 
 Status SearchLoop::playRound(const Ask &ask) {
   KOPT_TRY(const std::vector<Candidate> candidates, candidatesFor(ask));
+  const bool isFollower = std::ranges::count(history_.followers, ask.role) > 0;
   if (history_.failures[ask.role] > 0) {
     ++history_.round; // the failed proposer loses its turn
+    history_.followed += isFollower;
     return {};
   }
   if (candidates.empty()) {
@@ -82,8 +88,17 @@ Status SearchLoop::playRound(const Ask &ask) {
     if (improves(history_.trials[i], history_.trials[best], settings_.minGain))
       best = i;
   ++history_.round;
+  if (isFollower) {
+    // Its own trials are no reason to ask it again; an accepted one is another parent.
+    ++history_.followed;
+    history_.exhausted.insert({ask.role, ask.parents});
+  } else {
+    std::erase_if(history_.exhausted, [&](const auto &entry) {
+      return std::ranges::count(history_.followers, entry.first) > 0;
+    });
+  }
   if (best == history_.incumbent) {
-    ++history_.roundsSinceGain;
+    history_.roundsSinceGain += !isFollower; // it costs the others none of their patience
     return {};
   }
   return accept(best);

@@ -18,7 +18,8 @@ public:
 
 /// Proposers take turns on the incumbent, with `batch` candidates in each round. A proposer that
 /// has failed, or has nothing left for this incumbent, is skipped; the search ends when none is
-/// left.
+/// left. A proposer that follows trials is asked first where a trial was faster on some launches
+/// only, once for each incumbent and each round of the others.
 std::unique_ptr<Strategy> makeTurnStrategy(std::size_t batch);
 
 } // namespace kopt

@@ -3,6 +3,8 @@
 
 #include "driver/model/Json.h"
 #include "driver/search/Confirmation.h"
+#include "driver/search/proposers/BodyTokens.h"
+#include "driver/support/Text.h"
 #include "driver/support/UnifiedDiff.h"
 #include "driver/workload/ApplyCandidate.h"
 
@@ -63,6 +65,23 @@ std::string withoutRun(const std::string &text, const LineRun &run) {
   }
 }
 
+/// False for a change that takes only one of two brackets, such as the line with a condition around
+/// statements: it does not compile.
+bool staysBalanced(const std::string &text, const std::string &changed) {
+  return depthsOf(bodyTokens(changed)) || !depthsOf(bodyTokens(text));
+}
+
+/// True if the run only indents the baseline's lines in another way, for a block around them.
+bool onlyIndents(const std::string &text, const LineRun &run) {
+  std::vector<std::string> lines = split(text, '\n'), removed = split(run.removed, '\n');
+  lines = {lines.begin() + std::ptrdiff_t(run.begin), lines.begin() + std::ptrdiff_t(run.end)};
+  if (!removed.empty() && removed.back().empty())
+    removed.pop_back();
+  return std::ranges::equal(
+      lines, removed, {}, [](const std::string &line) { return trim(line); },
+      [](const std::string &line) { return trim(line); });
+}
+
 std::string nameOf(const SliceChunk &chunk) {
   return chunk.name.empty() ? "a declaration" : chunk.name + "()";
 }
@@ -112,7 +131,7 @@ std::vector<CandidateEdit> editsOf(const Candidate &candidate, const Specializat
     add("the change of " + nameOf(chunk), [&](Candidate &rest) { rest.chunks.erase(index); });
     ++whole;
     for (const LineRun &run : runs)
-      if (runs.size() > 1)
+      if (runs.size() > 1 && !onlyIndents(text, run) && staysBalanced(text, withoutRun(text, run)))
         add(run.begin + 1 >= run.end
                 ? fmt::format("line {} of {}", run.begin + 1, nameOf(chunk))
                 : fmt::format("lines {} to {} of {}", run.begin + 1, run.end, nameOf(chunk)),

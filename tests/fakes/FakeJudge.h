@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A judge that decides by the words in a candidate's title: "1.50x" is Faster by that much, "wrong"
-// is a WrongResult, "lost" means that the device is lost. Confirmations give the same, but for
-// "lucky", which is Same when it is judged again. Time passes on the given clock.
+// is a WrongResult, "split" is faster on one launch only, "lost" means that the device is lost.
+// Confirmations give the same, but for "lucky", which is Same when it is judged again. Time passes
+// on the given clock.
 #pragma once
 
 #include "driver/judge/Judge.h"
@@ -42,6 +43,9 @@ public:
     trial.seconds = seconds;
     trial.purpose = purpose;
     trial.assurance.gaps = {{purpose == Purpose::Confirmation ? "confirmed" : "searched", ""}};
+    if (title.find("split") != std::string::npos)
+      trial.timings = {{"small", {0.5, 0.5, 0.5}, 0, 0, {}, {}},
+                       {"large", {2, 2, 2}, 0, 0, {}, {}}};
     const double speedup = std::atof(title.c_str());
     const bool again = purpose == Purpose::Confirmation;
     if (title.find("wrong") != std::string::npos) {

@@ -109,7 +109,8 @@ private:
     std::vector<std::string> parents;
     for (const std::string &parent : ask.parents)
       parents.push_back(nameOf(parent));
-    std::string why = fmt::format("proposers take turns, and {}", turnOf(decision.round, ask.role));
+    std::string why = (isFollower(ask.role) ? "" : "proposers take turns, and ") +
+                      turnOf(decision.round, ask.role);
     for (const Evidence &evidence : decision.evidence)
       if (evidence.what == "speedup")
         why += fmt::format("; {} was the best so far ({:.3f}x)", join(parents, " and "),
@@ -122,13 +123,26 @@ private:
         .evidence = decision.evidence;
   }
 
-  /// Says whether it was the proposer's own turn, or that of another one that had nothing left.
-  std::string turnOf(int round, const std::string &role) const {
+  /// The proposers that take turns, in the user's order.
+  std::vector<std::string> turns() const {
     std::vector<std::string> proposers;
     if (const auto list = config_.find("proposers"); list != config_.end() && list->is_array())
       for (const auto &name : *list)
         if (name.is_string())
           proposers.push_back(name.get<std::string>());
+    return proposers;
+  }
+  bool isFollower(const std::string &role) const {
+    const std::vector<std::string> proposers = turns();
+    return !proposers.empty() && std::ranges::count(proposers, role) == 0;
+  }
+
+  /// Says whether it was the proposer's own turn, or that of another one that had nothing left.
+  std::string turnOf(int round, const std::string &role) const {
+    const std::vector<std::string> proposers = turns();
+    if (isFollower(role))
+      return "candidates were faster on some launches only";
+    round -= followed_;
     if (proposers.empty() || round < 0)
       return "it was asked next";
     const std::string &expected = proposers[std::size_t(round) % proposers.size()];
@@ -140,12 +154,12 @@ private:
 
   void say(const Decision &decision, const Offered &offer) {
     const Round *round = current();
+    followed_ += offer.candidates > 0 && isFollower(offer.role);
     Explanation &entry =
         add("offer", decision.round,
             offer.candidates == 0
-                ? fmt::format("'{}' had nothing to offer for this parent; it is not asked for it "
-                              "again.",
-                              offer.role)
+                ? fmt::format("'{}' had nothing to offer for this parent{}.", offer.role,
+                              isFollower(offer.role) ? "" : "; it is not asked for it again")
                 : fmt::format("'{}' offered {} candidate{}.", offer.role, offer.candidates,
                               offer.candidates == 1 ? "" : "s"));
     for (const std::size_t index : round ? round->trials : std::vector<std::size_t>()) {
@@ -170,6 +184,7 @@ private:
   }
 
   void say(const Decision &decision, const ProposerFailure &failure) {
+    followed_ += isFollower(failure.role);
     add("failed", decision.round,
         fmt::format("'{}' failed and {}: {}", failure.role,
                     failure.givenUp ? "is not asked again, because it had failed several times in "
@@ -329,6 +344,7 @@ private:
   std::vector<Explanation> result_;
   std::size_t round_ = 0; ///< index of the current round in the story, plus one
   bool roundClosed_ = false;
+  int followed_ = 0; ///< rounds of proposers that take no turns
   double seconds_ = 0, best_ = 1;
   std::string incumbent_; ///< hash of the incumbent; empty: the baseline
   Diagnosis diagnosis_;

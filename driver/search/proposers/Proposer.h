@@ -44,6 +44,9 @@ class Proposer {
 public:
   virtual ~Proposer() = default;
   virtual std::string name() const = 0;
+  /// True if it only combines what the history has: instead of taking turns, it is asked whenever
+  /// new trials give it a reason.
+  virtual bool followsTrials() const { return false; }
   /// At most `limit` new candidates, the most promising first, none of them in the history. Empty
   /// if it has nothing more to offer for these parents. Must be a pure function of the context and
   /// of what the proposer stored itself. A failure costs the proposer its turn and does not end the

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/Strategy.h"
+#include "driver/search/proposers/LaunchClasses.h"
 
 #include <algorithm>
 
@@ -14,9 +15,21 @@ public:
     Decision decision;
     decision.round = history.round;
     const std::vector<std::string> parents = {history.best().candidateHash};
+    for (const std::string &role : history.followers) {
+      if (history.failed.contains(role) || history.exhausted.contains({role, parents}))
+        continue;
+      const std::vector<ClassPair> pairs =
+          classPairs(history.trials, history.best(), history.weights);
+      if (pairs.empty())
+        break;
+      decision.what = Ask{role, parents, "", batch_};
+      decision.evidence = {{"estimate by launch class", pairs.front().special->candidateHash,
+                            pairs.front().estimate}};
+      return decision;
+    }
+    const std::size_t turn = std::size_t(history.round - history.followed);
     for (std::size_t i = 0; i < history.proposers.size(); ++i) {
-      const std::string &role =
-          history.proposers[(std::size_t(history.round) + i) % history.proposers.size()];
+      const std::string &role = history.proposers[(turn + i) % history.proposers.size()];
       if (history.failed.contains(role) || history.exhausted.contains({role, parents}))
         continue;
       decision.what = Ask{role, parents, "", batch_};

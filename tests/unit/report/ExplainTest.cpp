@@ -92,6 +92,19 @@ TEST(Explain, OfAProposerThatFailed) {
   EXPECT_THAT(text, HasSubstr("because the target of 1.50x is reached"));
 }
 
+TEST(Explain, WhatFollowsTrialsTakesNoTurn) {
+  RunHistory history = interrupted(syntheticRun(40));
+  const std::vector<std::string> parents = {history.trials[0].candidateHash};
+  history.decisions = {{1, 0, Ask{"params", parents, "", 6}},   {2, 0, Offered{"params", 6}},
+                       {3, 1, Ask{"classes", parents, "", 6}},  {4, 1, Offered{"classes", 1}},
+                       {5, 2, Ask{"classes", parents, "", 6}},  {6, 2, Offered{"classes", 0}},
+                       {7, 2, Ask{"transform", parents, "", 6}}};
+  const std::string text = inText(explainRun(history));
+  EXPECT_THAT(text, HasSubstr("because candidates were faster on some launches only"));
+  EXPECT_THAT(text, HasSubstr("'classes' had nothing to offer for this parent.\n"));
+  EXPECT_THAT(text, testing::ContainsRegex("'transform' was asked.*it was its turn"));
+}
+
 TEST(Explain, OneTrialByNumberOrHash) {
   const RunHistory history = syntheticRun(40);
   const std::size_t winner = *history.indexOf(history.run.winnerHash);

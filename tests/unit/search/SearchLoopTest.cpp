@@ -22,6 +22,7 @@ public:
   ListProposer(std::string name, std::vector<std::string> titles)
       : name_(std::move(name)), titles_(std::move(titles)) {}
   std::string name() const override { return name_; }
+  bool followsTrials() const override { return follows; }
   Result<std::vector<Candidate>> propose(const ProposalContext &context,
                                          std::size_t limit) override {
     parents.push_back(context.parent().title);
@@ -47,6 +48,7 @@ public:
   }
   std::vector<std::string> parents, metrics;
   int late = 0; ///< turns on which it fails first
+  bool follows = false;
 
 private:
   std::string name_;
@@ -138,6 +140,33 @@ TEST_F(SearchLoopTest, ProposersTakeTurnsUntilNoneHasAnythingLeft) {
   EXPECT_EQ(history->round, 3);
   EXPECT_EQ(history->roundsSinceGain, 3);
   EXPECT_EQ(history->incumbent, 0u);
+}
+
+TEST_F(SearchLoopTest, WhatFollowsTrialsIsAskedWhenOneIsFasterOnSomeLaunchesOnly) {
+  offer("a", {"a1", "a2", "split", "a4", "a5"});
+  offer("b", {"b1", "b2", "b3"});
+  offer("f", {"f1", "f2", "f3", "f4", "f5", "f6"});
+  proposer(2).follows = true;
+  workload_.launches.resize(2);
+  const auto history = search();
+  ASSERT_TRUE(history) << history.error().what;
+  // It takes no turn, so those of the others stay as they are, and its own trials are no reason to
+  // ask it again.
+  EXPECT_THAT(judge_.judged, ElementsAre("a1", "a2", "b1", "b2", "split", "a4", "f1", "f2", "b3",
+                                         "f3", "f4", "a5", "f5", "f6"));
+  EXPECT_THAT(history->proposers, ElementsAre("a", "b"));
+  EXPECT_EQ(history->round, 8);
+  EXPECT_EQ(history->roundsSinceGain, 5) << "the rounds of those that take turns";
+}
+
+TEST_F(SearchLoopTest, WithoutSuchATrialNothingFollows) {
+  offer("a", {"a1", "1.5x"});
+  offer("f", {"f1"});
+  proposer(1).follows = true;
+  ASSERT_TRUE(search());
+  EXPECT_THAT(judge_.judged, ElementsAre("a1", "1.5x"));
+  for (const std::string &line : recorded())
+    EXPECT_EQ(line.find("'f'"), line.npos) << line;
 }
 
 TEST_F(SearchLoopTest, TheBestOfARoundBecomesTheParentOfTheNextAndGetsCounters) {

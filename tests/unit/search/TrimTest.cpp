@@ -149,6 +149,13 @@ TEST_F(TrimTest, RunsOfLinesAreEditsWhereAChunkHasSeveral) {
   EXPECT_EQ(edits[1].without.chunks.at(1), "k() {\n  work;\n  store;\n}\n");
 }
 
+TEST_F(TrimTest, ABlockAroundLinesIsNotTakenApart) {
+  winner_.chunks = {{1, "k() {\n  if (n) {\n    load;\n  work;\n  } else {\n    store;\n  }\n}\n"}};
+  EXPECT_THAT(titles(), IsEmpty()) << "a part of it has one of two braces";
+  winner_.chunks = {{1, "k() {\n    load;\n  work;\n  more;\n}\n"}};
+  EXPECT_THAT(titles(), ElementsAre("line 4 of k()")) << "the other line is only indented";
+}
+
 TEST_F(TrimTest, ItEndsWhenTheTimeIsUpAndAfterAFewTries) {
   for (int i = 0; i < 20; ++i)
     winner_.constants["C" + std::to_string(i)] = 7;
