@@ -231,8 +231,8 @@ std::vector<std::string> driverArguments(const EmulateRequest &request, const st
         std::string("-fno-math-errno"), std::string("-fno-trapping-math"),
         std::string("-fno-threadsafe-statics"), std::string("-fno-stack-protector"),
         std::string("-U_FORTIFY_SOURCE"), std::string("-fcf-protection=none"), std::string("-fPIC"),
-        std::string("-gline-tables-only"), std::string("-w"), std::string("-ferror-limit=20"),
-        std::string("-c"), file, std::string("-o"), object})
+        std::string("-gline-tables-only"), std::string("-w"), std::string("-Wno-register"),
+        std::string("-ferror-limit=20"), std::string("-c"), file, std::string("-o"), object})
     arguments.push_back(argument);
   return arguments;
 }

@@ -98,8 +98,11 @@ public:
   }
 
   bool VisitCompoundStmt(clang::CompoundStmt *compound) {
-    for (const clang::Stmt *statement : compound->body())
+    for (const clang::Stmt *statement : compound->body()) {
       statements.push_back(statement);
+      if (const auto *block = llvm::dyn_cast<clang::CompoundStmt>(statement))
+        blocks.push_back(block);
+    }
     return true;
   }
 
@@ -185,7 +188,8 @@ public:
   std::vector<Span> left;                        ///< always left out of the text
   std::vector<Span> launches;
   std::vector<KnownCall> calls;
-  std::vector<const clang::Stmt *> statements; ///< statements of blocks
+  std::vector<const clang::Stmt *> statements;     ///< statements of blocks
+  std::vector<const clang::CompoundStmt *> blocks; ///< those that are statements of other blocks
   std::set<const clang::VarDecl *> feeding; ///< locals and parameters that may serve launches only
   std::map<const clang::VarDecl *, std::vector<Span>> references;
   /// Constant integers, by each place where they are named.

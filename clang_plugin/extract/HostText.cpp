@@ -142,6 +142,13 @@ private:
       else if (const auto *declarations = llvm::dyn_cast<clang::DeclStmt>(statement))
         leaveSome(*declarations);
     }
+    for (const clang::CompoundStmt *block : found_.blocks)
+      if (std::none_of(block->body_begin(), block->body_end(), [&](const Stmt *statement) {
+            return llvm::isa<clang::DeclStmt>(statement) && !isLeft(statement);
+          })) { // its braces limit nothing that stays
+        left_.push_back(found_.spanOf(block->getLBracLoc()));
+        left_.push_back(found_.spanOf(block->getRBracLoc()));
+      }
     for (const KnownCall &known : found_.calls)
       for (unsigned i = 0; i < known.callee->getNumParams() && i < known.call->getNumArgs(); ++i) {
         const bool isOperator = llvm::isa<clang::CXXOperatorCallExpr>(known.call);

@@ -67,12 +67,24 @@ bool Purity::isPure(const Stmt *statement, bool inFunction, unsigned depth) cons
 }
 
 bool Purity::isPureCall(const clang::CallExpr &call, unsigned depth) const {
-  if (const auto *name = llvm::dyn_cast<clang::UnresolvedLookupExpr>(call.getCallee()))
+  if (const auto *name = llvm::dyn_cast<clang::UnresolvedLookupExpr>(call.getCallee())) {
+    // In a template, `n + 7` names every operator that a header declares.
+    const auto *operation = llvm::dyn_cast<clang::CXXOperatorCallExpr>(&call);
+    const bool isArithmetic = operation && operation->getOperator() != clang::OO_LessLess &&
+                              operation->getOperator() != clang::OO_GreaterGreater &&
+                              operation->isInfixBinaryOp() && !operation->isAssignmentOp();
     return std::all_of(name->decls_begin(), name->decls_end(),
                        [&](const clang::NamedDecl *declaration) {
-                         return isPureFunction(declaration->getAsFunction(), depth);
+                         return (isArithmetic && !isOfUser(*declaration)) ||
+                                isPureFunction(declaration->getAsFunction(), depth);
                        });
+  }
   return isPureFunction(call.getDirectCallee(), depth);
+}
+
+bool Purity::isOfUser(const clang::Decl &declaration) const {
+  const clang::SourceManager &sources = index_.sources();
+  return index_.isUser(sources.getFileID(sources.getExpansionLoc(declaration.getLocation())));
 }
 
 bool Purity::isPureFunction(const FunctionDecl *function, unsigned depth) const {
@@ -85,13 +97,11 @@ bool Purity::isPureFunction(const FunctionDecl *function, unsigned depth) const 
   if (function->isConstexpr() ||
       (function->getIdentifier() && kKnown.contains(function->getNameAsString())))
     return true;
-  const clang::SourceManager &sources = index_.sources();
   // Prefer the instantiation of a template: in the template itself, `a + b` may be any operator.
   const FunctionDecl *defined = nullptr;
   if (!function->isTemplateInstantiation() || !function->isDefined(defined) || !defined->hasBody())
     defined = patternOf(function);
-  return defined && defined->hasBody() &&
-         index_.isUser(sources.getFileID(sources.getExpansionLoc(defined->getLocation()))) &&
+  return defined && defined->hasBody() && isOfUser(*defined) &&
          isPure(defined->getBody(), true, depth + 1);
 }
 

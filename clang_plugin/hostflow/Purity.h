@@ -33,6 +33,7 @@ public:
 private:
   bool isPureCall(const clang::CallExpr &call, unsigned depth) const;
   bool isPureFunction(const clang::FunctionDecl *function, unsigned depth) const;
+  bool isOfUser(const clang::Decl &declaration) const;
 
   const SourceIndex &index_;
 };

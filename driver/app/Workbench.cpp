@@ -145,8 +145,23 @@ Result<CandidateFile> Workbench::readCandidate(const fs::path &file, const std::
   return read;
 }
 
-Result<HostText> Workbench::hostTextOf(const KernelSpec &kernel, const fs::path &file) {
-  HostRequest request{file.string(), kernel.compileFlags, kernel.directory, {}};
+namespace {
+
+/// True if the kernel's launches are known and the same in both versions of its file.
+bool launchesAlike(const KernelSpec &a, const KernelSpec &b) {
+  return !a.launches.empty() &&
+         std::ranges::equal(a.launches, b.launches, [](const LaunchSite &x, const LaunchSite &y) {
+           return x.geometry != GeometryKind::Unresolved && x.geometry == y.geometry &&
+                  x.symbol == y.symbol && x.grid == y.grid && x.block == y.block &&
+                  x.sharedBytes == y.sharedBytes && x.args == y.args;
+         });
+}
+
+} // namespace
+
+Result<HostText> Workbench::hostTextOf(const KernelSpec &kernel, const fs::path &file,
+                                       const std::vector<std::string> &others) {
+  HostRequest request{file.string(), kernel.compileFlags, kernel.directory, others};
   for (const TuneSubject &subject : subjects_)
     request.kernels.push_back(subject.kernel.name);
   return frontend_->hostText(request);
@@ -162,12 +177,21 @@ Status Workbench::readHostCode(CandidateFile &file) {
     if (text.find("cudaFuncAttributeMaxDynamicSharedMemorySize") == text.npos)
       return {};
   }
-  auto known = hostTexts_.find(original.unit);
+  // A variable may also feed the launches of other kernels: where these are as they were, the
+  // variable may change.
+  std::vector<std::string> others;
+  for (const KernelSpec &kernel : extraction_.kernels)
+    if (std::ranges::any_of(file.extraction.kernels, [&](const KernelSpec &changed) {
+          return changed.name == kernel.name && launchesAlike(kernel, changed);
+        }))
+      others.push_back(kernel.name);
+  const auto key = std::pair(original.unit, others);
+  auto known = hostTexts_.find(key);
   if (known == hostTexts_.end()) {
-    KOPT_TRY(HostText text, hostTextOf(original, original.unit));
-    known = hostTexts_.emplace(original.unit, std::move(text)).first;
+    KOPT_TRY(HostText text, hostTextOf(original, original.unit, others));
+    known = hostTexts_.emplace(key, std::move(text)).first;
   }
-  const Result<HostText> text = hostTextOf(file.extraction.kernels.front(), file.path);
+  const Result<HostText> text = hostTextOf(file.extraction.kernels.front(), file.path, others);
   if (!text && text.error().code == ErrorCode::BaselineFailed) {
     file.hostChange = fmt::format("of the candidate's file, {}", text.error().what);
     return {}; // the original's host code could be read

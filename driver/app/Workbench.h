@@ -93,7 +93,9 @@ private:
                                    const ExtractionResult &found);
   Status tellOfRoutes();
   Status readHostCode(CandidateFile &file);
-  Result<HostText> hostTextOf(const KernelSpec &kernel, const std::filesystem::path &file);
+  /// Without what only feeds launches of the subjects and of the kernels `others`.
+  Result<HostText> hostTextOf(const KernelSpec &kernel, const std::filesystem::path &file,
+                              const std::vector<std::string> &others);
   Status openDevices(const DeviceConfig &config, const std::vector<int> &gpus);
   Result<std::unique_ptr<Runner>> openEmulated();
   RunnerHooks hooks();
@@ -119,7 +121,8 @@ private:
   /// Limits the time to compile a candidate, relative to the time of the user's own file, which may
   /// have come from the cache: a text may be made to compile slowly.
   RelativeDeadline candidateDeadline_{Duration(60), Duration(300), 20};
-  std::map<std::string, HostText> hostTexts_; ///< of the user's files, by path
+  /// Of the user's files, by path and the other kernels whose launches are left out.
+  std::map<std::pair<std::string, std::vector<std::string>>, HostText> hostTexts_;
 };
 
 } // namespace kopt

@@ -119,11 +119,17 @@ std::string withNumber(const std::string &text, const std::string &part, std::in
 
 /// What the launch site's expressions were in a captured launch, although the host variables in
 /// them are not known: the launch's own numbers. A candidate's expressions are mostly made of them.
-/// A kernel with several launch sites has none: it is not known which of them made the launch.
+/// If the kernel's launch sites have different expressions there is none: it is not known which of
+/// them made the launch.
 std::vector<std::pair<std::string, std::int64_t>> knownFromLaunch(const KernelSpec &kernel,
                                                                   const Launch &launch) {
   std::vector<std::pair<std::string, std::int64_t>> known;
-  if (kernel.launches.size() != 1)
+  const auto isAsFirst = [&](const LaunchSite &site) {
+    const LaunchSite &first = kernel.launches.front();
+    return site.grid == first.grid && site.block == first.block &&
+           site.sharedBytes == first.sharedBytes;
+  };
+  if (kernel.launches.empty() || !std::ranges::all_of(kernel.launches, isAsFirst))
     return known;
   const auto add = [&](const std::string &text, std::int64_t value) {
     const auto names = namesIn(text);

@@ -180,6 +180,11 @@ class Run(ObserveTest):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertEqual((verdict["verdict"], verdict["check"]), ("WrongResult", "contents"), verdict)
         self.assertIn("constant ones replaced", verdict["reason"])
+        # The original may be used in place, as each element depends on itself alone.
+        cleared = self.changed("out[i] = factor * in[i];", "out[i] = 0, out[i] = factor * in[i];", "cleared.cu")
+        done, verdict = self.trial(cleared)
+        self.assertEqual((verdict["verdict"], verdict["check"]), ("WrongResult", "alignment"), verdict)
+        self.assertIn("'in' and 'out' one buffer", verdict["reason"])
         right = self.changed("factor * in[i] + add[i]", "factor * __ldg(in + i) + add[i]", "right.cu")
         done, verdict = self.trial(right, run=f"{APP} blend", kernel="blend")
         self.assertEqual(done.returncode, 0, done.stderr)

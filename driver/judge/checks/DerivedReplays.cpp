@@ -410,6 +410,20 @@ DerivedReplays::prepare(CheckContext &context, DerivedLaunch derived, std::uint6
       return unfit("the original does not repeat its own result on it: " +
                    mismatch->describe(launch.buffers[b]));
   }
+  if (derived.inPlace) {
+    const std::size_t b = *derived.inPlace;
+    const Launch &apart = base(context);
+    KOPT_TRY(const auto usual,
+             context.tryExpect(apart, context.forTrying(derivedOptions(context, apart, seed,
+                                                                       kPoison, "derived-second"),
+                                                        baseSeconds(context))));
+    if (!usual)
+      return doesNotRun(usual.error());
+    KOPT_TRY(const auto mismatch, compareBuffers(launch.buffers[b], tolerance, usual->buffers[b],
+                                                 expected->buffers[b], replay.slack[b]));
+    if (mismatch)
+      return unfit("the original has other results where they are one");
+  }
   std::vector<std::optional<double>> noise(launch.buffers.size(),
                                            0.0); // nothing: something else differs
   std::vector<Movement> movement(launch.buffers.size());

@@ -101,6 +101,7 @@ Result<ErrorStatistics> errorStatistics(const Buffer &buffer, const std::filesys
       squares += error * error;
       sum += error;
       scale += want[i] * want[i];
+      result.largest = std::max(result.largest, std::abs(want[i]));
       total += want[i];
       ++result.count;
       if (want[i] == 0)
@@ -182,6 +183,8 @@ double groupedChance(const std::vector<double> &errors, const std::vector<std::u
   return math::quantile(math::complement(math::students_t(freedom), tail)) * std::sqrt(variance);
 }
 
+bool isFew(const ErrorStatistics &errors) { return errors.count < kFew; }
+
 ErrorStatistics withErrorsOf(ErrorStatistics own, const ErrorStatistics &typical) {
   own.worst = std::max(own.worst, typical.worst);
   own.rms = std::max(own.rms, typical.rms);
@@ -195,8 +198,9 @@ std::optional<std::string> excessError(const Buffer &buffer, const ErrorStatisti
                                        const ErrorStatistics &original, double factor) {
   const double place =
       std::max(2 * unitRoundoff(buffer.scalar) * original.scale, subnormalSteps(buffer.scalar));
-  const bool isFew = original.count < kFew;
-  const double worst = factor * original.worst + (isFew ? 16 : 4) * place,
+  const double ofLargest = 4 * unitRoundoff(buffer.scalar) * original.largest;
+  const double worst = factor * original.worst +
+                       std::max((isFew(original) ? 16 : 4) * place, ofLargest),
                rms = factor * original.rms + place;
   const double chance =
       kDeviations * rms / std::sqrt(double(std::max<std::uint64_t>(original.count, 1)));
@@ -227,7 +231,7 @@ std::optional<std::string> excessError(const Buffer &buffer, const ErrorStatisti
           fmt::format("among elements of magnitude {:.2g} the largest error", least).c_str(),
           own->second.worst, allowed, theirs.worst);
   }
-  if (isFew)
+  if (isFew(original))
     return std::nullopt;
   if (!(candidate.rms <= rms))
     return words("the mean square error", candidate.rms, rms, original.rms);

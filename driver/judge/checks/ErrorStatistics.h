@@ -20,6 +20,7 @@ struct ErrorStatistics {
   double worst = 0, rms = 0,
          bias = 0;            ///< largest |error|, root mean square, mean of the signed errors
   double scale = 0, mean = 0; ///< root mean square and mean of the reference
+  double largest = 0;         ///< largest magnitude in the reference
   /// How far the mean may differ from 0 by chance if errors come in groups, as in a row or a column
   /// that is divided by one sum. 0: the errors seem independent.
   double groupedChance = 0;
@@ -50,17 +51,21 @@ Result<ErrorStatistics> errorStatistics(const Buffer &buffer, const std::filesys
 /// than single elements.
 double groupedChance(const std::vector<double> &errors, const std::vector<std::uint64_t> &extents);
 
+/// True if the errors are those of so few elements that they may be small by luck.
+bool isFew(const ErrorStatistics &errors);
+
 /// `own`, with its largest errors and its root mean square raised to at least those of `typical`.
 ErrorStatistics withErrorsOf(ErrorStatistics own, const ErrorStatistics &typical);
 
 /// Says which error of `candidate` is too large; nothing if all are within `factor` times those of
 /// `original`. On top of that, four units in the last place are allowed for the worst element and
-/// one for the root mean square, both at the reference's scale. The bias may also differ by chance
-/// (four standard deviations, or groupedChance()) and by one rounding of a factor common to all
-/// elements. With fewer than 128 elements only the worst one counts, with 16 units in the last
-/// place, because the error of one sum is a matter of luck. The errors of 64 or more elements of
-/// similar magnitude may be 16 times the original's, plus a thousandth of the magnitude, so that
-/// results that are small beside the largest one count, too.
+/// one for the root mean square, both at the reference's scale, and for the worst element at least
+/// two units in the last place of the largest one, which may be alone in its magnitude. The bias
+/// may also differ by chance (four standard deviations, or groupedChance()) and by one rounding of
+/// a factor common to all elements. With fewer than 128 elements only the worst one counts, with 16
+/// units in the last place, because the error of one sum is a matter of luck. The errors of 64 or
+/// more elements of similar magnitude may be 16 times the original's, plus a thousandth of the
+/// magnitude, so that results that are small beside the largest one count, too.
 std::optional<std::string> excessError(const Buffer &buffer, const ErrorStatistics &candidate,
                                        const ErrorStatistics &original, double factor);
 

@@ -14,6 +14,10 @@ namespace {
 /// are drawn, copied and compared about six times.
 constexpr std::uint64_t kLargestOnGpu = std::uint64_t(4) << 30, kLargestModelled = 64u << 20;
 
+/// A launch that no GPU makes is a refusal where the sizes are at most so many times those of the
+/// workload, and otherwise a gap of the assurance: the program may never come near them.
+constexpr double kNear = 32;
+
 /// Why the launch is too large to run; empty if it is not.
 Result<std::string> whyTooLarge(CheckContext &context, const Launch &launch) {
   const DeviceInfo &device = context.runner().device();
@@ -60,7 +64,7 @@ Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context,
     if (turn.isRefused) {
       const std::string why =
           fmt::format("launch '{}', on which the original runs: {}", launch.name, turn.what);
-      if (assurance == AssurancePolicy::Strict)
+      if (assurance == AssurancePolicy::Strict || turn.times <= kNear)
         return Failure{"sizes", Verdict::RunFailed, why};
       addGap(seen.trial.assurance, {"sizes", why});
       continue;

@@ -365,9 +365,12 @@ private:
         for (const Output &output : references_.back().outputs)
           kept += references_.back().launch.buffers[output.buffer].bytes;
     }
-    for (Reference &reference : references_)
+    for (Reference &reference : references_) {
       if (reference.cancelling)
         allowForLuck(reference);
+      if (reference.asDeclared)
+        allowForFew(reference);
+    }
     if (references_.empty() && why_.empty())
       why_ = launches.empty() ? "no launch is small enough"
                               : "the kernel has no floating-point output";
@@ -393,6 +396,26 @@ private:
         for (const Output &typical : other.outputs)
           if (typical.buffer == output.buffer)
             output.original = withErrorsOf(output.original, typical.original);
+    }
+  }
+
+  /// One sum of many terms may have hardly any error by luck. Raises the original's errors on few
+  /// elements to those of the smallest launch with more of them and contents of the same kind.
+  void allowForFew(Reference &lucky) const {
+    for (Output &output : lucky.outputs) {
+      if (!isFew(output.original))
+        continue;
+      const ErrorStatistics *typical = nullptr;
+      std::uint64_t least = 0;
+      for (const Reference &other : references_)
+        for (const Output &theirs : other.outputs)
+          if (other.asDeclared && theirs.buffer == output.buffer && !isFew(theirs.original) &&
+              (!typical || costOf(other.launch) < least)) {
+            typical = &theirs.original;
+            least = costOf(other.launch);
+          }
+      if (typical)
+        output.original = withErrorsOf(output.original, *typical);
     }
   }
 

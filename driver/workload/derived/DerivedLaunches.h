@@ -24,6 +24,9 @@ struct DerivedLaunch {
   /// Callers may never pass such pointers: a candidate that cannot run on it gets a warning, and
   /// one that runs must be right.
   bool advisory = false;
+  /// Index of an output that is an input too here. Valid only if the original's results in it are
+  /// those of its own launch, where the two are apart: then the kernel may be used in place.
+  std::optional<std::size_t> inPlace{};
   /// May violate a precondition of the original (a counter that must start at 0). Used only if the
   /// original's result does not depend on its thread order here.
   bool maybeConditional = false;

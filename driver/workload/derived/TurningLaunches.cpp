@@ -7,8 +7,10 @@
 #include "driver/workload/derived/OtherScalars.h"
 #include "driver/workload/derived/Requirements.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <functional>
+#include <iterator>
 #include <set>
 
 namespace kopt {
@@ -125,7 +127,7 @@ private:
     const std::string title = describe(known);
     made->name = fmt::format("{} ({})", made->name, title);
     return TurningLaunch{DerivedLaunch{Derivation::Sizes, title, std::move(*made)}, std::move(what),
-                         isRefused};
+                         isRefused, times};
   }
 
   const DerivationSource &source_;
@@ -154,19 +156,27 @@ std::vector<TurningLaunch> turningLaunches(const DerivationSource &source, const
     auto made = family.with(family.allowed(values, family.sizes()));
     return made ? std::optional(std::move(*made)) : std::nullopt;
   };
-  std::set<std::int64_t> alone{0}; // sizes of the same value grow together; 0: all sizes
-  for (const auto &[name, value] : sizes)
-    alone.insert(value);
-  if (alone.size() == 2)
-    alone.erase(0);
-  std::set<std::string> titles;
-  for (const std::int64_t one : alone) {
-    Values grown;
-    for (const auto &[name, value] : isOfCaptured ? numbers.sizes() : sizes)
-      if (value > 1 && (one == 0 || value == one))
-        grown[name] = value;
-    if (grown.empty())
+  Values all;
+  for (const auto &[name, value] : isOfCaptured ? numbers.sizes() : sizes)
+    if (value > 1)
+      all[name] = value;
+  // Each size that decides the launch alone, those of the same value together, and all.
+  std::set<Values> growing;
+  for (const auto &[name, value] : sizes) {
+    if (value <= 1)
       continue;
+    growing.insert({{name, value}});
+    Values alike;
+    std::ranges::copy_if(all, std::inserter(alike, alike.end()),
+                         [&](const auto &size) { return size.second == value; });
+    growing.insert(std::move(alike));
+  }
+  growing.insert(all);
+  growing.erase(Values());
+  std::vector<Values> ordered(growing.begin(), growing.end());
+  std::ranges::stable_sort(ordered, {}, &Values::size); // the smallest launches first
+  std::set<std::string> titles;
+  for (Values &grown : ordered) {
     auto turn = Growth(source, candidate, std::move(grown), make).find();
     if (turn && titles.insert(turn->derived.title).second)
       turns.push_back(std::move(*turn));

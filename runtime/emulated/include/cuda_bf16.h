@@ -84,3 +84,4 @@ KOPT_HD float __low2float(__nv_bfloat162 a) { return (float)a.x; }
 KOPT_HD float __high2float(__nv_bfloat162 a) { return (float)a.y; }
 KOPT_HD unsigned short __bfloat16_as_ushort(__nv_bfloat16 a) { return a.bits; }
 KOPT_HD __nv_bfloat16 __ushort_as_bfloat16(unsigned short a) { return __nv_bfloat16(__nv_bfloat16_raw{a}); }
+KOPT_SMALL_FLOAT_TO_INTEGERS(__nv_bfloat16, __bfloat16, __bfloat162float)

@@ -77,6 +77,4 @@ KOPT_HD __half __short_as_half(short a) { return __half(__half_raw{(unsigned sho
 KOPT_HD __half __ushort_as_half(unsigned short a) { return __half(__half_raw{a}); }
 KOPT_HD __half __int2half_rn(int a) { return __half(a); }
 KOPT_HD __half __uint2half_rn(unsigned a) { return __half(a); }
-KOPT_D int __half2int_rn(__half a) { return __float2int_rn(__half2float(a)); }
-KOPT_D int __half2int_rz(__half a) { return __float2int_rz(__half2float(a)); }
-KOPT_D unsigned __half2uint_rz(__half a) { return __float2uint_rz(__half2float(a)); }
+KOPT_SMALL_FLOAT_TO_INTEGERS(__half, __half, __half2float)

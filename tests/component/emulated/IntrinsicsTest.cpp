@@ -136,5 +136,14 @@ TEST_F(IntrinsicsTest, DotProductsBitsAndConstants) {
   });
 }
 
+TEST_F(IntrinsicsTest, SmallFloatsBecomeIntegersInFourDirections) {
+  expectAll({{"__bfloat162int_rn(__float2bfloat16(2.5f))", 2},
+             {"__bfloat162int_rz(__float2bfloat16(-2.5f))", 0xfffffffeu},
+             {"__half2int_ru(__float2half(2.25f))", 3},
+             {"__half2uint_rd(__float2half(7.75f))", 7},
+             {"(unsigned)__half2ull_rn(__float2half(1024.f))", 1024}},
+            "#include <cuda_bf16.h>\n#include <cuda_fp16.h>");
+}
+
 } // namespace
 } // namespace kopt::runtime

@@ -135,3 +135,34 @@ void fromTemplate(const float *in, float *out, int n) {
 // CHECK: large shared memory: scaled
 // OTHER: if ( ! once ) {
 // OTHER-NOT: large shared memory
+
+void scoped(const float *in, float *out, int n) {
+  {
+    dim3 grid((n + 255) / 256);
+    scaled<float, 4><<<grid, 256>>>(in, out, n);
+  }
+  {
+    Event event;
+    note(n);
+  }
+}
+// CHECK: function scoped(
+// CHECK-NEXT: void scoped ( const float * in , float * out , int n ) {
+// CHECK-NEXT: scaled <<< >>> ( in , out , n ) ;
+// CHECK-NEXT: {
+// CHECK-NEXT: Event event ;
+// CHECK-NEXT: note ( n ) ;
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+
+struct Pair {
+  int a, b;
+};
+__host__ __device__ Pair operator+(Pair x, Pair y) { return {x.a + y.a, x.b + y.b}; }
+template <class N> void dependent(const float *in, float *out, N n) {
+  dim3 grid((n + 255) / 256);
+  scaled<float, 4><<<grid, 256>>>(in, out, n);
+}
+// CHECK: function dependent(
+// CHECK-NEXT: template < class N > void dependent ( const float * in , float * out , N n ) {
+// CHECK-NEXT: scaled <<< >>> ( in , out , n ) ;

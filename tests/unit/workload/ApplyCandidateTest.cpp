@@ -161,8 +161,10 @@ TEST_F(ApplyCandidateTest, WhatTheLaunchSiteHadInACapturedLaunchIsKnown) {
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().what.find("no value for width"), std::string::npos)
       << unknown.error().what;
+  candidate.launch.gridExpressions = {{"((width * height) / 250) / 2", "1", "1"}};
   kernel_.launches.push_back(kernel_.launches[0]);
-  candidate.launch.gridExpressions.reset();
+  EXPECT_TRUE(applyToLaunch(kernel_, captured, candidate)) << "both sites launch it alike";
+  kernel_.launches.back().grid[0] = "depth";
   EXPECT_FALSE(applyToLaunch(kernel_, captured, candidate))
       << "it is not known which site it is of";
 }

@@ -311,11 +311,30 @@ TEST_F(CapturedLaunchesTest, ScalarsAreSmallerOrMultiplied) {
   EXPECT_EQ(steps, (std::set<std::int32_t>{1, 2, 3}));
 }
 
+TEST_F(CapturedLaunchesTest, AnInputIsTheOutputUnlessThePointersAreRestricted) {
+  const auto inPlace = [&]() -> std::optional<DerivedLaunch> {
+    for (DerivedLaunch &derived : derive(Derivation::Alignment))
+      if (derived.inPlace)
+        return std::move(derived);
+    return std::nullopt;
+  };
+  const auto derived = inPlace();
+  ASSERT_TRUE(derived);
+  EXPECT_EQ(derived->title, "'in' and 'out' one buffer");
+  EXPECT_EQ(*derived->inPlace, 4u);
+  EXPECT_EQ(std::get<BufferArg>(derived->launch.arguments[0]).buffer, 4u);
+  EXPECT_EQ(derived->launch.buffers[4].fill.path, launch_.buffers[0].fill.path);
+  EXPECT_FALSE(derived->launch.buffers[4].output);
+  for (KernelParam &param : specialization_.params)
+    param.restrictQualified = param.name == "out";
+  EXPECT_FALSE(inPlace());
+}
+
 TEST_F(CapturedLaunchesTest, PointersGoFurtherInMoreMemory) {
   const auto moved = derive(Derivation::Alignment);
   ASSERT_GE(moved.size(), 3u);
   for (const DerivedLaunch &derived : moved)
-    for (std::size_t b = 0; b < launch_.buffers.size(); ++b) {
+    for (std::size_t b = 0; !derived.inPlace && b < launch_.buffers.size(); ++b) {
       const std::uint64_t offset = std::get<BufferArg>(derived.launch.arguments[b]).offset;
       EXPECT_EQ(derived.launch.buffers[b].bytes, launch_.buffers[b].bytes + offset);
       if (offset != 0)

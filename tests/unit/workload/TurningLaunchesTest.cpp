@@ -40,6 +40,7 @@ TEST_F(TurningLaunchesTest, ALaunchThatNoGpuMakesIsFound) {
   const auto found = turns(shared);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_TRUE(found[0].isRefused);
+  EXPECT_NEAR(found[0].times, 12.3, 0.1) << "times 1000";
   EXPECT_GT(found[0].derived.launch.bindings.at("n"), 48 * 1024 / 4);
   EXPECT_LE(found[0].derived.launch.bindings.at("n"), 48 * 1024 / 4 + 8);
   Candidate block = withGrid("1");

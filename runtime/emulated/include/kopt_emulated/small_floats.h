@@ -128,3 +128,15 @@ KOPT_HD double fusedOnce(float a, float b, float c) {
   return sum;
 }
 } // namespace kopt_emulated
+
+/// Conversions to integers in the four directions, as float's. `name` is the type's in their names: __half, __bfloat16.
+#define KOPT_SMALL_FLOAT_TO_INTEGER(type, name, toFloat, integer, result)                                              \
+  KOPT_D result name##2##integer##_rn(type a) { return __float2##integer##_rn(toFloat(a)); }                           \
+  KOPT_D result name##2##integer##_rz(type a) { return __float2##integer##_rz(toFloat(a)); }                           \
+  KOPT_D result name##2##integer##_rd(type a) { return __float2##integer##_rd(toFloat(a)); }                           \
+  KOPT_D result name##2##integer##_ru(type a) { return __float2##integer##_ru(toFloat(a)); }
+#define KOPT_SMALL_FLOAT_TO_INTEGERS(type, name, toFloat)                                                              \
+  KOPT_SMALL_FLOAT_TO_INTEGER(type, name, toFloat, int, int)                                                           \
+  KOPT_SMALL_FLOAT_TO_INTEGER(type, name, toFloat, uint, unsigned)                                                     \
+  KOPT_SMALL_FLOAT_TO_INTEGER(type, name, toFloat, ll, long long)                                                      \
+  KOPT_SMALL_FLOAT_TO_INTEGER(type, name, toFloat, ull, unsigned long long)
