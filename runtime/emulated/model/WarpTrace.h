@@ -4,6 +4,7 @@
 // Compute counts, for the whole grid, without sampling.
 #pragma once
 
+#include "runtime/device/Device.h"
 #include "runtime/emulated/model/Caches.h"
 #include "runtime/emulated/module/ModuleFormat.h"
 #include "runtime/emulated/module/TraceEntry.h"
@@ -46,6 +47,8 @@ public:
   using LaneTraces = std::array<std::pair<const TraceEntry *, const TraceEntry *>, 32>;
   void merge(const LaneTraces &traces);
   const LaunchCounts &counts() const { return counts_; }
+  /// What each line costs, in order of file and line. The sums are those of counts().
+  std::vector<LineCost> lineCosts() const;
 
 private:
   struct Cursor {
@@ -64,6 +67,8 @@ private:
   SectorCache &l2_;
   SectorCache l1_;
   LaunchCounts counts_;
+  std::vector<std::uint64_t> runsOfBlock_;   ///< by warps
+  std::vector<std::uint64_t> sectorsOfSite_; ///< of global memory
   struct Entered {
     std::uint64_t key;
     std::uint32_t block, lane, occurrence;
