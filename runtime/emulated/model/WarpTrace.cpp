@@ -58,16 +58,11 @@ void WarpTrace::merge(const LaneTraces &traces) {
 /// One execution of a block by the lanes of `mask`, all of which are at its entry. Moves them past
 /// it.
 void WarpTrace::execute(std::uint32_t mask, std::array<Cursor, 32> &lanes) {
-  const unsigned active = unsigned(std::popcount(mask));
   const unsigned first = unsigned(std::countr_zero(mask));
   const std::uint32_t number = lanes[first].at->id & ~kBlockBit;
   const BlockInfo &block = module_.blocks[number];
-  ++runsOfBlock_[number];
-  counts_.warpInstructions += block.instructions[0];
-  for (unsigned i = 0; i < kInstructionClasses; ++i) {
-    counts_.threadInstructions[i] += std::uint64_t(block.instructions[i]) * active;
-    counts_.warpInstructionsByClass[i] += block.instructions[i];
-  }
+  ++runsOfBlock_[number].warps;
+  runsOfBlock_[number].lanes += unsigned(std::popcount(mask));
   std::array<const TraceEntry *, 32> entries{};
   for (std::uint32_t rest = mask; rest; rest &= rest - 1)
     ++lanes[std::countr_zero(rest)].at;
@@ -228,6 +223,20 @@ void WarpTrace::globalAccess(SiteKind kind, std::uint32_t mask,
   }
 }
 
+LaunchCounts WarpTrace::counts() const {
+  LaunchCounts counts = counts_;
+  for (std::uint32_t number = 0; number < module_.blockCount; ++number) {
+    const auto &[warps, lanes] = runsOfBlock_[number];
+    for (unsigned i = 0; i < kInstructionClasses; ++i) {
+      counts.warpInstructionsByClass[i] += warps * module_.blocks[number].instructions[i];
+      counts.threadInstructions[i] += lanes * module_.blocks[number].instructions[i];
+    }
+  }
+  counts.warpInstructions =
+      counts.warpInstructionsByClass[static_cast<unsigned>(InstructionClass::All)];
+  return counts;
+}
+
 std::vector<LineCost> WarpTrace::lineCosts() const {
   std::map<std::pair<std::string_view, std::uint32_t>, LineCost> lines;
   const auto at = [&](const char *file, std::uint32_t line) -> LineCost & {
@@ -238,7 +247,7 @@ std::vector<LineCost> WarpTrace::lineCosts() const {
   };
   for (std::uint32_t i = 0; i < module_.lineCount; ++i) {
     const LineInfo &info = module_.lines[i];
-    if (const std::uint64_t runs = runsOfBlock_[info.block])
+    if (const std::uint64_t runs = runsOfBlock_[info.block].warps)
       at(info.file, info.line).instructions += double(runs) * info.instructions;
   }
   for (std::uint32_t i = 0; i < module_.siteCount; ++i)

@@ -46,7 +46,7 @@ public:
   void beginBlock();
   using LaneTraces = std::array<std::pair<const TraceEntry *, const TraceEntry *>, 32>;
   void merge(const LaneTraces &traces);
-  const LaunchCounts &counts() const { return counts_; }
+  LaunchCounts counts() const;
   /// What each line costs, in order of file and line. The sums are those of counts().
   std::vector<LineCost> lineCosts() const;
 
@@ -66,8 +66,11 @@ private:
   std::uint64_t base_, size_;
   SectorCache &l2_;
   SectorCache l1_;
-  LaunchCounts counts_;
-  std::vector<std::uint64_t> runsOfBlock_;   ///< by warps
+  LaunchCounts counts_; ///< without the instructions, which follow from the runs of blocks
+  struct Runs {
+    std::uint64_t warps = 0, lanes = 0;
+  };
+  std::vector<Runs> runsOfBlock_;
   std::vector<std::uint64_t> sectorsOfSite_; ///< of global memory
   struct Entered {
     std::uint64_t key;
