@@ -227,15 +227,21 @@ private:
 
 } // namespace
 
-BlockInfo countInstructions(const llvm::BasicBlock &block) {
-  BlockInfo info{};
+BlockCount countInstructions(const llvm::BasicBlock &block, const ModulePlan &plan) {
+  BlockCount count;
+  BlockInfo &info = count.info;
   Counter counter(info);
-  for (const llvm::Instruction &instruction : block)
+  constexpr auto kAll = static_cast<std::uint32_t>(InstructionClass::All);
+  for (const llvm::Instruction &instruction : block) {
+    const std::uint32_t before = info.instructions[kAll];
     counter.count(instruction);
+    if (const std::uint32_t added = info.instructions[kAll] - before)
+      count.locations.emplace_back(userLocation(instruction, plan), added);
+  }
   const auto *branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
   info.endsInConditionalBranch =
       (branch && branch->isConditional()) || llvm::isa<llvm::SwitchInst>(block.getTerminator());
-  return info;
+  return count;
 }
 
 } // namespace kopt::frontend::emulate

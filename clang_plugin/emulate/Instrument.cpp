@@ -161,7 +161,7 @@ private:
     for (llvm::Loop *loop : loops)
       nameIterations(*loop, base);
     for (llvm::BasicBlock &block : function) {
-      const unsigned number = tables_.addBlock(countInstructions(block));
+      const unsigned number = tables_.addBlock(countInstructions(block, plan_));
       llvm::Loop *loop = loops.getLoopFor(&block);
       instrumentBlock(block, number, loop ? keys_.lookup(loop) : base);
     }

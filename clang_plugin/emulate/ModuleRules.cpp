@@ -84,11 +84,22 @@ void checkCall(const llvm::CallBase &call, ModulePlan &plan) {
                    ", which does not exist on the emulated device");
 }
 
-bool isOurs(const llvm::DILocation &location, const ModulePlan &plan) {
-  // Clang splits a path into a folder and a rest if it shares a folder with the working directory.
+/// Clang splits a path into a folder and a rest if it shares a folder with the working directory.
+llvm::SmallString<256> pathOf(const llvm::DILocation &location) {
   llvm::SmallString<256> path = location.getFilename();
   llvm::sys::fs::make_absolute(location.getDirectory(), path);
-  return path.starts_with(plan.headerDirectory);
+  return path;
+}
+
+bool isOurs(const llvm::DILocation &location, const ModulePlan &plan) {
+  return pathOf(location).starts_with(plan.headerDirectory);
+}
+
+/// True for headers of the system and the toolkit.
+bool isOfSystem(const llvm::DILocation &location) {
+  const llvm::SmallString<256> path = pathOf(location);
+  return path.starts_with("/usr/include/") || path.starts_with("/usr/lib/") ||
+         path.starts_with("/usr/local/");
 }
 
 } // namespace
@@ -100,7 +111,7 @@ bool isOfHeaders(const llvm::Instruction &instruction, const ModulePlan &plan) {
 
 const llvm::DILocation *userLocation(const llvm::Instruction &instruction, const ModulePlan &plan) {
   const llvm::DILocation *location = instruction.getDebugLoc();
-  while (location && location->getInlinedAt() && isOurs(*location, plan))
+  while (location && location->getInlinedAt() && (isOurs(*location, plan) || isOfSystem(*location)))
     location = location->getInlinedAt();
   return location;
 }

@@ -20,8 +20,8 @@ inline constexpr llvm::StringLiteral kTrampoline = "kopt_emulated_call";
 
 /// True if an instruction comes from kopt's own headers.
 bool isOfHeaders(const llvm::Instruction &instruction, const ModulePlan &plan);
-/// The location of an instruction in the user's text: for code in kopt's own headers, the line that
-/// called it. Null if it is not known.
+/// The location of an instruction in the user's text: for code in kopt's own headers and
+/// those of the system, the line that called it. Null if it is not known.
 const llvm::DILocation *userLocation(const llvm::Instruction &instruction, const ModulePlan &plan);
 /// The user location as text: "FILE:LINE", or "an unknown line".
 std::string placeOf(const llvm::Instruction &instruction, const ModulePlan &plan);

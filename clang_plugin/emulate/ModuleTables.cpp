@@ -5,6 +5,9 @@
 
 #include <llvm/IR/DebugInfoMetadata.h>
 
+#include <map>
+#include <utility>
+
 namespace kopt::frontend::emulate {
 
 using namespace runtime::emulated;
@@ -45,13 +48,24 @@ unsigned ModuleTables::addSite(const llvm::Instruction &at, SiteKind kind, unsig
   return sites_.size() - 1;
 }
 
-unsigned ModuleTables::addBlock(const BlockInfo &info) {
+unsigned ModuleTables::addBlock(const BlockCount &count) {
   llvm::SmallVector<llvm::Constant *> counts;
-  for (std::uint32_t count : info.instructions)
-    counts.push_back(number(count));
-  counts.push_back(number(info.endsInConditionalBranch));
+  for (std::uint32_t instructions : count.info.instructions)
+    counts.push_back(number(instructions));
+  counts.push_back(number(count.info.endsInConditionalBranch));
   blocks_.push_back(llvm::ConstantStruct::getAnon(counts));
-  return blocks_.size() - 1;
+  const unsigned block = blocks_.size() - 1;
+  std::map<std::pair<llvm::StringRef, unsigned>, unsigned> lines;
+  for (const auto &[location, instructions] : count.locations) {
+    // A location that the optimiser merged from several has line 0.
+    const bool isKnown = location && location->getLine() > 0;
+    lines[{isKnown ? location->getFilename() : "", isKnown ? location->getLine() : 0}] +=
+        instructions;
+  }
+  for (const auto &[place, instructions] : lines)
+    lines_.push_back(llvm::ConstantStruct::getAnon(
+        {text(place.first), number(place.second), number(block), number(instructions)}));
+  return block;
 }
 
 llvm::GlobalVariable *ModuleTables::addGlobal(llvm::GlobalVariable &variable) {
@@ -78,7 +92,8 @@ void ModuleTables::emit(llvm::Function &kernel, llvm::Function &trampoline,
       {number(kModuleVersion), number(parameters.size()), array(parameters), text(kernel.getName()),
        &trampoline, &kernel, number(staticSharedBytes), number(dynamicSharedOffset),
        number(sites_.size()), number(blocks_.size()), number(globals_.size()),
-       number(plan_.maxThreads), array(sites_), array(blocks_), array(globals_)});
+       number(plan_.maxThreads), array(sites_), array(blocks_), array(globals_),
+       number(lines_.size()), array(lines_)});
   new llvm::GlobalVariable(module_, module->getType(), true, llvm::GlobalValue::ExternalLinkage,
                            module, kModuleSymbol);
 }

@@ -3,6 +3,7 @@
 // constants.
 #pragma once
 
+#include "clang_plugin/emulate/CountInstructions.h"
 #include "clang_plugin/emulate/Instrument.h"
 #include "runtime/emulated/module/ModuleFormat.h"
 
@@ -20,7 +21,7 @@ public:
   /// Registers a site at the line of `at`. Returns its number.
   unsigned addSite(const llvm::Instruction &at, runtime::emulated::SiteKind kind, unsigned bytes,
                    unsigned flags, unsigned block);
-  unsigned addBlock(const runtime::emulated::BlockInfo &info);
+  unsigned addBlock(const BlockCount &count);
   /// Registers a device variable and returns the pointer-sized global in which the runtime stores
   /// its address.
   llvm::GlobalVariable *addGlobal(llvm::GlobalVariable &variable);
@@ -36,7 +37,7 @@ private:
 
   llvm::Module &module_;
   const ModulePlan &plan_;
-  std::vector<llvm::Constant *> sites_, blocks_, globals_;
+  std::vector<llvm::Constant *> sites_, blocks_, lines_, globals_;
   llvm::StringMap<llvm::Constant *> texts_;
 };
 

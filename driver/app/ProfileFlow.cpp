@@ -21,7 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char *kModuleName = "kopt-profiled.cubin";
-constexpr const char *kSliceName = "kopt-profiled.cubin.cu"; ///< the file name that nvcc records
+/// The file names of the slice that nvcc and emulated modules record.
+constexpr const char *kSliceName = "kopt-profiled.cubin.cu", *kEmulatedSlice = "slice.cu";
 
 std::string at(const KernelSpec &kernel) { return fmt::format("{}:{}", kernel.file, kernel.line); }
 
@@ -136,6 +137,12 @@ private:
                        at(subject_.kernel));
     if (!report_.profile.detail.empty())
       report_.missing.push_back(std::exchange(report_.profile.detail, ""));
+    if (!report_.profile.lines.empty()) {
+      report_.executed = hottestLines(report_.profile.lines, LineSource::Emulated);
+      report_.executed.launch = report_.launch.name;
+      KOPT_TRY(const SliceLines lines, placesOfLines());
+      lines.tell(report_.executed, rendered_.text, kEmulatedSlice);
+    }
     if (bench_.device().modelled)
       report_.missing.push_back("hardware counters: the device is emulated, and its counters and "
                                 "times are a model's; a GPU has its own");
@@ -158,7 +165,7 @@ private:
     const auto nvcc =
         makeNvccToolchain(services_.processes, services_.installation.cuda, bench_.compilers());
     if (!nvcc) {
-      report_.missing.push_back("machine code (instruction mix, spills, hot lines): " +
+      report_.missing.push_back("machine code (instruction mix, spills, its lines): " +
                                 inWords(nvcc.error()));
       return {};
     }
@@ -166,7 +173,7 @@ private:
     if (built.ok)
       return readCode(built);
     report_.missing.push_back(fmt::format(
-        "machine code (instruction mix, spills, hot lines): {} does not build the kernel: {}",
+        "machine code (instruction mix, spills, its lines): {} does not build the kernel: {}",
         (*nvcc)->name(), built.log.substr(0, built.log.find('\n'))));
     return {};
   }
@@ -181,13 +188,15 @@ private:
     const Counters facts = parsePtxasInfo(built.log, symbol);
     report_.profile.counters.insert(facts.begin(), facts.end());
     if (!listing) {
-      report_.missing.push_back("instruction mix and hot lines: " + inWords(listing.error()));
+      report_.missing.push_back("instruction mix and lines of the machine code: " +
+                                inWords(listing.error()));
       return {};
     }
     const Counters counters = sassCounters(*listing, symbol);
     if (counters.empty()) {
-      report_.missing.push_back("instruction mix and hot lines: the listing of the machine code "
-                                "does not have the kernel");
+      report_.missing.push_back(
+          "instruction mix and lines of the machine code: the listing of the machine code "
+          "does not have the kernel");
       return {};
     }
     report_.profile.counters.insert(counters.begin(), counters.end());
@@ -198,11 +207,14 @@ private:
     return {};
   }
 
+  Result<SliceLines> placesOfLines() const {
+    return SliceLines::make(rendered_.text, rendered_.chunks, subject_.specialization,
+                            request_.candidate.string(), rendered_.declarations);
+  }
+
   /// Replaces lines of the slice by lines of the user's files.
   Status tellUserLines(SassListing &listing) {
-    const std::string candidate = request_.candidate.string();
-    KOPT_TRY(const SliceLines lines, SliceLines::make(rendered_.text, rendered_.chunks,
-                                                      subject_.specialization, candidate));
+    KOPT_TRY(const SliceLines lines, placesOfLines());
     for (SassFunction &function : listing.functions)
       for (SassInstruction &instruction : function.instructions)
         for (SourceFrame &frame : instruction.frames)

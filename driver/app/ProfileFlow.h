@@ -35,7 +35,8 @@ struct ProfileReport {
   ProfileOutcome profile;
   Diagnosis diagnosis;
   std::string codeArch;             ///< of the machine code that was read; empty: none was read
-  std::vector<LineUse> lines;       ///< hottest first
+  std::vector<LineUse> lines;       ///< of the machine code, hottest first
+  HotLines executed;                ///< what lines executed, of a device that counts it
   std::optional<NcuReport> ncu;     ///< if it was requested
   std::vector<std::string> missing; ///< what could not be determined, by name, with the remedy
 };

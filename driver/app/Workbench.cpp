@@ -352,7 +352,12 @@ Result<std::unique_ptr<Judge>> Workbench::makeJudge(const TuneSubject &subject,
         code_->addTo(outcome, path, symbol);
       return outcome;
     };
-    services.devices.push_back({*member.runner, profile, member.name, member.thread.get()});
+    LinesFunction lines;
+    if (code_)
+      lines = [this, symbol = subject.specialization.symbol](const fs::path &path) {
+        return code_->lines(path, symbol);
+      };
+    services.devices.push_back({*member.runner, profile, member.name, member.thread.get(), lines});
   }
   return std::make_unique<LocalJudge>(std::move(services),
                                       Subject{subject.kernel, subject.specialization,

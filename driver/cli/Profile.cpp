@@ -3,6 +3,7 @@
 
 #include "driver/cli/Command.h"
 #include "driver/cli/Flags.h"
+#include "driver/model/Json.h"
 #include "driver/report/facts/CounterTable.h"
 #include "driver/support/Text.h"
 
@@ -106,6 +107,7 @@ json toJson(const ProfileReport &report) {
           {"rules_skipped", report.diagnosis.skipped},
           {"code_arch", report.codeArch.empty() ? json(nullptr) : json(report.codeArch)},
           {"lines", lines},
+          {"hot_lines", toJson(report.executed)},
           {"ncu", report.ncu ? toJson(*report.ncu) : json(nullptr)},
           {"missing", report.missing},
           {"sandbox", toJson(report.sandbox)}};
@@ -145,6 +147,27 @@ void printLines(const ProfileReport &report, std::size_t most) {
   }
 }
 
+/// The lines by what they executed, where the device counts that.
+void printExecuted(const HotLines &hot, std::size_t most) {
+  if (hot.lines.empty() || most == 0)
+    return;
+  std::cout << "\nlines that executed most (" << toString(hot.source)
+            << ": modelled instructions of warps, sectors of global memory)\n"
+            << "  instructions  sectors  where\n";
+  const auto share = [](double part, double all) {
+    return formatPercent(all > 0 ? part / all : 0);
+  };
+  for (std::size_t i = 0; i < std::min(most, hot.lines.size()); ++i) {
+    const HotLine &line = hot.lines[i];
+    std::cout << fmt::format(
+        "  {:>12}  {:>7}  {}  {}\n", share(line.instructions, hot.instructions),
+        share(line.sectors, hot.sectors),
+        line.file.empty() ? "not in your files"
+                          : fmt::format("{}:{}", shortPath(line.file), line.line),
+        line.text);
+  }
+}
+
 void print(const ProfileReport &report, std::size_t lines) {
   std::cout << fmt::format("{} ({}:{}), {}{}\n", report.label, shortPath(report.file), report.line,
                            report.device.modelled ? "emulated " : "", report.device.name);
@@ -167,6 +190,7 @@ void print(const ProfileReport &report, std::size_t lines) {
   for (const RuleHit &hit : report.diagnosis.hits)
     std::cout << fmt::format("  {} ({}): {}\n    what helps: {}\n", hit.severity, hit.id,
                              hit.finding, hit.action);
+  printExecuted(report.executed, lines);
   printLines(report, lines);
   if (report.ncu && report.ncu->ran) {
     std::cout << "\nNsight Compute\n";

@@ -388,6 +388,7 @@ Status DeviceJudge::measureBaseline(const Built &built, Trial &trial) {
     KOPT_CHECK(step("time", [&] { return timeBaseline(trial); }));
   if (options_.counters || runner_.device().modelled)
     KOPT_CHECK(step("profile", [&] { return profile(context_.baseline(), trial); }));
+  addHotLines(trial);
   KOPT_CHECK(step("emulated limits", [&]() -> Status {
     KOPT_CHECK(limitInstructions(trial));
     return findBlocksApart(trial);

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/DeviceJudge.h"
 
+#include "driver/device/CudaToolkit.h"
 #include "driver/judge/Claim.h"
 #include "driver/judge/EmulatedJudge.h"
 #include "driver/judge/checks/CompareBuffers.h"
+#include "driver/source/RenderSlice.h"
+#include "driver/source/SliceLines.h"
+#include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
 #include "driver/support/Log.h"
 #include "driver/workload/ApplyCandidate.h"
@@ -22,6 +26,9 @@ namespace {
 constexpr double kTimings = 6;
 /// The most of the time for a confirmation that one step of learning may take.
 constexpr double kShareOfTime = 0.2;
+/// The file names that modules record for the slice: emulated ones, and those of nvcc.
+constexpr const char *kEmulatedSlice = "slice.cu", *kLinesModule = "kopt-lines.cubin",
+                     *kLinesSlice = "kopt-lines.cubin.cu";
 constexpr const char *kNoTime = "the time budget was nearly used up; --budget-seconds gives more";
 
 } // namespace
@@ -274,6 +281,7 @@ Result<bool> DeviceJudge::timeLaunch(const Built &built, std::size_t index, std:
   }
   if (!outcome.counters.empty())
     timedCounters_[index] = outcome.counters;
+  timedLines_[index] = outcome.lines;
   throttled_.insert(outcome.throttled.begin(), outcome.throttled.end());
   otherLoad_.insert(outcome.otherLoad.begin(), outcome.otherLoad.end());
   return true;
@@ -287,6 +295,7 @@ Result<bool> DeviceJudge::time(const Built &built, const VerdictPolicy &policy,
   throttled_.clear();
   otherLoad_.clear();
   timedCounters_.clear();
+  timedLines_.clear();
   timedModule_ = built.module;
   // Simultaneous intervals: the confidence holds for the intervals of all candidates and launches
   // together.
@@ -372,6 +381,46 @@ Status DeviceJudge::profile(const Built &built, Trial &trial) {
   return {};
 }
 
+Result<std::vector<LineCost>> DeviceJudge::linesOfCode(const RenderedSlice &rendered,
+                                                       const std::string &candidateHash) const {
+  BuildRequest request = CandidateBuilder::requestOf(
+      subject(), options_, rendered, options_.scratch / "lines" / candidateHash / kLinesModule);
+  request.flags.push_back("-lineinfo"); // does not change the instructions
+  KOPT_CHECK(createDirectories(request.output.parent_path()));
+  KOPT_TRY(const BuildOutcome built, toolchain_.build(request));
+  if (!built.ok)
+    return makeError(ErrorCode::Environment, "it does not build with -lineinfo: " +
+                                                 built.log.substr(0, built.log.find('\n')));
+  return device_.lines(built.module);
+}
+
+void DeviceJudge::addHotLines(Trial &trial) const {
+  const bool isModelled = runner_.device().modelled;
+  const auto counted = timedLines_.find(context_.heaviest());
+  if (isModelled ? counted == timedLines_.end() || counted->second.empty()
+                 : !options_.counters || !device_.lines)
+    return;
+  const StageTimer timer(trial, "profile/lines");
+  const auto rendered =
+      renderSlice(subject().sliceText, subject().kernel, subject().specialization, trial.candidate);
+  if (!rendered)
+    return;
+  const auto costs = isModelled ? Result<std::vector<LineCost>>(counted->second)
+                     : isLate() ? makeError(ErrorCode::Environment, kNoTime)
+                                : linesOfCode(*rendered, trial.candidateHash);
+  trial.hotLines = hottestLines(costs.value_or(std::vector<LineCost>()),
+                                isModelled ? LineSource::Emulated : LineSource::Code);
+  if (!costs)
+    trial.hotLines.missing = inWords(costs.error());
+  if (isModelled)
+    trial.hotLines.launch = subject().workload.launches[context_.heaviest()].name;
+  const auto places = SliceLines::inPatchedFiles(*rendered, subject().kernel,
+                                                 subject().specialization, trial.candidate);
+  // Without places, no line is the user's.
+  places.value_or(SliceLines())
+      .tell(trial.hotLines, rendered->text, isModelled ? kEmulatedSlice : kLinesSlice);
+}
+
 /// Verifies and times a loaded module. Writes the verdict to the trial.
 Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purpose, Trial &trial) {
   const bool isConfirmation = purpose == Purpose::Confirmation;
@@ -424,6 +473,8 @@ Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purp
     trial.stage = check;
   }
   claim(built.launches, isDoubtful ? Depth::Win : depth, trial);
+  if (isConfirmation && trial.verdict == Verdict::Faster)
+    addHotLines(trial);
   if (timed && runner_.device().modelled && !isConfirmation)
     KOPT_CHECK(profile(built, trial));
   return {};

@@ -93,6 +93,11 @@ private:
                                        Trial &trial) const;
   Assurance assuranceSoFar(const Trial &trial) const;
   Status profile(const Built &built, Trial &trial);
+  /// Records hot lines: of the module timed last if times are modelled, otherwise of the machine
+  /// code. If there are none, the record says why.
+  void addHotLines(Trial &trial) const;
+  Result<std::vector<LineCost>> linesOfCode(const RenderedSlice &rendered,
+                                            const std::string &candidateHash) const;
   Status judge(const Candidate &candidate, Built &built, Purpose purpose, Trial &trial);
   void noteIncidents(Trial &trial);
 
@@ -136,6 +141,7 @@ private:
   std::set<std::size_t> warm_;         ///< launches of the workload that are timed with a warm L2
   std::uint32_t sharedOfBaseline_ = 0; ///< bytes of static shared memory of the original
   std::map<std::size_t, Counters> timedCounters_; ///< by launch, for the module timed last
+  std::map<std::size_t, std::vector<LineCost>> timedLines_; ///< as timedCounters_
   ModuleId timedModule_ = 0;
   std::set<std::string> throttled_, otherLoad_; ///< what disturbed the current timing
   std::unique_ptr<JobQueue> compilers_;         ///< last, as its jobs use the other members

@@ -25,6 +25,10 @@ namespace kopt {
 using ProfileFunction = std::function<Result<ProfileOutcome>(
     ModuleId, const std::filesystem::path &module, const Launch &)>;
 
+/// The costs of the lines of a built module's code.
+using LinesFunction =
+    std::function<Result<std::vector<LineCost>>(const std::filesystem::path &module)>;
+
 /// A device that candidates are judged on.
 struct JudgeDevice {
   Runner &runner;
@@ -32,6 +36,7 @@ struct JudgeDevice {
   std::string name;           ///< as Trial::gpu
   JobQueue *thread = nullptr; ///< queue with the only thread that uses the runner; null: the
                               ///< caller's thread uses it
+  LinesFunction lines{};      ///< empty: there is none; unused if times are modelled
 };
 
 /// Emulated devices beside GPUs; each judge opens its own.

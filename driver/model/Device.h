@@ -4,6 +4,7 @@
 
 #include "driver/model/Counters.h"
 #include "driver/model/Fields.h"
+#include "driver/model/HotLines.h"
 #include "driver/model/Workload.h"
 #include "driver/support/Clock.h"
 
@@ -149,6 +150,7 @@ struct TimingOutcome {
   std::vector<std::filesystem::path> buffersA, buffersB;
   Counters
       counters; ///< of the second module, if modelled: the device counts them to compute the time
+  std::vector<LineCost> lines; ///< as `counters`
   StageSeconds stages;
   double smClockMHz = 0; ///< median over the samples; 0 if unknown
   std::vector<std::string>
@@ -200,6 +202,7 @@ struct ProfileOutcome {
   RunStatus status = RunStatus::Ok;
   std::string detail, source; ///< source: "emulated", "cupti", "ncu", "ptxas"
   Counters counters;
+  std::vector<LineCost> lines; ///< of the text that was built; empty if the device counts none
   StageSeconds stages;
 };
 

@@ -180,6 +180,7 @@ struct Trial {
   std::optional<Speedup> speedup; ///< weighted over the workload's launches
   Counters counters;
   std::string counterSource;
+  HotLines hotLines; ///< only of the baseline and of confirmations
   /// The device that judged it, "1 GPU-8f0e…" (ordinal and UUID) or "0 emulated"; empty if it was
   /// decided before it ran.
   std::string gpu;
@@ -195,6 +196,6 @@ struct Trial {
 };
 KOPT_FIELDS(Trial, id, candidateHash, candidate, verdict, stage, reason, check, checks, findings,
             sliceText, buildLog, moduleHash, resources, timings, speedup, counters, counterSource,
-            gpu, seconds, stages, purpose, assurance)
+            hotLines, gpu, seconds, stages, purpose, assurance)
 
 } // namespace kopt

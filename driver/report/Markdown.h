@@ -14,4 +14,12 @@ inline std::string cell(const std::string &text) {
   return replaceAll(replaceAll(plain, "\r", ""), "\n", " ");
 }
 
+/// Code inside a table cell, where only a bar is structure. Backticks become quotes.
+inline std::string codeCell(const std::string &code) {
+  if (code.empty())
+    return code;
+  const std::string plain = replaceAll(replaceAll(code, "|", "\\|"), "`", "'");
+  return "`" + replaceAll(replaceAll(plain, "\r", ""), "\n", " ") + "`";
+}
+
 } // namespace kopt

@@ -4,6 +4,7 @@
 #include "driver/judge/Statistics.h"
 #include "driver/report/Markdown.h"
 #include "driver/report/facts/CounterTable.h"
+#include "driver/report/facts/HotLineTable.h"
 #include "driver/report/facts/Reproduce.h"
 #include "driver/support/Text.h"
 #include "driver/support/UnifiedDiff.h"
@@ -63,6 +64,7 @@ public:
     change();
     counters();
     rules();
+    hotLines();
     verification();
     trials();
     decisions();
@@ -253,6 +255,39 @@ private:
           line("- on the winner only: **{}** (`{}`): {}", hit.severity, hit.id, hit.finding);
     if (!before_.skipped.empty())
       line("\nNot judged, because a counter is missing: {}.", join(before_.skipped, "; "));
+  }
+
+  void hotLines() {
+    const Trial *baseline = history_.baseline();
+    if (!baseline)
+      return;
+    section("Hot lines");
+    if (const std::string how = howCounted(baseline->hotLines); !how.empty())
+      line("{}\n", how);
+    lineTable("baseline", baseline->hotLines);
+    if (const HotLines *winners = winnersHotLines(history_)) {
+      line("");
+      lineTable("winner, in the file as its patch leaves it", *winners);
+    }
+    line("\nMore of the lines of one launch: `{}`.", profileCommand(run_));
+  }
+
+  void lineTable(const char *whose, const HotLines &hot) {
+    const HotLineTable table = hotLineTable(run_, hot);
+    if (table.rows.empty()) {
+      line("There are none of the {}: {}.", whose, table.missing);
+      return;
+    }
+    const auto sectors = [](const std::optional<double> &share) {
+      return share ? formatPercent(*share) : "not counted";
+    };
+    line("| {} | instructions | sectors | text |", whose);
+    line("|---|---:|---:|---|");
+    for (const HotLineRow &row : table.rows)
+      line("| {} | {} | {} | {} |", row.place.empty() ? "not in your files" : cell(row.place),
+           formatPercent(row.instructions), sectors(row.sectors), codeCell(row.text));
+    line("| all other lines | {} | {} | |", formatPercent(table.otherInstructions),
+         sectors(table.otherSectors));
   }
 
   const char *onTheWinner(const std::string &rule) const {

@@ -139,6 +139,7 @@ Result<std::optional<Trial>> confirmWinner(const SearchHistory &history, Judge &
     winner.timings = confirmed.timings;
     winner.checks = confirmed.checks; // all checks: the search leaves out those for winners
     winner.assurance = confirmed.assurance;
+    winner.hotLines = confirmed.hotLines;
     winner.reason = confirmed.reason;
     return winner;
   }

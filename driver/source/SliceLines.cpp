@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/source/SliceLines.h"
 
+#include "driver/source/SourceEdits.h"
 #include "driver/support/FileSystem.h"
+#include "driver/support/Text.h"
 
 #include <algorithm>
 #include <cctype>
@@ -95,6 +97,74 @@ SliceLines::make(const std::string &text,
       KOPT_CHECK(findInCandidate(first, chunk));
   }
   return result;
+}
+
+Result<SliceLines> SliceLines::inPatchedFiles(const RenderedSlice &rendered,
+                                              const KernelSpec &kernel,
+                                              const Specialization &specialization,
+                                              const Candidate &candidate) {
+  KOPT_TRY(const std::vector<SourceEdit> edits, writeBackEdits(kernel, specialization, candidate));
+  KOPT_TRY(auto byFile, editsByFile(edits));
+  const std::string_view slice = rendered.text;
+  SliceLines result;
+  result.lines_.resize(linesBefore(slice, slice.size()) + 1);
+  std::map<std::string, std::string> patched; // by path
+  const auto patchedText = [&](const std::string &path) -> Result<const std::string *> {
+    if (const auto known = patched.find(path); known != patched.end())
+      return &known->second;
+    KOPT_TRY(const std::string original, readFile(path));
+    KOPT_TRY(std::string text, applyEdits(original, byFile[path]));
+    return &patched.emplace(path, std::move(text)).first->second;
+  };
+  // Records where the text at `begin` of the slice is in the file.
+  const auto note = [&](std::uint64_t begin, std::string_view text, const std::string &path,
+                        std::string_view file, std::size_t offset) {
+    const unsigned first = linesBefore(slice, begin), line = linesBefore(file, offset) + 1;
+    for (unsigned i = 0; i <= linesBefore(text, text.size()); ++i)
+      result.lines_[first + i] = {path, line + i};
+  };
+  for (std::size_t i = 0; i < rendered.chunks.size() && i < specialization.chunks.size(); ++i) {
+    const SourceRange &source = specialization.chunks[i].source;
+    const auto [begin, end] = rendered.chunks[i];
+    if (source.file.empty() || begin >= end || end > slice.size())
+      continue;
+    const std::string_view chunk = slice.substr(begin, end - begin);
+    KOPT_TRY(const std::string *file, patchedText(source.file));
+    std::size_t offset = source.begin;
+    for (const SourceEdit &edit : byFile[source.file])
+      if (edit.range.end <= source.begin)
+        offset += edit.text.size() - (edit.range.end - edit.range.begin);
+    if (offset > file->size() || file->compare(offset, chunk.size(), chunk) != 0)
+      offset = file->find(chunk);
+    if (offset != std::string::npos)
+      note(begin, chunk, source.file, *file, offset);
+  }
+  for (const auto &[begin, end] : rendered.declarations)
+    for (const auto &[path, file] : patched) {
+      if (begin >= end || end > slice.size())
+        continue;
+      const std::string_view declaration = slice.substr(begin, end - begin);
+      if (const std::size_t offset = file.find(declaration); offset != std::string::npos)
+        note(begin, declaration, path, file, offset);
+    }
+  return result;
+}
+
+void SliceLines::tell(HotLines &hot, std::string_view sliceText, std::string_view name) const {
+  const std::vector<std::string> texts = split(sliceText, '\n');
+  for (HotLine &line : hot.lines) {
+    if (std::filesystem::path(line.file).filename() != name) {
+      const auto whole = std::ranges::find(texts, "#line 1 \"" + line.file + "\"");
+      if (std::ptrdiff_t(line.line) < texts.end() - whole)
+        line.text = trim(whole[std::ptrdiff_t(line.line)]);
+      continue;
+    }
+    if (line.line > 0 && line.line <= texts.size())
+      line.text = trim(texts[line.line - 1]);
+    const std::optional<UserLine> place = at(line.line);
+    line.file = place ? place->file : "";
+    line.line = place ? place->line : 0;
+  }
 }
 
 std::string SliceLines::tell(std::string_view message) const {

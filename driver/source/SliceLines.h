@@ -2,7 +2,9 @@
 // Maps lines of a slice to lines of the user's files.
 #pragma once
 
+#include "driver/model/HotLines.h"
 #include "driver/model/KernelSpec.h"
+#include "driver/source/RenderSlice.h"
 
 #include <optional>
 #include <string>
@@ -29,6 +31,12 @@ public:
        const Specialization &specialization, const std::string &candidate = "",
        const std::vector<std::pair<std::uint64_t, std::uint64_t>> &declarations = {});
 
+  /// The lines of a candidate's slice in the user's files as its patch leaves them; those of the
+  /// baseline in the files as they are. Fails as writeBackEdits() and make().
+  static Result<SliceLines> inPatchedFiles(const RenderedSlice &rendered, const KernelSpec &kernel,
+                                           const Specialization &specialization,
+                                           const Candidate &candidate);
+
   /// The user's line; nothing for lines that only the slice has, and for changed ones that were not
   /// found.
   std::optional<UserLine> at(unsigned sliceLine) const;
@@ -37,6 +45,11 @@ public:
   /// "scale.cu:31", with the path if two files have the same name. Lines that the user's files do
   /// not have stay as they are.
   std::string tell(std::string_view message) const;
+
+  /// Gives hot lines of the slice, whose name is `name`, their text in it and the user's place; the
+  /// file is empty if the user has no such line. Lines of a file that the slice has as a whole,
+  /// after `#line 1`, are the user's already, and only get their text.
+  void tell(HotLines &hot, std::string_view sliceText, std::string_view name) const;
 
 private:
   std::vector<UserLine> lines_; ///< by line of the slice, from 0; the file is empty if unknown

@@ -31,7 +31,7 @@ constexpr const char *kTrialColumns =
     "hash = build_log), "
     "module_hash, resources, counter_source, seconds, has_speedup, speedup, speedup_low, "
     "speedup_high, confidence, "
-    "pairs, modelled, processes, gpu FROM trials WHERE run_id = ? ORDER BY id";
+    "pairs, modelled, processes, gpu, hot_lines FROM trials WHERE run_id = ? ORDER BY id";
 
 constexpr const char *kCallColumns = "SELECT request_hash, purpose, model, request, reply, "
                                      "input_tokens, output_tokens, cached_tokens, seconds "
@@ -371,8 +371,8 @@ private:
         "stage, reason, findings, assurance, slice_text, build_log, module_hash, "
         "resources, counter_source, seconds, has_speedup, "
         "speedup, speedup_low, speedup_high, confidence, pairs, modelled, "
-        "processes, gpu) "
-        "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+        "processes, gpu, hot_lines) "
+        "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     insert.bind(run).bind(trial.candidateHash).bind(int(trial.purpose));
     insert.bind(candidate.proposer).bind(candidate.title).bind(candidate.technique);
     insert.bind(candidate.rationale).bind(canonicalJson(candidate.parents)).bind(dumpJson(change));
@@ -390,7 +390,7 @@ private:
       insert.bindNull();
     insert.bind(trial.counterSource).bind(trial.seconds).bind(trial.speedup.has_value());
     bindSpeedup(insert, trial.speedup.value_or(Speedup{}));
-    return insert.bind(trial.gpu).run();
+    return insert.bind(trial.gpu).bind(dumpJson(toJson(trial.hotLines))).run();
   }
 
   Status insertTiming(std::int64_t trial, std::size_t position, const LaunchTiming &timing) {
@@ -445,11 +445,13 @@ private:
     if (hasSpeedup)
       trial.speedup = speedup;
     trial.gpu = row.text();
+    const std::string hotLines = row.text();
     try {
       if (hasResources)
         trial.resources = fromStored<ModuleInfo>(resources);
       trial.findings = listFromStored<Finding>(findings);
       trial.assurance = fromStored<Assurance>(assurance);
+      trial.hotLines = fromStored<HotLines>(hotLines);
       KOPT_TRY(candidate.parents, fromJson<std::vector<std::string>>(json::parse(parents)));
       const json parts = json::parse(change);
       readChange(parts, candidate);

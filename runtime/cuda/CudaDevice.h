@@ -37,7 +37,8 @@ public:
   Status time(const LaunchRequest &request, bool cold, double &seconds) override;
   Status timeBatch(const std::vector<LaunchRequest> &requests, bool cold,
                    double &secondsEach) override;
-  Status profile(const LaunchRequest &request, Counters &out) override;
+  Status profile(const LaunchRequest &request, Counters &out,
+                 std::vector<LineCost> *lines = nullptr) override;
   Status countHardware(const LaunchRequest &request, const CounterRequest &counters, Counters &out,
                        std::string &why) override;
   /// Launches kopt's own probe kernel (CudaProbe.cpp), which the driver compiles from PTX, and

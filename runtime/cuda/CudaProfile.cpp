@@ -47,7 +47,7 @@ void CudaDevice::occupancyLimits(const ModuleProperties &facts, double threads,
     out["launch__occupancy_limit_shared_mem"] = whole(shared / used);
 }
 
-Status CudaDevice::profile(const LaunchRequest &request, Counters &out) {
+Status CudaDevice::profile(const LaunchRequest &request, Counters &out, std::vector<LineCost> *) {
   LoadedModule *module = nullptr;
   if (Status status = prepare(request, module); !status.ok())
     return status;

@@ -85,6 +85,14 @@ struct LaunchRequest {
 /// Values by Nsight Compute metric name. An unknown metric is absent, never zero.
 using Counters = std::map<std::string, double>;
 
+/// What one line of the source costs in one launch.
+struct LineCost {
+  std::string file; ///< empty: no line is known
+  std::uint32_t line = 0;
+  double instructions = 0; ///< executed, one for each warp
+  double sectors = 0;      ///< of global memory, in requests of warps
+};
+
 /// What a device reached in a measurement, a second: a lower bound of what it can do, never an
 /// upper bound. 0: not measured.
 struct MeasuredRates {
@@ -142,7 +150,9 @@ public:
   virtual Status timeBatch(const std::vector<LaunchRequest> &requests, bool cold,
                            double &secondsEach);
   /// What is known of one launch without hardware counters; on the emulated device, all counters.
-  virtual Status profile(const LaunchRequest &request, Counters &out) = 0;
+  /// `lines`, if any, gets the cost of each line, from a device that counts it.
+  virtual Status profile(const LaunchRequest &request, Counters &out,
+                         std::vector<LineCost> *lines = nullptr) = 0;
   /// Hardware counters in addition to those of profile(), from cold caches; a metric that the
   /// device does not have is absent. If the device has no counters, the status is Ok and `why`
   /// gives the reason and the remedy; this is the default.

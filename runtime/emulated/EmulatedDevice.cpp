@@ -225,10 +225,11 @@ Status EmulatedDevice::launch(const LaunchRequest &request) {
 
 /// Executes one launch and counts everything, unless the same launch on the same data was counted
 /// before. Does not look for races; launch() does.
-Status EmulatedDevice::count(const LaunchRequest &request, const Prepared &prepared, Counted &out) {
+Status EmulatedDevice::count(const LaunchRequest &request, const Prepared &prepared,
+                             const Counted *&out) {
   const std::uint64_t key = fingerprint(request);
   if (const auto known = counted_.find(key); known != counted_.end()) {
-    out = known->second;
+    out = &known->second;
     return {};
   }
   l2_.clear();
@@ -247,7 +248,9 @@ Status EmulatedDevice::count(const LaunchRequest &request, const Prepared &prepa
   launching_ = nullptr;
   if (!status.ok())
     return status;
-  out = counted_[key] = {trace.counts(), l2_.dirtySectors()};
+  Counted &counted = counted_[key];
+  counted = {trace.counts(), l2_.dirtySectors(), trace.lineCosts()};
+  out = &counted;
   return {};
 }
 
@@ -269,13 +272,13 @@ Status EmulatedDevice::time(const LaunchRequest &request, bool cold, double &sec
   Prepared prepared;
   if (Status status = prepare(request, prepared); !status.ok())
     return status;
-  Counted counted;
+  const Counted *counted = nullptr;
   if (Status status = count(request, prepared, counted); !status.ok())
     return status;
   // In launches that are repeated back to back, data that fits in L2 stays there; data that does
   // not fit has been evicted by the next launch.
-  LaunchCounts &counts = counted.counts;
-  const double touched = double(counts.dramReadSectors) * 32 + double(counted.dirtySectors) * 32;
+  LaunchCounts counts = counted->counts;
+  const double touched = double(counts.dramReadSectors) * 32 + double(counted->dirtySectors) * 32;
   if (!cold && touched < 0.8 * gpu_.l2Bytes) {
     counts.l2Hits += counts.dramReadSectors;
     counts.dramReadSectors = 0;
@@ -284,16 +287,19 @@ Status EmulatedDevice::time(const LaunchRequest &request, bool cold, double &sec
   return {};
 }
 
-Status EmulatedDevice::profile(const LaunchRequest &request, Counters &out) {
+Status EmulatedDevice::profile(const LaunchRequest &request, Counters &out,
+                               std::vector<LineCost> *lines) {
   out.clear();
   Prepared prepared;
   if (Status status = prepare(request, prepared); !status.ok())
     return status;
-  Counted counted;
+  const Counted *counted = nullptr;
   if (Status status = count(request, prepared, counted); !status.ok())
     return status;
-  out = makeCounters(gpu_, prepared.shape, counted.counts,
-                     rooflineTime(gpu_, prepared.shape, counted.counts));
+  out = makeCounters(gpu_, prepared.shape, counted->counts,
+                     rooflineTime(gpu_, prepared.shape, counted->counts));
+  if (lines)
+    *lines = counted->lines;
   return {};
 }
 

@@ -36,7 +36,8 @@ public:
   Status copy(Address to, Address from, std::size_t bytes) override;
   Status launch(const LaunchRequest &request) override;
   Status time(const LaunchRequest &request, bool cold, double &seconds) override;
-  Status profile(const LaunchRequest &request, Counters &out) override;
+  Status profile(const LaunchRequest &request, Counters &out,
+                 std::vector<LineCost> *lines = nullptr) override;
   double smClockMHz() const override { return gpu_.smClockMHz; }
 
 private:
@@ -50,8 +51,10 @@ private:
   struct Counted {
     LaunchCounts counts;
     std::uint64_t dirtySectors = 0; ///< left in L2 at the end
+    std::vector<LineCost> lines;
   };
-  Status count(const LaunchRequest &request, const Prepared &prepared, Counted &out);
+  /// `out` is valid until the next call.
+  Status count(const LaunchRequest &request, const Prepared &prepared, const Counted *&out);
   std::uint64_t fingerprint(const LaunchRequest &request) const;
   std::string describe(std::uint64_t address, std::uint32_t bytes) const;
   Status checkRange(Address address, std::size_t bytes, const char *what) const;

@@ -234,7 +234,8 @@ Status PairTimer::timeModelled(TimingResult &out) {
       return status;
   }
   // The device has counted them while it timed; nothing has changed since.
-  if (Status status = named(b_, device_.profile(b_.requests[0], out.counters)); !status.ok())
+  if (Status status = named(b_, device_.profile(b_.requests[0], out.counters, &out.lines));
+      !status.ok())
     return status;
   if (!plan_.outputsB.empty()) {
     BufferSet &buffers = *b_.sets[0];

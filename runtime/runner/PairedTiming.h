@@ -31,6 +31,7 @@ struct TimingResult {
   std::vector<std::pair<double, double>> samples; ///< seconds of the first and the second module
   /// Of the second module, on a modelled device, which counts while it times.
   Counters counters;
+  std::vector<LineCost> lines;
   double smClockMHz = 0;
   std::vector<std::string> throttled; ///< reasons; such times are not evidence
 };

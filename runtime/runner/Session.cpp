@@ -33,6 +33,16 @@ Message statusReply(const Status &status) {
   return reply;
 }
 
+/// Adds what was counted of a launch, for `profile` and `time`.
+void addCounts(Message &reply, const Counters &counters, const std::vector<LineCost> &lines) {
+  for (const auto &[name, value] : counters)
+    reply.addList("counter", {name, protocol::formatDouble(value)});
+  for (const LineCost &line : lines)
+    reply.addList("line",
+                  {line.file, std::to_string(line.line), protocol::formatDouble(line.instructions),
+                   protocol::formatDouble(line.sectors)});
+}
+
 void addCounts(Message &reply, const std::string &key, const std::vector<std::uint64_t> &counts) {
   std::vector<std::string> words;
   for (const std::uint64_t count : counts)
@@ -304,8 +314,7 @@ Message Session::time(const Message &request, Stages &stages) {
   reply.add("batch", result.batch);
   reply.addDouble("sm_clock_mhz", result.smClockMHz);
   reply.addList("throttled", result.throttled);
-  for (const auto &[name, value] : result.counters)
-    reply.addList("counter", {name, protocol::formatDouble(value)});
+  addCounts(reply, result.counters, result.lines);
   return reply;
 }
 
@@ -341,8 +350,9 @@ Message Session::profile(const Message &request, Stages &stages) {
   if (const Status status = prepared.prepare(!wanted.metrics.empty()); !status.ok())
     return statusReply(status);
   Counters counters;
+  std::vector<LineCost> lines;
   const Stages::Scope stage(stages, "count");
-  Status status = device_.profile(prepared.deviceRequest(), counters);
+  Status status = device_.profile(prepared.deviceRequest(), counters, &lines);
   std::string noCounters;
   if (status.ok() && !wanted.metrics.empty())
     status = device_.countHardware(prepared.deviceRequest(), wanted, counters, noCounters);
@@ -351,8 +361,7 @@ Message Session::profile(const Message &request, Stages &stages) {
     return reply;
   if (!noCounters.empty())
     reply.add("no_counters", noCounters);
-  for (const auto &[name, value] : counters)
-    reply.addList("counter", {name, protocol::formatDouble(value)});
+  addCounts(reply, counters, lines);
   return reply;
 }
 

@@ -62,7 +62,8 @@ class ProfileTest(KoptTest):
 
 class Profile(ProfileTest):
     def test_counters_and_rules_of_the_emulated_device(self):
-        kernel = self.profile(self.copy(DATA / "scale.cu"), env={"KOPT_CUDA_PATH": "none"})
+        file = self.copy(DATA / "scale.cu")
+        kernel = self.profile(file, env={"KOPT_CUDA_PATH": "none"})
         self.assertEqual(kernel["kernel"], "scale")
         self.assertTrue(kernel["modelled"])
         self.assertEqual(kernel["counter_source"], "emulated")
@@ -74,6 +75,14 @@ class Profile(ProfileTest):
         # What there is not is named, never zero.
         self.assertIsNone(kernel["code_arch"])
         self.assertEqual(kernel["lines"], [])
+        hot = kernel["hot_lines"]
+        self.assertEqual(hot["source"], "emulated")
+        self.assertEqual(hot["instructions"], kernel["counters"]["smsp__inst_executed.sum"])
+        store = next(number for number, line in enumerate(file.read_text().splitlines(), 1) if "factor * in[" in line)
+        self.assertEqual((hot["lines"][0]["file"], hot["lines"][0]["line"]), (str(file), store))
+        self.assertEqual(hot["lines"][0]["sectors"], hot["sectors"])
+        self.assertIn(f"scale.cu:{store}  out[row * columns + column] = factor",
+                      self.kopt_ok("profile", file, "--device", "emulated", *FLAGS, env={"KOPT_CUDA_PATH": "none"}).stdout)
         self.assertFalse([name for name in kernel["counters"] if name.startswith(("sass__", "ptxas__"))])
         missing = "\n".join(kernel["missing"])
         self.assertIn("hardware counters: the device is emulated", missing)
@@ -103,6 +112,7 @@ class Profile(ProfileTest):
         self.assertEqual(first["loop_depth"], 1)
         self.assertIsNone(first["executed"])
         self.assertEqual(sum(line["instructions"] for line in kernel["lines"]), 6)
+        self.assertGreater(len(kernel["hot_lines"]["lines"]), 2)  # what was executed stays beside the code
         self.assertTrue(any(line["classes"].get("fp64") == 1 for line in kernel["lines"])) # of a header, for its caller
 
     def test_a_named_candidate(self):

@@ -13,7 +13,67 @@ import unittest
 from kopt_test import BIN, DATA, KoptTest
 
 
+SUMS = """#include <kopt/kopt.h>
+
+constexpr int BLOCK = 32;
+
+KOPT_TUNE("arg rows = 96", "arg columns = 64", "extent in = rows * columns", "extent out = rows",
+          "param BLOCK in {32, 64}")
+__global__ void sums(const float *in, float *out, int rows, int columns) {
+  int row = blockIdx.x * BLOCK + threadIdx.x;
+  if (row >= rows)
+    return;
+  float sum = 0;
+  for (int i = 0; i < columns; ++i)
+    sum += in[row * columns + i];
+  out[row] = sum;
+}
+
+void run(const float *in, float *out, int rows, int columns) {
+  sums<<<(rows + BLOCK - 1) / BLOCK, BLOCK>>>(in, out, rows, columns);
+}
+"""
+
+
 class Report(KoptTest):
+    def test_the_inner_loop_is_the_hot_line(self):
+        file = self.write("sums.cu", SUMS)
+        self.tune("sums.cu", "--proposers", "params", "--trials", 2)
+        number, text = next((number, line.strip()) for number, line in enumerate(SUMS.splitlines(), 1) if "sum +=" in line)
+        run = json.loads(self.kopt_ok("report", "--format", "json").stdout)
+        with_lines = [trial for trial in run["trials"] if trial["hot_lines"]["lines"]]
+        self.assertEqual([trial["purpose"] for trial in with_lines], ["search", "confirmation"])
+        self.assertEqual(with_lines[0], run["trials"][0])
+        for trial in with_lines:
+            hot = trial["hot_lines"]
+            self.assertEqual(hot["source"], "emulated")
+            first = hot["lines"][0]
+            self.assertEqual((first["file"], first["line"], first["text"]), (str(file), number, text))
+            self.assertGreater(first["instructions"], 0.4 * hot["instructions"])
+            # 96 rows of 64 elements, each in a sector of its own; the sums are twelve sectors.
+            self.assertEqual(first["sectors"], 96 * 64)
+            self.assertEqual(hot["sectors"], 96 * 64 + 12)
+            self.assertLessEqual(sum(line["instructions"] for line in hot["lines"]), hot["instructions"])
+        self.assertEqual(with_lines[0]["hot_lines"]["instructions"], run["trials"][0]["counters"]["smsp__inst_executed.sum"])
+
+        markdown = self.kopt_ok("report").stdout
+        rows = re.findall(rf"\| sums\.cu:{number} \| ([0-9.]+)% \| 99\.8% \| `(.*)` \|", markdown)
+        self.assertEqual([text for _, text in rows], [text, text])
+        page = self.kopt_ok("report", "--format", "html").stdout
+        section = html.unescape(re.search(r'<section id="lines" .*?</section>', page, re.S).group(0))
+        self.assertIn("Counted on the emulated device", section)
+        self.assertIn("Winner, in the file as its patch leaves it", section)
+        self.assertEqual(section.count(f">sums.cu:{number}</th>"), 2)
+        self.assertEqual(section.count(f"<code>{text}</code>"), 2)
+        self.assertIn(f"hot line (emulated): sums.cu:{number} has ", self.kopt_ok("explain").stdout)
+        self.assertIn(f"sums.cu:{number} has ", self.kopt_ok("explain", "latest", 1).stdout)
+
+        # The winner's lines are those of the patched file.
+        self.kopt_ok("apply", "--modelled")
+        patched = file.read_text().splitlines()
+        for line in with_lines[1]["hot_lines"]["lines"]:
+            self.assertEqual(patched[line["line"] - 1].strip(), line["text"])
+
     def test_a_run_is_opened_explained_and_made_again(self):
         self.folder = self.folder / "my kernels"
         self.folder.mkdir()
@@ -70,6 +130,7 @@ class Report(KoptTest):
         self.assertIn("Round 1: '", said)
         self.assertIn("The search stopped after", said)
         self.assertEqual(self.kopt_ok("explain", name).stdout, said)
+        self.assertIn('<section id="lines" ', page)
 
         answer = json.loads(self.kopt_ok("explain", name, "--json").stdout)
         self.assertEqual(answer["command"], "explain")

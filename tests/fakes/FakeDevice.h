@@ -127,7 +127,8 @@ public:
     batchesCold += cold;
     return Device::timeBatch(requests, false, out);
   }
-  Status profile(const LaunchRequest &request, runtime::Counters &out) override {
+  Status profile(const LaunchRequest &request, runtime::Counters &out,
+                 std::vector<runtime::LineCost> * = nullptr) override {
     out["launch__block_size"] = double(request.block[0]) * request.block[1] * request.block[2];
     return launch(request);
   }

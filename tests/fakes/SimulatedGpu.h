@@ -59,8 +59,9 @@ public:
     seconds *= kSlower;
     return status;
   }
-  Status profile(const runtime::LaunchRequest &request, runtime::Counters &out) override {
-    return device_->profile(blind(request), out);
+  Status profile(const runtime::LaunchRequest &request, runtime::Counters &out,
+                 std::vector<runtime::LineCost> *lines = nullptr) override {
+    return device_->profile(blind(request), out, lines);
   }
 
 private:

@@ -28,6 +28,21 @@ Counters countersOf(const Message &reply) {
   return counters;
 }
 
+std::vector<LineCost> lineCostsOf(const Message &reply) {
+  std::vector<LineCost> lines;
+  for (const std::vector<std::string> &line : reply.lists("line")) {
+    if (line.size() != 4)
+      continue;
+    const auto number = protocol::parseNumber<unsigned>(line[1]);
+    const auto instructions = protocol::parseNumber<double>(line[2]),
+               sectors = protocol::parseNumber<double>(line[3]);
+    if (number && instructions && sectors && std::isfinite(*instructions) &&
+        std::isfinite(*sectors))
+      lines.push_back({line[0], *number, *instructions, *sectors});
+  }
+  return lines;
+}
+
 StageSeconds stagesOf(const Message &reply) {
   StageSeconds stages;
   for (const std::vector<std::string> &stage : reply.lists("stage"))

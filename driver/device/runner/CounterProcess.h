@@ -41,6 +41,9 @@ private:
   bool unavailable_ = false; ///< permanently; the reason has been given
 };
 
+/// The costs of lines in a reply to `profile` or `time`.
+std::vector<LineCost> lineCostsOf(const runtime::protocol::Message &reply);
+
 /// The counters with a finite value of a reply to `profile`.
 Counters countersOf(const runtime::protocol::Message &reply);
 /// The seconds by stage of a reply.

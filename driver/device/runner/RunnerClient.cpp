@@ -441,8 +441,10 @@ Result<TimingOutcome> RunnerClient::time(ModuleId a, const Launch &launchA, Modu
   outcome.batch = answer.number<std::uint32_t>("batch").value_or(1);
   outcome.smClockMHz = answer.number<double>("sm_clock_mhz").value_or(0);
   outcome.throttled = answer.list("throttled");
-  if (outcome.modelled)
+  if (outcome.modelled) {
     outcome.counters = countersOf(answer);
+    outcome.lines = lineCostsOf(answer);
+  }
   if (!outcome.modelled)
     outcome.buffersA = paths(placesA.paths);
   outcome.buffersB = paths(placesB.paths);
@@ -473,6 +475,7 @@ Result<ProfileOutcome> RunnerClient::profile(ModuleId id, const Launch &launch,
   if (reply.status != RunStatus::Ok)
     return outcome;
   outcome.counters = countersOf(reply.message);
+  outcome.lines = lineCostsOf(reply.message);
   if (device_.kind != DeviceKind::Cuda) {
     outcome.source = toString(device_.kind);
     return outcome;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/device/sass/CodeCounter.h"
 
+#include "driver/device/sass/SourceLines.h"
+
 #include <chrono>
 
 namespace kopt {
@@ -32,6 +34,18 @@ void CodeCounter::addTo(ProfileOutcome &outcome, const std::filesystem::path &cu
   }
   if (!reason.empty())
     outcome.detail += (outcome.detail.empty() ? "" : "; ") + reason;
+}
+
+Result<std::vector<LineCost>> CodeCounter::lines(const std::filesystem::path &cubin,
+                                                 const std::string &symbol) const {
+  KOPT_TRY(const SassListing listing, disassembler_.list(cubin));
+  std::vector<LineCost> costs;
+  for (const LineUse &use : linesOf(listing, symbolIn(listing, symbol)))
+    costs.push_back({use.place.file, use.place.line, double(use.mix.all), 0});
+  if (costs.empty())
+    return makeError(ErrorCode::Internal,
+                     "the listing of the machine code does not contain the kernel " + symbol);
+  return costs;
 }
 
 } // namespace kopt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds the counters of a kernel's machine code to those of its launch.
+// Counts a kernel's machine code: as counters that are added to those of its launch, and by line.
 #pragma once
 
 #include "driver/device/sass/Disassembler.h"
@@ -16,6 +16,12 @@ public:
   /// once and not tried again.
   void addTo(ProfileOutcome &outcome, const std::filesystem::path &cubin,
              const std::string &symbol);
+
+  /// The instructions of the code by line, lines inside loops first; sectors are not known. The
+  /// module needs line information. Fails as Disassembler::list(), and with Internal if the listing
+  /// does not have the kernel.
+  Result<std::vector<LineCost>> lines(const std::filesystem::path &cubin,
+                                      const std::string &symbol) const;
 
 private:
   Disassembler disassembler_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/report/facts/Explain.h"
 
+#include "driver/report/facts/HotLineTable.h"
 #include "driver/report/facts/RunHistory.h"
 #include "driver/report/facts/TrialExplainer.h"
 #include "driver/support/Text.h"
@@ -11,6 +12,8 @@
 
 namespace kopt {
 namespace {
+
+constexpr std::size_t kHotLines = 3; ///< of the baseline, in the story of a run
 
 template <class... Ts> struct Overloaded : Ts... {
   using Ts::operator()...;
@@ -64,6 +67,9 @@ private:
     for (const LaunchTiming &timing : baseline->timings)
       measured.details.push_back(
           fmt::format("launch {}: {}", timing.launch, formatDuration(timing.baselineSeconds)));
+    for (std::string &hot : inWords(hotLineTable(history_.run, baseline->hotLines), kHotLines))
+      measured.details.push_back(
+          fmt::format("hot line ({}): {}", toString(baseline->hotLines.source), hot));
     rules(*baseline, nullptr, "the baseline", 0);
   }
 

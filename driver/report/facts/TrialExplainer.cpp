@@ -2,6 +2,7 @@
 #include "driver/report/facts/TrialExplainer.h"
 
 #include "driver/report/facts/Explain.h"
+#include "driver/report/facts/HotLineTable.h"
 #include "driver/support/Text.h"
 #include "driver/support/UnifiedDiff.h"
 
@@ -52,6 +53,7 @@ public:
     origin();
     change();
     stages();
+    hotLines();
     verdict();
     aftermath();
     return std::move(result_);
@@ -160,6 +162,15 @@ private:
                 : fmt::format("{:.3f}x [{:.3f}, {:.3f}] from {} pairs", timing.speedup.estimate,
                               timing.speedup.low, timing.speedup.high, timing.speedup.pairs)));
     }
+  }
+
+  /// Only the baseline and confirmations have some. The winner has those of its confirmation.
+  void hotLines() {
+    const bool isWinner = history_.winner() == &trial_;
+    const HotLines &hot = isWinner ? *winnersHotLines(history_) : trial_.hotLines;
+    if (!hot.lines.empty())
+      add("note", "Its hot lines. " + howCounted(hot)).details =
+          inWords(hotLineTable(history_.run, hot), kMostHotLines);
   }
 
   void verdict() {

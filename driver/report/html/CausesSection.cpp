@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bounds the kernel: rules, utilisation of the parts of the GPU, counters before and after.
+// What bounds the kernel: rules, utilisation of the parts of the GPU, counters before and after,
+// hot lines.
 #include "driver/report/html/Sections.h"
 
 #include "driver/report/facts/CounterTable.h"
+#include "driver/report/facts/HotLineTable.h"
 #include "driver/report/facts/Reproduce.h"
 #include "driver/report/facts/Roofline.h"
 #include "driver/report/facts/TrialExplainer.h"
@@ -202,6 +204,64 @@ void writeCounters(Writer &writer, const PageFacts &facts) {
                    "Unchanged: " + join(comparison.unchanged, "; ") + ".");
 }
 
+/// Draws a share as a bar. The number beside it says the same.
+void writeShare(Writer &writer, double share, Literal style) {
+  constexpr double kWidth = 90, kHeight = 10;
+  const auto svg = writer.open("svg", {{"class", "strip"},
+                                       {"viewBox", fmt::format("0 0 {} {}", kWidth, kHeight)},
+                                       {"width", coordinate(kWidth)},
+                                       {"height", coordinate(kHeight)},
+                                       {"aria-hidden", "true"}});
+  writer.leaf("rect", {{"class", style.text()},
+                       {"x", "0.5"},
+                       {"y", "2"},
+                       {"width", coordinate(std::clamp(share, 0.0, 1.0) * (kWidth - 1))},
+                       {"height", "6"}});
+}
+
+void writeLineShares(Writer &writer, double instructions, std::optional<double> sectors,
+                     Literal style) {
+  writer.element("td", {{"class", "n"}}, formatPercent(instructions));
+  {
+    const auto cell = writer.open("td");
+    writeShare(writer, instructions, style);
+  }
+  writer.element("td", {{"class", "n"}}, sectors ? formatPercent(*sectors) : "not counted");
+}
+
+void writeLineTable(Writer &writer, const PageFacts &facts, Literal title, const HotLines &hot,
+                    Literal style) {
+  writer.element("h3", title.text());
+  const HotLineTable lines = hotLineTable(facts.history.run, hot);
+  if (lines.rows.empty()) {
+    writeNote(writer, fmt::format("There are no hot lines: {}.", lines.missing));
+    return;
+  }
+  const Table table(writer, "lines", std::string("Hot lines: ") + title.text());
+  {
+    const auto head = writer.open("thead");
+    const auto row = writer.open("tr");
+    writer.element("th", {{"scope", "col"}, {"class", "n"}, {"colspan", "2"}},
+                   "share of instructions");
+    writer.element("th", {{"scope", "col"}, {"class", "n"}}, "of sectors");
+    writer.element("th", {{"scope", "col"}}, "line");
+    writer.element("th", {{"scope", "col"}}, "text");
+  }
+  const auto body = writer.open("tbody");
+  for (const HotLineRow &each : lines.rows) {
+    const auto row = writer.open("tr");
+    writeLineShares(writer, each.instructions, each.sectors, style);
+    writer.element("th", {{"scope", "row"}, {"class", "code"}},
+                   each.place.empty() ? "not in your files" : each.place);
+    const auto cell = writer.open("td", {{"class", "wide"}});
+    writer.element("code", each.text);
+  }
+  const auto row = writer.open("tr");
+  writeLineShares(writer, lines.otherInstructions, lines.otherSectors, style);
+  writer.element("th", {{"scope", "row"}}, "all other lines");
+  writer.element("td", "");
+}
+
 } // namespace
 
 void writeCauses(Writer &writer, const PageFacts &facts) {
@@ -211,8 +271,21 @@ void writeCauses(Writer &writer, const PageFacts &facts) {
   writeRules(writer, facts);
   writeUtilisation(writer, facts);
   writeCounters(writer, facts);
-  writer.element("h3", "Hot lines");
-  writeNote(writer, "A run records no counts by source line. This shows the lines of one launch:");
+}
+
+void writeHotLines(Writer &writer, const PageFacts &facts) {
+  if (!facts.baseline)
+    return;
+  const Section section(writer, "lines", "Hot lines");
+  const HotLines &before = facts.baseline->hotLines;
+  const HotLines *after = winnersHotLines(facts.history);
+  if (const std::string how = howCounted(before); !how.empty())
+    writer.element("p", {{"class", "small"}}, how);
+  writeLineTable(writer, facts, "Baseline", before, "before");
+  if (after)
+    writeLineTable(writer, facts, "Winner, in the file as its patch leaves it", *after, "after");
+  writeNote(writer, "This shows the lines of one launch, with their machine code; on a GPU, --ncu "
+                    "adds what each line executed and waited for:");
   writer.element("pre", profileCommand(facts.history.run));
 }
 

@@ -155,6 +155,7 @@ void writeContents(Writer &writer, const PageFacts &facts) {
     link("change", "What changed");
   if (facts.baseline) {
     link("causes", "What bounds it");
+    link("lines", "Hot lines");
     link("roofline", "Roofline");
   }
   link("checks", "What was checked");

@@ -125,6 +125,7 @@ std::string renderHtml(const RunHistory &history, const RunDiagnosis &diagnosis)
   html::writeInProgram(writer, facts);
   html::writeChange(writer, facts);
   html::writeCauses(writer, facts);
+  html::writeHotLines(writer, facts);
   html::writeRoofline(writer, facts);
   html::writeChecks(writer, facts);
   html::writeSearch(writer, facts);

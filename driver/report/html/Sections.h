@@ -12,6 +12,7 @@ void writeTimes(Writer &writer, const PageFacts &facts);
 void writeInProgram(Writer &writer, const PageFacts &facts);
 void writeChange(Writer &writer, const PageFacts &facts);
 void writeCauses(Writer &writer, const PageFacts &facts);
+void writeHotLines(Writer &writer, const PageFacts &facts);
 void writeRoofline(Writer &writer, const PageFacts &facts);
 void writeChecks(Writer &writer, const PageFacts &facts);
 void writeSearch(Writer &writer, const PageFacts &facts);

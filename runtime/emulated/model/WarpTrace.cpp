@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 
@@ -17,7 +19,8 @@ bool isBlock(const TraceEntry &entry) { return entry.id & kBlockBit; }
 
 WarpTrace::WarpTrace(const ModuleInfo &module, std::uint64_t arenaBase, std::uint64_t arenaSize,
                      SectorCache &l2, std::uint64_t l1Bytes)
-    : module_(module), base_(arenaBase), size_(arenaSize), l2_(l2), l1_(l1Bytes) {}
+    : module_(module), base_(arenaBase), size_(arenaSize), l2_(l2), l1_(l1Bytes),
+      runsOfBlock_(module.blockCount), sectorsOfSite_(module.siteCount) {}
 
 void WarpTrace::beginBlock() {
   // Blocks of a multiprocessor share its L1 in an unknown order, so the model assumes reuse only
@@ -55,14 +58,11 @@ void WarpTrace::merge(const LaneTraces &traces) {
 /// One execution of a block by the lanes of `mask`, all of which are at its entry. Moves them past
 /// it.
 void WarpTrace::execute(std::uint32_t mask, std::array<Cursor, 32> &lanes) {
-  const unsigned active = unsigned(std::popcount(mask));
   const unsigned first = unsigned(std::countr_zero(mask));
-  const BlockInfo &block = module_.blocks[lanes[first].at->id & ~kBlockBit];
-  counts_.warpInstructions += block.instructions[0];
-  for (unsigned i = 0; i < kInstructionClasses; ++i) {
-    counts_.threadInstructions[i] += std::uint64_t(block.instructions[i]) * active;
-    counts_.warpInstructionsByClass[i] += block.instructions[i];
-  }
+  const std::uint32_t number = lanes[first].at->id & ~kBlockBit;
+  const BlockInfo &block = module_.blocks[number];
+  ++runsOfBlock_[number].warps;
+  runsOfBlock_[number].lanes += unsigned(std::popcount(mask));
   std::array<const TraceEntry *, 32> entries{};
   for (std::uint32_t rest = mask; rest; rest &= rest - 1)
     ++lanes[std::countr_zero(rest)].at;
@@ -192,6 +192,7 @@ void WarpTrace::globalAccess(SiteKind kind, std::uint32_t mask,
   }
   ++counts.requests;
   counts.sectors += count;
+  sectorsOfSite_[entries[std::size_t(std::countr_zero(mask))]->id] += count;
   if (kind == SiteKind::Atomic)
     counts_.atomicOperations += unsigned(std::popcount(mask));
   std::uint64_t line = ~0ull;
@@ -220,6 +221,42 @@ void WarpTrace::globalAccess(SiteKind kind, std::uint32_t mask,
         counts_.dramReadSectors += !outcome.hit;
     }
   }
+}
+
+LaunchCounts WarpTrace::counts() const {
+  LaunchCounts counts = counts_;
+  for (std::uint32_t number = 0; number < module_.blockCount; ++number) {
+    const auto &[warps, lanes] = runsOfBlock_[number];
+    for (unsigned i = 0; i < kInstructionClasses; ++i) {
+      counts.warpInstructionsByClass[i] += warps * module_.blocks[number].instructions[i];
+      counts.threadInstructions[i] += lanes * module_.blocks[number].instructions[i];
+    }
+  }
+  counts.warpInstructions =
+      counts.warpInstructionsByClass[static_cast<unsigned>(InstructionClass::All)];
+  return counts;
+}
+
+std::vector<LineCost> WarpTrace::lineCosts() const {
+  std::map<std::pair<std::string_view, std::uint32_t>, LineCost> lines;
+  const auto at = [&](const char *file, std::uint32_t line) -> LineCost & {
+    LineCost &cost = lines[{file, line}];
+    cost.file = file;
+    cost.line = line;
+    return cost;
+  };
+  for (std::uint32_t i = 0; i < module_.lineCount; ++i) {
+    const LineInfo &info = module_.lines[i];
+    if (const std::uint64_t runs = runsOfBlock_[info.block].warps)
+      at(info.file, info.line).instructions += double(runs) * info.instructions;
+  }
+  for (std::uint32_t i = 0; i < module_.siteCount; ++i)
+    if (sectorsOfSite_[i])
+      at(module_.sites[i].file, module_.sites[i].line).sectors += double(sectorsOfSite_[i]);
+  std::vector<LineCost> costs;
+  for (auto &[place, cost] : lines)
+    costs.push_back(std::move(cost));
+  return costs;
 }
 
 /// Shared memory has 32 banks of 4 bytes. A request of at most 4 bytes a lane takes one pass, of 8

@@ -4,6 +4,7 @@
 // Compute counts, for the whole grid, without sampling.
 #pragma once
 
+#include "runtime/device/Device.h"
 #include "runtime/emulated/model/Caches.h"
 #include "runtime/emulated/module/ModuleFormat.h"
 #include "runtime/emulated/module/TraceEntry.h"
@@ -45,7 +46,9 @@ public:
   void beginBlock();
   using LaneTraces = std::array<std::pair<const TraceEntry *, const TraceEntry *>, 32>;
   void merge(const LaneTraces &traces);
-  const LaunchCounts &counts() const { return counts_; }
+  LaunchCounts counts() const;
+  /// What each line costs, in order of file and line. The sums are those of counts().
+  std::vector<LineCost> lineCosts() const;
 
 private:
   struct Cursor {
@@ -63,7 +66,12 @@ private:
   std::uint64_t base_, size_;
   SectorCache &l2_;
   SectorCache l1_;
-  LaunchCounts counts_;
+  LaunchCounts counts_; ///< without the instructions, which follow from the runs of blocks
+  struct Runs {
+    std::uint64_t warps = 0, lanes = 0;
+  };
+  std::vector<Runs> runsOfBlock_;
+  std::vector<std::uint64_t> sectorsOfSite_; ///< of global memory
   struct Entered {
     std::uint64_t key;
     std::uint32_t block, lane, occurrence;

@@ -9,7 +9,7 @@
 namespace kopt::runtime::emulated {
 
 inline constexpr const char *kModuleSymbol = "kopt_emulated_module";
-inline constexpr std::uint32_t kModuleVersion = 1;
+inline constexpr std::uint32_t kModuleVersion = 2;
 
 enum class SiteKind : std::uint32_t {
   Load,
@@ -68,6 +68,13 @@ struct BlockInfo {
   std::uint32_t endsInConditionalBranch;
 };
 
+/// The instructions of one basic block that come from one line of the source.
+struct LineInfo {
+  const char *file; ///< empty: no line is known
+  std::uint32_t line, block;
+  std::uint32_t instructions; ///< of class All
+};
+
 /// A __device__ or __constant__ variable. The runtime allocates it on the device and stores its
 /// address in `*slot`.
 struct GlobalInfo {
@@ -96,6 +103,8 @@ struct ModuleInfo {
   const Site *sites;
   const BlockInfo *blocks;
   const GlobalInfo *globals;
+  std::uint32_t lineCount;
+  const LineInfo *lines; ///< of all blocks
 };
 
 } // namespace kopt::runtime::emulated

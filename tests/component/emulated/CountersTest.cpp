@@ -211,6 +211,48 @@ TEST_F(CountersTest, CachesHoldWhatIsReadAgain) {
   EXPECT_EQ(counters["launch__grid_size"], 4);
 }
 
+TEST_F(CountersTest, CostsBelongToTheirLines) {
+  LaunchRequest request = kernel(R"(// line 1
+    __device__ float twice(float x) {
+      return x * x * x * x * x;                       // line 3
+    }
+    __global__ void k(const float *in, float *out) {
+      float sum = 0;
+      #pragma unroll 1
+      for (int i = 0; i < 32; ++i)
+        sum += twice(in[threadIdx.x * 8 + i * 256]);  // line 9
+      out[threadIdx.x] = sum;                         // line 10
+    })",
+                                 "k");
+  pass(request, upload(std::vector<float>(32 * 256, 1))), pass(request, space<float>(32));
+  request.block = {32, 1, 1};
+  Counters counters;
+  std::vector<LineCost> lines;
+  ASSERT_TRUE(device_->profile(request, counters, &lines).ok());
+  LineCost all, inner, callee, last;
+  for (const LineCost &line : lines) {
+    all.instructions += line.instructions;
+    all.sectors += line.sectors;
+    EXPECT_TRUE(line.file == "slice.cu" || line.file.empty()) << line.file;
+    (line.line == 9 ? inner : line.line == 3 ? callee : last) = line;
+    if (line.line == 10)
+      EXPECT_EQ(line.sectors, 4); // 32 floats side by side
+  }
+  EXPECT_EQ(all.instructions, counters["smsp__inst_executed.sum"]);
+  EXPECT_EQ(inner.sectors, 32 * 32); // each lane in a sector of its own
+  EXPECT_EQ(all.sectors, 32 * 32 + 4);
+  EXPECT_GE(inner.instructions, 2 * 32);  // load and add
+  EXPECT_EQ(callee.instructions, 3 * 32); // products, inlined; the last one is fused with the sum
+  EXPECT_EQ(callee.sectors, 0);
+
+  // What was counted is answered from memory in the same way.
+  std::vector<LineCost> again;
+  ASSERT_TRUE(device_->profile(request, counters, &again).ok());
+  ASSERT_TRUE(device_->profile(request, counters, &again).ok());
+  ASSERT_EQ(again.size(), lines.size());
+  EXPECT_EQ(again.front().instructions, lines.front().instructions);
+}
+
 TEST_F(CountersTest, SharedAtomicsOnOneWordTakeTurns) {
   LaunchRequest request = kernel(R"(
     __global__ void k(int *out) {

@@ -51,6 +51,11 @@ TEST(UserLocation, KnowsOurHeadersWhereTheirPathIsSplit) {
   EXPECT_EQ(placeOfCallInlinedFrom("/tmp", "checkout/kopt/include/barriers.h"), "slice.cu:7");
 }
 
+TEST(UserLocation, IsTheLineThatCalledIntoTheSystemsHeaders) {
+  EXPECT_EQ(placeOfCallInlinedFrom("/tmp/scratch", "/usr/include/c++/12/bits/stl_algobase.h"),
+            "slice.cu:7");
+}
+
 TEST(UserLocation, IsTheLineItselfInTheUsersHeaders) {
   EXPECT_EQ(placeOfCallInlinedFrom("/tmp", "work/app/barriers.h"), "work/app/barriers.h:106");
 }

@@ -117,4 +117,20 @@ TEST_F(CounterProcessTest, AKernelThatFailsHereHasNoCountersAndTheNextAFreshProc
   EXPECT_EQ(processes.calls.size(), 2u);
 }
 
+TEST(LineCosts, AreThoseOfAReplyThatCanBeRead) {
+  Message reply("ok");
+  reply.addList("line", {"my slice,1.cu", "7", "96", "12.5"});
+  reply.addList("line", {"", "0", "32", "0"});
+  reply.addList("line", {"a.cu", "-1", "1", "1"});
+  reply.addList("line", {"a.cu", "1", "nan", "1"});
+  reply.addList("line", {"a.cu", "1"});
+  const auto lines = lineCostsOf(*Message::parse(reply.format()));
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0].file, "my slice,1.cu");
+  EXPECT_EQ(lines[0].line, 7u);
+  EXPECT_EQ(lines[0].instructions, 96);
+  EXPECT_EQ(lines[0].sectors, 12.5);
+  EXPECT_EQ(lines[1].file, "");
+}
+
 } // namespace

@@ -88,6 +88,26 @@ TEST(CodeCounter, takes_the_only_kernel_under_another_name) {
   EXPECT_EQ(outcome.counters.at("sass__inst"), 1);
 }
 
+TEST(CodeCounter, gives_the_instructions_of_each_line) {
+  fakes::FakeProcessRunner processes;
+  processes.on({"nvdisasm"}, 0,
+               *readFile(KOPT_SOURCE_DIR "/tests/unit/device/fixtures/classes.sm_90.sass"));
+  const CodeCounter code(Disassembler(processes, kTool));
+  const auto lines = code.lines("/build/k.cubin", kLoops);
+  ASSERT_TRUE(lines) << lines.error().what;
+  EXPECT_TRUE(lines->at(0).line == 21 || lines->at(0).line == 22); // the inner loop
+  double sum = 0;
+  for (const LineCost &line : *lines) {
+    EXPECT_EQ(line.sectors, 0);
+    sum += line.instructions;
+  }
+  ProfileOutcome outcome;
+  CodeCounter(Disassembler(processes, kTool)).addTo(outcome, "/build/k.cubin", kLoops);
+  EXPECT_EQ(sum, outcome.counters.at("sass__inst"));
+  EXPECT_FALSE(code.lines("/build/k.cubin", "_Z5otherv"));
+  EXPECT_FALSE(CodeCounter(Disassembler(processes, kMissing)).lines("/build/k.cubin", kLoops));
+}
+
 TEST(CodeCounter, a_missing_program_is_said_once_beside_other_reasons) {
   fakes::FakeProcessRunner processes;
   CodeCounter code(Disassembler(processes, kMissing));

@@ -31,7 +31,8 @@ protected:
                                 const Launch &launch) {
       return runner_->profile(module, launch, {});
     };
-    JudgeServices services{frontend_, toolchain_, {{*runner_, profile, "0 fake"}}, {}};
+    JudgeServices services{
+        frontend_, toolchain_, {{*runner_, profile, "0 fake", nullptr, lines_}}, {}};
     services.secondsLeft = secondsLeft_;
     if (hasEmulated_)
       services.emulated = {&emulator_, [this]() -> Result<std::unique_ptr<Runner>> {
@@ -42,6 +43,7 @@ protected:
   }
   /// Every check has its say, unless a test is about what a search leaves for winners.
   Depth depth_ = Depth::Trial;
+  LinesFunction lines_;                 ///< of the device
   std::function<double()> secondsLeft_; ///< for a confirmation; empty: no limit
   void makeRunner(bool modelled) {
     runner_ = std::make_unique<FakeRunner>(folder_.path(), modelled);

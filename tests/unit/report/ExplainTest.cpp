@@ -123,6 +123,17 @@ TEST(Explain, OneTrialByNumberOrHash) {
   EXPECT_THAT(unknown.error().hint, HasSubstr("numbered from 0 to"));
 }
 
+TEST(Explain, NamesTheHotLinesOfTheBaselineAndTheWinner) {
+  const RunHistory history = syntheticRun(40);
+  EXPECT_THAT(inText(explainRun(history)),
+              HasSubstr("hot line (emulated): src/transpose.cu:4 has 70.0% of the instructions and "
+                        "75.0% of the sectors: out[0] = in[0] * tile[0][0];"));
+  const auto winner = explainTrial(history, history.run.winnerHash);
+  ASSERT_TRUE(winner);
+  EXPECT_THAT(inText(*winner), HasSubstr("src/transpose.cu:5 has 70.0% of the instructions"));
+  EXPECT_THAT(inText(*winner), HasSubstr("No GPU counted them"));
+}
+
 TEST(Explain, OfARefusedTrialSaysWhichCheckRefused) {
   const RunHistory history = syntheticRun(40);
   for (std::size_t i = 0; i < history.trials.size(); ++i)

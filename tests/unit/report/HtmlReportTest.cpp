@@ -174,6 +174,37 @@ TEST(HtmlReport, OfARunWithoutCountersSaysSo) {
   EXPECT_THAT(section(page, "roofline"), Not(HasSubstr("<svg")));
 }
 
+TEST(HtmlReport, HotLinesAreTheUsersWithTheirShares) {
+  RunHistory history = syntheticRun(40);
+  const std::string text = section(renderHtml(history), "lines");
+  EXPECT_THAT(text, HasSubstr("No GPU counted them"));
+  EXPECT_THAT(text, HasSubstr("<td class=\"n\">70.0%</td>"));
+  EXPECT_THAT(text, HasSubstr("<td class=\"n\">75.0%</td>"));
+  EXPECT_THAT(text, HasSubstr(">src/transpose.cu:4</th>"));
+  EXPECT_THAT(text, HasSubstr(">src/transpose.cu:5</th>")); // of the winner
+  EXPECT_THAT(text, HasSubstr("<code>out[0] = in[0] * tile[0][0];</code>"));
+  EXPECT_THAT(text, HasSubstr("not in your files"));
+  EXPECT_EQ(count(text, "<table"), 2U);
+  EXPECT_EQ(count(text, "all other lines"), 2U);
+  EXPECT_EQ(count(section(renderHtml(withoutWin(history)), "lines"), "<table"), 1U);
+  EXPECT_THAT(renderHtml(history), HasSubstr("href=\"#lines\""));
+}
+
+TEST(HtmlReport, HotLinesSayWhatWasNotCounted) {
+  RunHistory history = syntheticRun(40);
+  for (Trial &trial : history.trials)
+    trial.hotLines.source = LineSource::Code;
+  const std::string code = section(renderHtml(history), "lines");
+  EXPECT_THAT(code, HasSubstr("each counts once, however often it runs"));
+  EXPECT_THAT(code, HasSubstr("not counted"));
+  EXPECT_THAT(code, Not(HasSubstr("75.0%")));
+  for (Trial &trial : history.trials)
+    trial.hotLines = {};
+  EXPECT_THAT(section(renderHtml(history), "lines"), HasSubstr("the run did not record any"));
+  history.trials[0].hotLines.missing = "nvdisasm was not found";
+  EXPECT_THAT(section(renderHtml(history), "lines"), HasSubstr("nvdisasm was not found"));
+}
+
 TEST(HtmlReport, ARuleThatLacksACounterIsNotGone) {
   RunHistory history = syntheticRun(40);
   EXPECT_THAT(section(renderHtml(history), "causes"), HasSubstr("no longer fires"));

@@ -44,6 +44,8 @@ inline RunHistory syntheticRun(std::size_t count) {
   baseline.gpu = "0 GPU-synthetic";
   baseline.seconds = 12;
   baseline.counterSource = "cupti";
+  baseline.hotLines.lines[0].file = baseline.hotLines.lines[1].file =
+      "/home/you/app/src/transpose.cu";
   baseline.counters = {{"gpu__time_duration.sum", 84000},
                        {"dram__bytes_read.sum", 67.2e6},
                        {"dram__bytes_write.sum", 67.1e6},
@@ -81,6 +83,7 @@ inline RunHistory syntheticRun(std::size_t count) {
     for (std::size_t k = 0; k < offered; ++k) {
       const std::size_t i = history.trials.size();
       Trial trial = baseline;
+      trial.hotLines = {};
       trial.candidateHash = fmt::format("{:032x}", 0xABC0000 + i * 7919);
       trial.candidate.proposer = role;
       trial.candidate.parents = {parent};
@@ -160,6 +163,8 @@ inline RunHistory syntheticRun(std::size_t count) {
   Trial confirmed = winner;
   confirmed.purpose = Purpose::Confirmation;
   confirmed.counters.clear();
+  confirmed.hotLines = baseline.hotLines;
+  confirmed.hotLines.lines[0].line = 5;
   confirmed.speedup = Speedup{best * 0.993, best * 0.979, best * 1.006, 0.9967, 120, false, 6};
   for (LaunchTiming &timing : confirmed.timings)
     timing.speedup = *confirmed.speedup;
@@ -275,6 +280,9 @@ inline RunHistory hostileRun() {
     trial.candidate.technique = trial.gpu = trial.counterSource = kHostile;
     if (&trial != history.trials.data())
       trial.candidate.proposer = kHostile;
+    trial.hotLines.launch = trial.hotLines.missing = kHostile;
+    for (HotLine &line : trial.hotLines.lines)
+      line.file = line.text = kHostile;
     trial.findings = {{kHostile, Severity::Warning, kHostile, kHostile}};
     for (LaunchTiming &timing : trial.timings)
       timing.launch = kHostile;

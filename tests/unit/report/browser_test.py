@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import browser  # noqa: E402
 
-SECTIONS = ["times", "program", "change", "causes", "roofline", "checks", "search", "candidates", "story", "provenance"]
+SECTIONS = ["times", "program", "change", "causes", "lines", "roofline", "checks", "search", "candidates", "story", "provenance"]
 # Of each text its contrast to what is painted behind it, where that is less than WCAG's AA asks for.
 FAINT = """(() => {
   const parse = text => { const m = text.match(/[\\d.]+/g).map(Number); return m.length > 3 ? m : [...m, 1]; };

@@ -97,6 +97,43 @@ TEST_F(SliceLinesTest, changed_text_is_looked_for_in_the_candidates_file) {
   EXPECT_EQ(show(*unknown, 2), "user.cu:3");
 }
 
+TEST_F(SliceLinesTest, changed_text_is_where_the_patch_puts_it) {
+  Candidate candidate;
+  candidate.chunks[0] = "constexpr int TILE = 8;\nconstexpr int HALF = TILE / 2;";
+  candidate.chunks[1] = "__global__ void k(float *p) {\n  p[threadIdx.x] = HALF;\n}";
+  RenderedSlice slice;
+  slice.text = "#include <cmath>\n";
+  for (const auto &[chunk, text] : candidate.chunks) {
+    slice.chunks.emplace_back(slice.text.size(), slice.text.size() + text.size());
+    slice.text += text + "\n";
+  }
+  const auto lines = SliceLines::inPatchedFiles(slice, {}, specialization_, candidate);
+  ASSERT_TRUE(lines) << lines.error().what;
+  EXPECT_EQ(show(*lines, 1), "nothing");
+  EXPECT_EQ(show(*lines, 2), "user.cu:3");
+  EXPECT_EQ(show(*lines, 3), "user.cu:4");
+  EXPECT_EQ(show(*lines, 4), "user.cu:7"); // a line later than in the file as it is
+  EXPECT_EQ(show(*lines, 5), "user.cu:8");
+
+  HotLines hot;
+  hot.lines = {{"slice.cu", 5, "", 9, 0}, {"slice.cu", 1, "", 5, 0}, {"/other.h", 5, "", 1, 0}};
+  lines->tell(hot, slice.text, "slice.cu");
+  EXPECT_EQ(hot.lines[0].file, file_);
+  EXPECT_EQ(hot.lines[0].line, 8u);
+  EXPECT_EQ(hot.lines[0].text, "p[threadIdx.x] = HALF;");
+  EXPECT_EQ(hot.lines[1].file, ""); // the slice's own
+  EXPECT_EQ(hot.lines[1].text, "#include <cmath>");
+  EXPECT_EQ(hot.lines[2].file, "/other.h");
+  EXPECT_EQ(hot.lines[2].line, 5u);
+  EXPECT_EQ(hot.lines[2].text, "");
+  HotLines whole; // as a kernel that is built in its own file has them
+  whole.lines = {{"/own.cu", 2, "", 1, 0}, {"/own.cu", 3, "", 1, 0}};
+  lines->tell(whole, "#line 1 \"/own.cu\"\nfirst\n  second", "slice.cu");
+  EXPECT_EQ(whole.lines[0].text, "second");
+  EXPECT_EQ(whole.lines[0].file, "/own.cu");
+  EXPECT_EQ(whole.lines[1].text, "");
+}
+
 TEST_F(SliceLinesTest, messages_name_the_users_lines) {
   const std::string changed = "__global__ void k(float *p) {\n  p[0] = TILE;\n}";
   const std::string candidate = (folder_.path() / "candidate.cu").string();

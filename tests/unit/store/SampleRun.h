@@ -59,6 +59,14 @@ inline Trial sampleBaseline() {
                     {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 1966080},
                     {"dram__bytes_read.sum", 16777216}};
   trial.counterSource = "emulated";
+  trial.hotLines = {LineSource::Emulated,
+                    "",
+                    "2048x2048",
+                    1000,
+                    400,
+                    {{"src/transpose.cu", 4, "out[0] = in[0] * tile[0][0];", 700, 300},
+                     {"src/transpose.cu", 3, "__shared__ float tile[TILE][TILE];", 100, 0},
+                     {"", 0, "int made = a | b;", 50, 0}}};
   trial.assurance.level = AssuranceLevel::Full;
   trial.seconds = 1.25;
   return trial;
@@ -78,6 +86,10 @@ inline Trial sampleWinner() {
   trial.verdict = Verdict::Faster;
   trial.reason = "2.50x modelled";
   trial.findings = {{"shared-size", Severity::Flag, "shared memory grew by 64 bytes", "line 3"}};
+  trial.hotLines.instructions = 900;
+  trial.hotLines.lines[0].instructions = 720;
+  trial.hotLines.lines[1].text = "__shared__ float tile[TILE][TILE + 1];";
+  trial.hotLines.lines.pop_back();
   trial.sliceText = kSampleBetterSlice;
   trial.buildLog = "slice.cu(3): remark: padded";
   trial.moduleHash = "22";

@@ -199,6 +199,7 @@ TEST_F(StoreTest, ReadsTrialsOfAnOlderSchema) {
     EXPECT_EQ(trial.timings.at(0).cacheMode, CacheMode::Unknown);
     EXPECT_EQ(trial.checks.size(), 1u);
     EXPECT_EQ(trial.assurance.level, AssuranceLevel::Partial);
+    EXPECT_EQ(trial.hotLines.source, LineSource::None);
   }
 }
 
@@ -344,6 +345,7 @@ TEST_F(StoreTest, WinsOfAnOlderKoptHaveNoSecondsOfALaunch) {
     auto database = Database::open(file_);
     ASSERT_TRUE(database.has_value());
     ASSERT_TRUE((*database)->execute("UPDATE session_wins SET win = json_remove(win, '$.launch');"
+                                     "ALTER TABLE trials DROP COLUMN hot_lines;"
                                      "PRAGMA user_version = 9"));
   }
   const auto stored = open()->sessions();

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unit/judge/JudgeFixture.h"
+
+namespace kopt {
+namespace {
+
+using DeviceJudgeTest = fakes::JudgeFixture;
+
+TEST_F(DeviceJudgeTest, OnlyTheBaselineAndConfirmationsHaveHotLines) {
+  LocalJudge local = make("kernel", true);
+  const auto baseline = local.baseline();
+  ASSERT_TRUE(baseline);
+  EXPECT_EQ(baseline->trial.hotLines.source, LineSource::Emulated);
+  EXPECT_EQ(baseline->trial.hotLines.instructions, 120);
+  ASSERT_EQ(baseline->trial.hotLines.lines.size(), 1u);
+  EXPECT_EQ(baseline->trial.hotLines.lines[0].text, "kernel");
+  const Trial fast = judge(local, "FAST");
+  EXPECT_EQ(fast.hotLines.source, LineSource::None);
+  const auto confirmed = local.judge(fast.candidate, Purpose::Confirmation);
+  ASSERT_TRUE(confirmed);
+  ASSERT_EQ(confirmed->hotLines.lines.size(), 1u);
+  EXPECT_EQ(confirmed->hotLines.lines[0].text, "FAST");
+}
+
+TEST_F(DeviceJudgeTest, OnAGpuHotLinesAreThoseOfTheMachineCode) {
+  std::vector<std::string> read;
+  lines_ = [&](const std::filesystem::path &module) -> Result<std::vector<LineCost>> {
+    read.push_back(module.string());
+    if (read.size() > 1)
+      return makeError(ErrorCode::Environment, "nvdisasm was not found");
+    return std::vector<LineCost>{{module.string() + ".cu", 1, 40, 0}};
+  };
+  LocalJudge local = make();
+  const auto baseline = local.baseline();
+  ASSERT_TRUE(baseline);
+  const HotLines &hot = baseline->trial.hotLines;
+  EXPECT_EQ(hot.source, LineSource::Code);
+  EXPECT_EQ(hot.launch, ""); // nothing was executed
+  ASSERT_EQ(hot.lines.size(), 1u);
+  EXPECT_EQ(hot.lines[0].text, "kernel");
+  const Trial fast = judge(local, "FAST");
+  EXPECT_EQ(read.size(), 1u);
+  const auto confirmed = local.judge(fast.candidate, Purpose::Confirmation);
+  ASSERT_TRUE(confirmed);
+  EXPECT_EQ(confirmed->verdict, Verdict::Faster); // a missing tool decides nothing
+  EXPECT_EQ(confirmed->hotLines.missing, "nvdisasm was not found");
+  ASSERT_EQ(read.size(), 2u);
+  EXPECT_NE(read[0], read[1]);
+  JudgeOptions options;
+  options.counters = false;
+  LocalJudge quick = make("kernel", false, 0, options);
+  ASSERT_TRUE(quick.baseline());
+  EXPECT_EQ(read.size(), 2u);
+}
+
+} // namespace
+} // namespace kopt
