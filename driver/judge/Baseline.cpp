@@ -378,6 +378,7 @@ Status DeviceJudge::measureBaseline(const Built &built, Trial &trial) {
     return function();
   };
   KOPT_CHECK(step("load", [&] { return loadBaseline(built, trial); }));
+  LineCosts lines = costLines(trial);
   KOPT_CHECK(step("outputs", [&]() -> Status {
     KOPT_CHECK(classifyBuffers());
     KOPT_CHECK(checkRepeatability(trial));
@@ -388,7 +389,7 @@ Status DeviceJudge::measureBaseline(const Built &built, Trial &trial) {
     KOPT_CHECK(step("time", [&] { return timeBaseline(trial); }));
   if (options_.counters || runner_.device().modelled)
     KOPT_CHECK(step("profile", [&] { return profile(context_.baseline(), trial); }));
-  addHotLines(trial);
+  addHotLines(std::move(lines), trial);
   KOPT_CHECK(step("emulated limits", [&]() -> Status {
     KOPT_CHECK(limitInstructions(trial));
     return findBlocksApart(trial);

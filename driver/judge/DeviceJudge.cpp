@@ -381,8 +381,10 @@ Status DeviceJudge::profile(const Built &built, Trial &trial) {
   return {};
 }
 
-Result<std::vector<LineCost>> DeviceJudge::linesOfCode(const RenderedSlice &rendered,
+Result<std::vector<LineCost>> DeviceJudge::linesOfCode(const Candidate &candidate,
                                                        const std::string &candidateHash) const {
+  KOPT_TRY(const RenderedSlice rendered,
+           renderSlice(subject().sliceText, subject().kernel, subject().specialization, candidate));
   BuildRequest request = CandidateBuilder::requestOf(
       subject(), options_, rendered, options_.scratch / "lines" / candidateHash / kLinesModule);
   request.flags.push_back("-lineinfo"); // does not change the instructions
@@ -394,24 +396,36 @@ Result<std::vector<LineCost>> DeviceJudge::linesOfCode(const RenderedSlice &rend
   return device_.lines(built.module);
 }
 
-void DeviceJudge::addHotLines(Trial &trial) const {
+DeviceJudge::LineCosts DeviceJudge::costLines(const Trial &trial) const {
+  if (runner_.device().modelled || !options_.counters || !device_.lines ||
+      options_.depth == Depth::Trial) // no report shows the lines of `kopt trial`
+    return {};
+  if (isLate()) {
+    std::promise<Result<std::vector<LineCost>>> none;
+    none.set_value(makeError(ErrorCode::Environment, kNoTime));
+    return none.get_future();
+  }
+  return std::async(std::launch::async,
+                    [this, candidate = trial.candidate, hash = trial.candidateHash] {
+                      return linesOfCode(candidate, hash);
+                    });
+}
+
+void DeviceJudge::addHotLines(LineCosts costs, Trial &trial) const {
   const bool isModelled = runner_.device().modelled;
   const auto counted = timedLines_.find(context_.heaviest());
-  if (isModelled ? counted == timedLines_.end() || counted->second.empty()
-                 : !options_.counters || !device_.lines)
+  if (isModelled ? counted == timedLines_.end() || counted->second.empty() : !costs.valid())
     return;
   const StageTimer timer(trial, "profile/lines");
   const auto rendered =
       renderSlice(subject().sliceText, subject().kernel, subject().specialization, trial.candidate);
   if (!rendered)
     return;
-  const auto costs = isModelled ? Result<std::vector<LineCost>>(counted->second)
-                     : isLate() ? makeError(ErrorCode::Environment, kNoTime)
-                                : linesOfCode(*rendered, trial.candidateHash);
-  trial.hotLines = hottestLines(costs.value_or(std::vector<LineCost>()),
+  const auto known = isModelled ? Result<std::vector<LineCost>>(counted->second) : costs.get();
+  trial.hotLines = hottestLines(known.value_or(std::vector<LineCost>()),
                                 isModelled ? LineSource::Emulated : LineSource::Code);
-  if (!costs)
-    trial.hotLines.missing = inWords(costs.error());
+  if (!known)
+    trial.hotLines.missing = inWords(known.error());
   if (isModelled)
     trial.hotLines.launch = subject().workload.launches[context_.heaviest()].name;
   const auto places = SliceLines::inPatchedFiles(*rendered, subject().kernel,
@@ -443,6 +457,7 @@ Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purp
     return {};
   const Trial before = trial;
   const bool isNoisy = !runner_.device().modelled;
+  LineCosts lines = isConfirmation && verified ? costLines(trial) : LineCosts();
   KOPT_TRY(const bool timed,
            time(built, policy, isConfirmation && isNoisy ? options_.processes : 1, trial));
   if (!verified) { // timed only to see what else would have noticed
@@ -474,7 +489,7 @@ Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purp
   }
   claim(built.launches, isDoubtful ? Depth::Win : depth, trial);
   if (isConfirmation && trial.verdict == Verdict::Faster)
-    addHotLines(trial);
+    addHotLines(std::move(lines), trial);
   if (timed && runner_.device().modelled && !isConfirmation)
     KOPT_CHECK(profile(built, trial));
   return {};

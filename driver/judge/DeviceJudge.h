@@ -7,6 +7,7 @@
 #include "driver/judge/WorkloadAdequacy.h"
 #include "driver/judge/checks/Checks.h"
 
+#include <future>
 #include <memory>
 #include <set>
 #include <string>
@@ -93,10 +94,14 @@ private:
                                        Trial &trial) const;
   Assurance assuranceSoFar(const Trial &trial) const;
   Status profile(const Built &built, Trial &trial);
+  /// What a candidate's lines cost, from another thread: on a GPU that takes a compilation. Not
+  /// valid where no lines are wanted.
+  using LineCosts = std::future<Result<std::vector<LineCost>>>;
+  LineCosts costLines(const Trial &trial) const;
   /// Records hot lines: of the module timed last if times are modelled, otherwise of the machine
   /// code. If there are none, the record says why.
-  void addHotLines(Trial &trial) const;
-  Result<std::vector<LineCost>> linesOfCode(const RenderedSlice &rendered,
+  void addHotLines(LineCosts costs, Trial &trial) const;
+  Result<std::vector<LineCost>> linesOfCode(const Candidate &candidate,
                                             const std::string &candidateHash) const;
   Status judge(const Candidate &candidate, Built &built, Purpose purpose, Trial &trial);
   void noteIncidents(Trial &trial);
