@@ -163,6 +163,9 @@ private:
     const Values &others = numbers_.others();
     addNumbers(Derivation::Scalars, each(others, [](std::int64_t v) { return v - 1; }));
     addNumbers(Derivation::Scalars, each(others, [](std::int64_t) { return 1; }));
+    for (const std::string &name : numbers_.counts())
+      for (const std::int64_t few : {1, 3}) // a loop that ends before it has converged
+        addNumbers(Derivation::Scalars, {{name, few}});
     for (const auto &[name, value] : others)
       for (const std::int64_t mode : modesOf(source_, name))
         if (mode <= value) // a larger value may need more memory

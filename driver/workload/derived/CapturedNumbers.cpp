@@ -132,6 +132,52 @@ bool CapturedNumbers::isGeometry(const std::string &name, std::int64_t value) co
   return false;
 }
 
+/// The elements of a buffer from the kernel's pointer on; nothing if no argument points into it.
+std::optional<std::uint64_t> CapturedNumbers::elementsOf(std::size_t index) const {
+  const Buffer &buffer = launch_.buffers[index];
+  const auto type = runtime::StructType::parse(buffer.scalar);
+  const std::uint64_t width = type ? type->bytes : elementBytes(buffer.scalar);
+  for (const Argument &argument : launch_.arguments)
+    if (const auto *pointer = std::get_if<BufferArg>(&argument);
+        pointer && pointer->buffer == index && width > 0)
+      return (buffer.bytes - std::min(buffer.bytes, pointer->offset)) / width;
+  return std::nullopt;
+}
+
+std::set<std::string> CapturedNumbers::counts() const {
+  std::set<std::int64_t> extents; // the values of arguments that a buffer's size is a product of
+  for (std::size_t b = 0; b < launch_.buffers.size(); ++b) {
+    const auto elements = elementsOf(b);
+    if (!elements || *elements < std::uint64_t(kSmallestSize))
+      continue;
+    bool isKnown = false;
+    const auto note = [&](std::uint64_t product, std::initializer_list<std::int64_t> values) {
+      if (product != *elements)
+        return;
+      isKnown = true;
+      extents.insert(values);
+    };
+    for (const auto &[first, one] : all_)
+      for (const auto &[second, two] : all_)
+        for (const auto &[third, three] : all_)
+          if (one > 0 && two > 0 && three > 0 && std::max({one, two, three}) < 1 << 21) {
+            note(std::uint64_t(one), {one});
+            if (first < second)
+              note(std::uint64_t(one) * std::uint64_t(two), {one, two});
+            if (first < second && second < third)
+              note(std::uint64_t(one) * std::uint64_t(two) * std::uint64_t(three),
+                   {one, two, three});
+          }
+    if (!isKnown)
+      return {};
+  }
+  std::set<std::string> names;
+  for (const auto &[name, value] : sizes_)
+    if (!deciding_.contains(name) && !extents.contains(value))
+      names.insert(name);
+  return names;
+}
+
 /// How many elements a buffer of `elements` needs with the changed integers.
 std::uint64_t CapturedNumbers::elementsWith(std::uint64_t elements, const Values &changed) const {
   std::map<std::int64_t, double> factors; // an argument's value, and the factor by which it grows

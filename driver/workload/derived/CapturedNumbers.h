@@ -24,6 +24,10 @@ public:
   const Values &sizes() const { return sizes_; }   ///< at least 8, or they decide the grid
   const Values &others() const { return others_; } ///< neither sizes nor geometry
   const std::set<std::string> &deciding() const { return deciding_; } ///< they decide the grid
+  /// Sizes that only say how often something is done: they decide neither the grid nor, as far as
+  /// that is known, how many elements a buffer has. Empty if the size of a buffer is no product of
+  /// arguments.
+  std::set<std::string> counts() const;
 
   /// The launch with other integers, in the same memory. Its expressions give the new grid; if they
   /// cannot, as for a problem without elements, the grid stays as it was.
@@ -47,6 +51,7 @@ private:
   std::map<std::string, std::int64_t> bindingsWith(const Values &integers) const;
   bool decidesGrid(const std::string &name, std::int64_t value) const;
   bool isGeometry(const std::string &name, std::int64_t value) const;
+  std::optional<std::uint64_t> elementsOf(std::size_t buffer) const;
   std::uint64_t elementsWith(std::uint64_t elements, const Values &changed) const;
   Fill filled(std::size_t buffer, std::uint64_t bytes) const;
 

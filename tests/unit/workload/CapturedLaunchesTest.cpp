@@ -311,6 +311,19 @@ TEST_F(CapturedLaunchesTest, ScalarsAreSmallerOrMultiplied) {
   EXPECT_EQ(steps, (std::set<std::int32_t>{1, 2, 3}));
 }
 
+TEST_F(CapturedLaunchesTest, WhatIsNoExtentCountsRepetitionsAndBecomesFew) {
+  std::memcpy(std::get<ValueArg>(launch_.arguments[9]).bytes.data(), "\x64\0\0\0", 4);
+  launch_.bindings["steps"] = 100;
+  std::set<std::string> titles;
+  for (const DerivedLaunch &derived : derive(Derivation::Scalars))
+    titles.insert(derived.title);
+  EXPECT_TRUE(titles.contains("steps = 1") && titles.contains("steps = 3"));
+  EXPECT_FALSE(titles.contains("ld = 1")) << "'add' has as many elements";
+  launch_.buffers[1].bytes -= 4;
+  for (const DerivedLaunch &derived : derive(Derivation::Scalars))
+    EXPECT_NE(derived.title, "steps = 3") << "it may decide how many elements 'add' has";
+}
+
 TEST_F(CapturedLaunchesTest, AnInputIsTheOutputUnlessThePointersAreRestricted) {
   const auto inPlace = [&]() -> std::optional<DerivedLaunch> {
     for (DerivedLaunch &derived : derive(Derivation::Alignment))
