@@ -117,7 +117,7 @@ template void rows<float>(const float *, float *, int);
 // CHECK-NEXT: other <<< ( n + 256 - 1 ) / 256 , 256 >>> ( out ) ;
 
 // In a template's own text an operator may be any that there is; what it is made into says which.
-struct Pair {
+struct Twice {
   int a;
 };
 Pair operator+(Pair a, Pair b);
@@ -155,10 +155,10 @@ void scoped(const float *in, float *out, int n) {
 // CHECK-NEXT: }
 // CHECK-NEXT: }
 
-struct Pair {
+struct Twice {
   int a, b;
 };
-__host__ __device__ Pair operator+(Pair x, Pair y) { return {x.a + y.a, x.b + y.b}; }
+__host__ __device__ Twice operator+(Twice x, Twice y) { return {x.a + y.a, x.b + y.b}; }
 template <class N> void dependent(const float *in, float *out, N n) {
   dim3 grid((n + 255) / 256);
   scaled<float, 4><<<grid, 256>>>(in, out, n);
