@@ -20,6 +20,8 @@ using Axes = std::array<std::string, 3>;
 // supports.
 constexpr std::uint32_t kMostThreads = 1024, kMostBlockZ = 64;
 constexpr std::uint32_t kMostGridX = 0x7fffffff, kMostGridYZ = 65535;
+/// Of shared memory for a block, even after an opt-in: 227 KiB since compute capability 9.0.
+constexpr std::uint32_t kMostShared = 227 * 1024;
 
 /// The launch site that the launch was made from; null if there is none.
 const LaunchSite *siteOf(const KernelSpec &kernel, const Launch &launch) {
@@ -187,6 +189,9 @@ tl::unexpected<Error> ofLaunch(const std::string &what, const Launch &launch) {
 
 std::optional<std::string> refusedShared(const Launch &before, const Launch &changed,
                                          const LaunchOverride &launch) {
+  if (changed.sharedBytes > kMostShared)
+    return fmt::format("the launch asks for {} bytes of shared memory; a GPU has at most {}",
+                       changed.sharedBytes, kMostShared);
   if (changed.sharedBytes <= kSharedWithoutOptIn || before.sharedBytes > kSharedWithoutOptIn ||
       launch.largeShared)
     return std::nullopt;

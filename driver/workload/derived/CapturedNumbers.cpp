@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 
 namespace kopt {
 namespace {
@@ -180,41 +181,55 @@ std::set<std::string> CapturedNumbers::counts() const {
 
 /// How many elements a buffer of `elements` needs with the changed integers.
 std::uint64_t CapturedNumbers::elementsWith(std::uint64_t elements, const Values &changed) const {
-  std::map<std::int64_t, double> factors; // an argument's value, and the factor by which it grows
+  // The growth of the arguments of each value, the largest first.
+  std::map<std::int64_t, std::vector<double>> growths;
   for (const auto &[name, value] : all_)
-    if (value > 1 && factors.size() < kMostFactors) {
+    if (value > 1 && (growths.contains(value) || growths.size() < kMostFactors)) {
       const auto now = changed.find(name);
-      const double growth = now == changed.end() ? 1 : double(now->second) / double(value);
-      factors[value] = std::max(factors[value], growth);
+      growths[value].push_back(now == changed.end() ? 1 : double(now->second) / double(value));
     }
   double least = 1; // if it is unknown which integers the size depends on, it depends on all
-  for (const auto &[value, growth] : factors)
-    least *= std::max(1.0, growth);
+  for (auto &[value, alike] : growths) {
+    std::ranges::sort(alike, std::greater());
+    least *= std::max(1.0, alike.front());
+  }
+  // A product with a value several times is taken to be of as many arguments, if there are so many.
+  const auto growthOf = [&](std::initializer_list<std::int64_t> product) {
+    std::map<std::int64_t, std::size_t> taken;
+    double growth = 1;
+    for (const std::int64_t value : product) {
+      const std::vector<double> &alike = growths.at(value);
+      const std::size_t next = taken[value]++;
+      growth *= next < alike.size() ? alike[next] : alike.front();
+    }
+    return growth;
+  };
   double most = double(elements) * least;
   bool isKnown = false;
-  const auto seen = [&](std::int64_t product, double growth) {
+  const auto seen = [&](double product, std::initializer_list<std::int64_t> of) {
     for (const std::uint64_t times : kTimes) {
-      const double had = double(product) * double(times);
+      const double had = product * double(times);
       if (double(elements) < had || double(elements) > had * kBorder)
         continue;
+      const double growth = growthOf(of);
       isKnown = true;
       most = std::max(most, had * growth + (double(elements) - had) * std::max(1.0, growth / 2));
     }
   };
-  for (const auto &[one, byOne] : factors) {
-    seen(one, byOne);
-    for (const auto &[two, byTwo] : factors) {
+  for (const auto &[one, ofOne] : growths) {
+    seen(double(one), {one});
+    for (const auto &[two, ofTwo] : growths) {
       if (two < one || double(one) * double(two) > double(elements))
         continue;
-      seen(one * two, byOne * byTwo);
-      for (const auto &[three, byThree] : factors)
+      seen(double(one) * double(two), {one, two});
+      for (const auto &[three, ofThree] : growths)
         if (three >= two && double(one) * double(two) * double(three) <= double(elements))
-          seen(one * two * three, byOne * byTwo * byThree);
+          seen(double(one) * double(two) * double(three), {one, two, three});
     }
   }
-  for (const auto &[value, growth] : factors) // it may be a square with a wider border
+  for (const auto &[value, alike] : growths) // it may be a square with a wider border
     if (!isKnown && double(elements) >= double(value) * double(value))
-      most = std::max(most, double(elements) * growth * growth);
+      most = std::max(most, double(elements) * alike.front() * alike.front());
   return std::uint64_t(std::ceil(most));
 }
 

@@ -30,6 +30,9 @@ TEST_F(DeviceJudgeTest, OnAGpuHotLinesAreThoseOfTheMachineCode) {
       return makeError(ErrorCode::Environment, "nvdisasm was not found");
     return std::vector<LineCost>{{module.string() + ".cu", 1, 40, 0}};
   };
+  ASSERT_TRUE(make().baseline());
+  EXPECT_TRUE(read.empty()) << "no report shows the lines of a trial";
+  depth_ = Depth::Search;
   LocalJudge local = make();
   const auto baseline = local.baseline();
   ASSERT_TRUE(baseline);

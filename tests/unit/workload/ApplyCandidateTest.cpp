@@ -103,6 +103,11 @@ TEST_F(ApplyCandidateTest, LargeSharedMemoryHasToBeAskedFor) {
   launch = applyToLaunch(kernel_, before, candidate);
   ASSERT_TRUE(launch) << launch.error().what;
   EXPECT_EQ(launch->sharedBytes, 65536u);
+  candidate.launch.sharedExpression = "TILE * 8192"; // more than 227 KiB is on no GPU
+  launch = applyToLaunch(kernel_, before, candidate);
+  ASSERT_FALSE(launch);
+  EXPECT_NE(launch.error().what.find("262144 bytes"), std::string::npos) << launch.error().what;
+  candidate.launch.sharedExpression = "TILE * 2048";
   candidate.launch.largeShared = false;
   before.sharedBytes = 50000; // the program opts in already
   EXPECT_TRUE(applyToLaunch(kernel_, before, candidate));

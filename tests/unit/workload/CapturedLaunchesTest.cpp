@@ -3,6 +3,7 @@
 
 #include "driver/support/FileSystem.h"
 #include "driver/workload/derived/CapturedContents.h"
+#include "driver/workload/derived/CapturedNumbers.h"
 #include "driver/workload/derived/Requirements.h"
 #include "runtime/trace/Contents.h"
 
@@ -251,6 +252,19 @@ TEST_F(CapturedLaunchesTest, MatricesGrowByTheirProduct) {
   for (const DerivedLaunch &derived : derive(Derivation::Sizes))
     if (const std::int64_t n = integer(derived.launch, 6), m = integer(derived.launch, 7); n > kN)
       EXPECT_GE(derived.launch.buffers[0].bytes, 4u * n * m) << derived.title;
+}
+
+TEST_F(CapturedLaunchesTest, OfTwoEqualNumbersOneGrowsAMatrixOnce) {
+  launch_.buffers[3].holdsPointers = false;
+  const std::int32_t ld = kN;
+  std::memcpy(std::get<ValueArg>(launch_.arguments[7]).bytes.data(), &ld, 4);
+  launch_.bindings["ld"] = ld;
+  launch_.buffers[0].bytes = 4u * kN * ld; // n x ld, or n x n
+  const DerivationSource source{kernel_, specialization_, &declaration_};
+  const auto larger = CapturedNumbers(source, launch_).larger({{"n", 4 * kN}});
+  ASSERT_TRUE(larger);
+  EXPECT_GE(larger->buffers[0].bytes, 4u * 4 * kN * ld);
+  EXPECT_LT(larger->buffers[0].bytes, 4u * 4 * kN * 4 * kN);
 }
 
 TEST_F(CapturedLaunchesTest, NothingGrowsWhereAddressesWouldHaveToMove) {
