@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/analysis/IndexWidth.h"
 
+#include <limits>
 #include <optional>
 #include <set>
+#include <vector>
 
 namespace kopt::frontend {
 
@@ -32,13 +34,12 @@ public:
         std::swap(base, index);
     }
     if (!base || !base->getType()->isPointerType() || !index->getType()->isIntegerType() ||
-        index->isValueDependent() || index->isIntegerConstantExpr(view_.context()) || isData(index))
+        index->isValueDependent() || index->isIntegerConstantExpr(view_.context()))
       return;
     std::set<unsigned> roots;
     pointerRoots(base, roots);
     if (roots.empty())
       return;
-    const unsigned width = indexWidth(index);
     const auto lower = [&](std::map<unsigned, unsigned> &of, unsigned to) {
       for (unsigned parameter : roots) {
         const auto [known, isNew] = of.try_emplace(parameter, to);
@@ -46,11 +47,43 @@ public:
           known->second = std::min(known->second, to);
       }
     };
-    lower(bits, width);
-    lower(doubtful, width >= 32 && fits(index) ? 64 : width);
+    std::vector<Part> parts;
+    addParts(index, 64, parts);
+    for (const Part &part : parts) {
+      const unsigned width = std::min(part.bits, indexWidth(part.index));
+      lower(bits, width);
+      lower(doubtful, width >= 32 && fits(part.index) ? 64 : width);
+    }
   }
 
 private:
+  struct Part {
+    const Expr *index;
+    unsigned bits; ///< of the narrowest sum that it is part of
+  };
+
+  /// Adds the index, or the terms of it that are computed where others are read from memory: tests
+  /// with other contents show overflows of those.
+  void addParts(const Expr *index, unsigned bits, std::vector<Part> &parts,
+                unsigned depth = 0) const {
+    if (!isData(index)) {
+      parts.push_back({index, bits});
+      return;
+    }
+    const Expr *computed = index->IgnoreParenImpCasts();
+    if (depth > kMostNesting || !computed->getType()->isIntegralOrEnumerationType())
+      return;
+    bits = std::min<unsigned>(bits, view_.context().getIntWidth(computed->getType()));
+    if (const auto *binary = dyn_cast<BinaryOperator>(computed); binary && binary->isAdditiveOp()) {
+      addParts(binary->getLHS(), bits, parts, depth + 1);
+      addParts(binary->getRHS(), bits, parts, depth + 1);
+    } else if (const auto *cast = dyn_cast<ExplicitCastExpr>(computed)) {
+      addParts(cast->getSubExprAsWritten(), bits, parts, depth + 1);
+    } else if (const Expr *made = computedInitializer(computed)) {
+      addParts(made, bits, parts, depth + 1);
+    }
+  }
+
   /// Collects the kernel parameters that the pointer may be, through casts and the parameters of
   /// called functions.
   void pointerRoots(const Expr *pointer, std::set<unsigned> &roots, unsigned depth = 0) const {
@@ -98,7 +131,7 @@ private:
         binary && !binary->isAssignmentOp()) {
       const bool isProduct = binary->getOpcode() == BO_Mul || binary->getOpcode() == BO_Shl;
       if (isProduct && binary->getType()->isIntegerType() &&
-          !(isSmall(binary->getLHS()) && isSmall(binary->getRHS())))
+          !(isSmall(binary->getLHS()) && isSmall(binary->getRHS())) && !isBounded(*binary))
         bits = view_.context().getIntWidth(binary->getType());
       const unsigned ofFactors = std::min(narrowestProduct(binary->getLHS(), depth + 1),
                                           narrowestProduct(binary->getRHS(), depth + 1));
@@ -144,6 +177,12 @@ private:
     return limit && (*limit >> bits) == 0 ? 64 : bits;
   }
 
+  /// True if an int plainly holds the value: (i % 4) * 256 + threadIdx.x.
+  bool isBounded(const Expr &value) const {
+    const auto limit = largest(&value);
+    return limit && *limit <= std::numeric_limits<std::int32_t>::max();
+  }
+
   /// An upper bound of the value, if it is obvious.
   std::optional<std::uint64_t> largest(const Expr *value) const {
     if (const auto place = coordinate(value))
@@ -155,6 +194,14 @@ private:
                                : value->getIntegerConstantExpr(view_.context()))
       return known->getLimitedValue();
     const auto *binary = dyn_cast<BinaryOperator>(value);
+    if (binary && (binary->getOpcode() == BO_Mul || binary->getOpcode() == BO_Add)) {
+      const auto left = largest(binary->getLHS()->IgnoreParenImpCasts()),
+                 right = largest(binary->getRHS()->IgnoreParenImpCasts());
+      constexpr std::uint64_t kMost = std::uint64_t(1) << 31;
+      if (!left || !right || *left > kMost || *right > kMost)
+        return std::nullopt;
+      return binary->getOpcode() == BO_Mul ? *left * *right : *left + *right;
+    }
     if (!binary || (binary->getOpcode() != BO_And && binary->getOpcode() != BO_Rem &&
                     binary->getOpcode() != BO_Div && binary->getOpcode() != BO_Shr))
       return std::nullopt;
@@ -171,11 +218,10 @@ private:
                                                            : 11;
   }
 
-  /// True if the index, or a part of it, is read from memory: tests with other contents then show
-  /// overflows.
-  static bool isData(const Stmt *expression, unsigned depth = 0) {
-    if (isa<ArraySubscriptExpr>(expression))
-      return true;
+  /// True if the index, or a part of it, is read from memory.
+  bool isData(const Stmt *expression, unsigned depth = 0) const {
+    if (const auto *subscript = dyn_cast<ArraySubscriptExpr>(expression))
+      return isDataIn(settingsOf(*subscript), depth + 1);
     if (const auto *unary = dyn_cast<UnaryOperator>(expression);
         unary && unary->getOpcode() == UO_Deref)
       return true;
@@ -187,6 +233,38 @@ private:
                         [&](const Stmt *child) { return child && isData(child, depth); });
   }
 
+  bool isDataIn(const std::vector<const Expr *> &settings, unsigned depth) const {
+    return settings.empty() || depth > kMostNesting ||
+           llvm::any_of(settings, [&](const Expr *value) { return isData(value, depth); });
+  }
+
+  /// What the elements of a local array are set to; nothing if the element may be something else.
+  std::vector<const Expr *> settingsOf(const ArraySubscriptExpr &element) const {
+    const auto *reference = dyn_cast<DeclRefExpr>(element.getBase()->IgnoreParenImpCasts());
+    const auto *array = reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
+    if (!array || !array->isLocalVarDecl() || array->isStaticLocal() || array->getInit() ||
+        array->hasAttr<CUDASharedAttr>() || !array->getType()->isConstantArrayType())
+      return {};
+    std::vector<const Expr *> settings;
+    for (const BodyView &body : view_.bodies())
+      for (const Stmt *statement : body.statements) {
+        if (const auto *use = dyn_cast<DeclRefExpr>(statement); !use || use->getDecl() != array)
+          continue;
+        const Stmt *whole = body.parentOf(statement);
+        while (whole && isa<ImplicitCastExpr, ParenExpr>(whole))
+          whole = body.parentOf(whole);
+        if (!whole || !isa<ArraySubscriptExpr>(whole))
+          return {}; // its address goes elsewhere
+        const auto *assigned = dyn_cast_or_null<BinaryOperator>(body.parentOf(whole));
+        if (!assigned || !assigned->isAssignmentOp() || assigned->getLHS() != whole)
+          continue;
+        if (assigned->isCompoundAssignmentOp())
+          return {};
+        settings.push_back(assigned->getRHS());
+      }
+    return settings;
+  }
+
   /// True if 32 bits hold the value whenever they hold the kernel's arguments.
   bool fits(const Expr *value, unsigned depth = 0) const {
     const Expr *computed = value->IgnoreParenCasts();
@@ -194,6 +272,11 @@ private:
       return false;
     if (isSmall(computed))
       return true;
+    if (const auto *element = dyn_cast<ArraySubscriptExpr>(computed)) {
+      const std::vector<const Expr *> settings = settingsOf(*element);
+      return !settings.empty() &&
+             llvm::all_of(settings, [&](const Expr *setting) { return fits(setting, depth + 1); });
+    }
     if (const auto *binary = dyn_cast<BinaryOperator>(computed);
         binary && !binary->isAssignmentOp() && !binary->isComparisonOp()) {
       const bool isProduct = binary->getOpcode() == BO_Mul || binary->getOpcode() == BO_Shl;

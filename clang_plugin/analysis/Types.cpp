@@ -223,6 +223,18 @@ std::string valueText(const clang::ASTContext &context, const clang::TemplateArg
   return text;
 }
 
+std::string mangledName(const clang::NamedDecl &declaration, clang::GlobalDecl what) {
+  clang::ASTContext &context = declaration.getASTContext();
+  std::unique_ptr<clang::MangleContext> mangler(
+      clang::ItaniumMangleContext::create(context, context.getDiagnostics()));
+  if (!mangler->shouldMangleDeclName(&declaration))
+    return declaration.getNameAsString();
+  std::string symbol;
+  llvm::raw_string_ostream stream(symbol);
+  mangler->mangleName(what, stream);
+  return symbol;
+}
+
 } // namespace
 
 ParamLayout layoutOf(const clang::ParmVarDecl &parameter) {
@@ -276,7 +288,8 @@ KernelParam describeParam(const clang::ParmVarDecl &parameter) {
       info.scalar = used;
   if (info.kind != ParamKind::Pointer && type->isRecordType() && scalar.name.empty()) {
     info.kind = ParamKind::Struct;
-    info.scalar = pointersIn(context, type);
+    const clang::CXXRecordDecl *record = type->getAsCXXRecordDecl();
+    info.scalar = record && record->isEmpty() ? "empty" : pointersIn(context, type);
   }
   if (info.kind == ParamKind::Struct || (info.kind == ParamKind::Scalar && info.components > 1))
     info.members = membersOf(context, type);
@@ -308,7 +321,10 @@ std::optional<ConstantVariable> describeConstantVariable(const clang::VarDecl &v
     parts = std::to_string(name.size()) + name + parts;
     isNested = true;
   }
-  info.symbol = isNested ? "_ZN" + parts + "E" : variable.getNameAsString();
+  if (llvm::isa<clang::VarTemplateSpecializationDecl>(variable))
+    info.symbol = mangledName(variable, clang::GlobalDecl(&variable));
+  else
+    info.symbol = isNested ? "_ZN" + parts + "E" : variable.getNameAsString();
   return info;
 }
 
@@ -394,15 +410,7 @@ std::string instantiationOf(const clang::FunctionDecl &function) {
 }
 
 std::string symbolOf(const clang::FunctionDecl &kernel) {
-  clang::ASTContext &context = kernel.getASTContext();
-  std::unique_ptr<clang::MangleContext> mangler(
-      clang::ItaniumMangleContext::create(context, context.getDiagnostics()));
-  if (!mangler->shouldMangleDeclName(&kernel))
-    return kernel.getNameAsString();
-  std::string symbol;
-  llvm::raw_string_ostream stream(symbol);
-  mangler->mangleName(clang::GlobalDecl(&kernel, clang::KernelReferenceKind::Kernel), stream);
-  return symbol;
+  return mangledName(kernel, clang::GlobalDecl(&kernel, clang::KernelReferenceKind::Kernel));
 }
 
 } // namespace kopt::frontend

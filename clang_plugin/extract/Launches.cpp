@@ -206,6 +206,18 @@ LaunchReader::read(const LaunchCall &site, const KernelTarget &target, bool shar
   PointerReader pointers(flows_, index.unit().getASTContext(), numbers, site.host, site.call);
   for (const Expr *argument : parts.args)
     launch.pointers.push_back(pointers.read(argument));
+  const auto valueOf = [&](const Expr *argument) -> std::string {
+    if (!argument->getType()->isIntegralOrEnumerationType())
+      return "";
+    GeometryReader::Site alone = place;
+    if (std::optional<Place> variable = placeOf(argument, index.unit().getASTContext()))
+      alone.passed.erase(variable->text());
+    GeometryReader values(code_, flows_, std::move(alone),
+                          [](const NamedConstant &) { return false; });
+    return values.scalar({argument, {}}).value_or("");
+  };
+  for (const Expr *argument : parts.args)
+    launch.values.push_back(valueOf(argument));
   GeometryReader reader(code_, flows_, std::move(place), mayName);
 
   auto because = [&](const char *what) {

@@ -45,7 +45,8 @@ struct KernelParam {
   /// f16, bf16, f32, f64, i8..i64, u8..u64 or bool: the scalar of the type or, for a pointer, of
   /// the element that it points to. For an element with several kinds of scalars, or with gaps,
   /// "struct 16 f32 0 i32 4 ...": its size in bytes, and each scalar with its offset
-  /// (runtime::StructType). Empty if the element contains anything else, such as a pointer.
+  /// (runtime::StructType). Empty if the element contains anything else, such as a pointer. "empty"
+  /// for a struct that is passed by value and has no members: a lambda that captures nothing.
   std::string scalar;
   std::uint32_t components = 1;  ///< scalars of an element: 4 of float4
   std::uint32_t pointeeSize = 0; ///< bytes of one pointed-to element
@@ -218,10 +219,13 @@ struct LaunchSite {
   std::vector<std::string> variables;  ///< those of the host program that the expressions name
   std::optional<std::string> reason;   ///< why the geometry is unresolved, or the kernel not known
   std::vector<PointerOrigin> pointers; ///< of each argument
+  /// Each integer argument as an expression over numbers and variables of the host program, also
+  /// where it is spelled as a variable that was computed before; empty if it cannot be told.
+  std::vector<std::string> values;
   std::optional<std::string> callee;   ///< as spelled, if the kernel is not known
 };
 KOPT_RECORD(LaunchSite, file, line, column, symbol, geometry, grid, block, shared_bytes, args,
-            grid_range, block_range, shared_range, variables, reason, pointers, callee)
+            grid_range, block_range, shared_range, variables, reason, pointers, values, callee)
 
 enum class ConstantKind { Macro, Constexpr, Const, Enum };
 constexpr auto spellings(ConstantKind) {

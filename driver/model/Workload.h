@@ -108,6 +108,8 @@ struct Launch {
   /// cudaLimitStackSize of the program that it was captured from, in bytes for each thread; 0:
   /// unknown, use the driver's default.
   std::uint32_t stackBytes = 0;
+  /// The original reads shared memory that no thread has set, so candidates may, too.
+  bool readsUnsetShared = false;
   GeometryExpressions geometry; ///< the expressions for grid, block and sharedBytes
   std::vector<Buffer> buffers;
   std::vector<Argument> arguments;
@@ -115,8 +117,8 @@ struct Launch {
   /// The values for the expressions: kernel parameters, launch-site variables, constants.
   std::map<std::string, std::int64_t> bindings;
 };
-KOPT_FIELDS(Launch, name, weight, grid, block, sharedBytes, cooperative, stackBytes, geometry,
-            buffers, arguments, site, bindings)
+KOPT_FIELDS(Launch, name, weight, grid, block, sharedBytes, cooperative, stackBytes,
+            readsUnsetShared, geometry, buffers, arguments, site, bindings)
 
 enum class TolerancePolicy {
   Default, ///< by type, relative to the output's scale

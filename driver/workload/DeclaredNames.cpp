@@ -43,8 +43,12 @@ private:
       return;
     }
     if (param.kind == ParamKind::Scalar && !question_.bindings.contains(param.name) &&
-        !question_.declaration.arguments.contains(param.name))
-      needValue(param.name, param.scalar.starts_with("f") || param.scalar == "bf16");
+        !question_.declaration.arguments.contains(param.name)) {
+      if (const std::string computed = computedValue(question_.site, index); !computed.empty())
+        lookAtNames(computed);
+      else
+        needValue(param.name, param.scalar.starts_with("f") || param.scalar == "bf16");
+    }
     if (param.kind != ParamKind::Pointer || isNull(index))
       return;
     const auto extent = question_.declaration.extents.find(param.name);
@@ -111,6 +115,13 @@ private:
 };
 
 } // namespace
+
+std::string computedValue(const LaunchSite *site, std::size_t argument) {
+  if (!site || argument >= site->values.size() || argument >= site->args.size() ||
+      site->values[argument] == site->args[argument] || !namesIn(site->values[argument]))
+    return "";
+  return site->values[argument];
+}
 
 std::optional<Error> missingClauses(const LaunchQuestion &question) {
   return Missing(question).find();

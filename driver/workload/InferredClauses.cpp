@@ -3,6 +3,7 @@
 
 #include "driver/source/Expression.h"
 #include "driver/support/Text.h"
+#include "driver/workload/DeclaredNames.h"
 #include "driver/workload/WorkloadBuilder.h"
 
 #include <algorithm>
@@ -98,8 +99,16 @@ private:
     const auto known = bindings();
     for (std::size_t i = 0; i < specialization_.params.size(); ++i) {
       const KernelParam &param = specialization_.params[i];
-      if (param.kind == ParamKind::Scalar && !known.contains(param.name))
-        giveValue(param.name, isReal(param), site_ && i < site_->args.size() ? site_->args[i] : "");
+      if (param.kind != ParamKind::Scalar || known.contains(param.name))
+        continue;
+      const std::string passed = site_ && i < site_->args.size() ? site_->args[i] : "";
+      const auto names = namesIn(computedValue(site_, i));
+      if (!names || names->empty())
+        giveValue(param.name, isReal(param), passed);
+      else // it follows from these
+        for (const std::string &name : *names)
+          if (!known.contains(name))
+            giveValue(asParameter(name), false, "");
     }
     if (!site_)
       return;

@@ -96,7 +96,8 @@ void bindLaunchVariables(const LaunchSite *site, const Specialization &specializ
   }
 }
 
-/// Binds scalars that the launch site passes as expressions of bound names; they need no clause.
+/// Binds scalars that the launch site passes as expressions of bound names, or as variables that it
+/// computes from such names; they need no clause.
 void bindComputedArguments(const LaunchSite *site, const Specialization &specialization,
                            Bindings &bindings) {
   if (!site)
@@ -105,7 +106,10 @@ void bindComputedArguments(const LaunchSite *site, const Specialization &special
     const KernelParam &param = specialization.params[i];
     if (param.kind != ParamKind::Scalar || bindings.contains(param.name))
       continue;
-    if (const auto value = evaluateExpression(site->args[i], bindings))
+    auto value = evaluateExpression(site->args[i], bindings);
+    if (const std::string computed = computedValue(site, i); !value && !computed.empty())
+      value = evaluateExpression(computed, bindings);
+    if (value)
       bindings[param.name] = *value;
   }
 }
@@ -246,6 +250,8 @@ Result<Argument> valueArgument(const KernelSpec &kernel, const KernelParam &para
   const std::string fix = fmt::format("give it one, e.g. KOPT_TUNE(\"arg {} = 1024\")", param.name);
   if (!param.members.empty())
     return membersArgument(kernel, param, declaration, bindings);
+  if (param.kind == ParamKind::Struct && param.scalar == "empty") // a lambda without captures
+    return Argument{ValueArg{std::string(param.size, '\0')}};
   if (param.kind == ParamKind::Struct)
     return makeError(ErrorCode::Usage,
                      fmt::format("kernel '{}' takes the struct '{}' ({}) by value, which has "

@@ -80,6 +80,9 @@ struct LaunchRequest {
   /// launch's own numbers. 0: not filled. The emulated device reports reads of uninitialised shared
   /// memory instead.
   std::uint64_t scratchSeed = 0;
+  /// Emulated device: no read of shared memory that no thread has set is reported; it holds bits
+  /// drawn from `scratchSeed`.
+  bool readsUnsetShared = false;
 };
 
 /// Values by Nsight Compute metric name. An unknown metric is absent, never zero.

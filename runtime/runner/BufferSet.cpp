@@ -457,6 +457,7 @@ LaunchRequest BufferSet::request(const LaunchSpec &launch) const {
   request.sharedBytes = launch.sharedBytes;
   request.cooperative = launch.cooperative;
   request.stackBytes = launch.stackBytes;
+  request.readsUnsetShared = launch.readsUnsetShared;
   for (const ArgumentSpec &argument : launch.arguments) {
     std::vector<std::byte> bytes = argument.value;
     for (const PointerSpec &pointer : argument.pointers) {

@@ -206,10 +206,13 @@ void fillFloat(const BufferSpec &spec, std::uint64_t key, std::uint64_t first, s
       const double value = between(unit(i & ~std::uint64_t(1)));
       return Traits::from(i & 1 ? std::clamp(-value * (1 - unit(i) / 1000), low, high) : value);
     });
-  case FillKind::Special: // one in 32
+  case FillKind::Special: // one in 32; of few one in 4, and each kind in turn
     return store<T>(out, size, first, [&](std::uint64_t i) {
-      const std::uint64_t bits = mix(draw(key, i));
-      return bits % 32 == 0 ? FloatBits<T>::special(bits >> 8) : Traits::from(between(unit(i)));
+      constexpr std::uint64_t kFew = 256;
+      const std::uint64_t bits = mix(draw(key, count < kFew ? i / 4 : i));
+      const bool isOne = count < kFew ? bits % 4 == i % 4 : bits % 32 == 0;
+      return isOne ? FloatBits<T>::special(count < kFew ? key + i / 4 : bits >> 8)
+                   : Traits::from(between(unit(i)));
     });
   case FillKind::Masked: // one in 4, as where a sum of exponentials leaves elements out
     return store<T>(out, size, first, [&](std::uint64_t i) {

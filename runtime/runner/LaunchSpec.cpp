@@ -191,6 +191,8 @@ void addLaunch(protocol::Message &request, const std::string &prefix, const Laun
     request.add(prefix + "cooperative", 1u);
   if (launch.stackBytes != 0)
     request.add(prefix + "stack", launch.stackBytes);
+  if (launch.readsUnsetShared)
+    request.add(prefix + "unset", 1u);
   for (const BufferSpec &buffer : launch.buffers)
     request.addList(prefix + "buffer", {buffer.name, std::to_string(buffer.bytes), buffer.scalar,
                                         toString(buffer.fill), protocol::formatDouble(buffer.low),
@@ -245,6 +247,7 @@ bool parseLaunch(const protocol::Message &request, const std::string &prefix, La
   out.sharedBytes = *shared;
   out.cooperative = request.number<unsigned>(prefix + "cooperative").value_or(0) != 0;
   out.stackBytes = request.number<std::uint32_t>(prefix + "stack").value_or(0);
+  out.readsUnsetShared = request.number<unsigned>(prefix + "unset").value_or(0) != 0;
   if (!parseExtent(request.list(prefix + "grid"), out.grid))
     return bad("grid");
   if (!parseExtent(request.list(prefix + "block"), out.block))

@@ -58,6 +58,7 @@ struct LaunchSpec {
   std::uint32_t sharedBytes = 0;
   bool cooperative = false;     ///< all blocks run at once
   std::uint32_t stackBytes = 0; ///< of each thread; 0: the driver's default
+  bool readsUnsetShared = false; ///< as LaunchRequest::readsUnsetShared
   std::vector<BufferSpec> buffers;
   std::vector<ArgumentSpec> arguments;
   bool operator==(const LaunchSpec &) const = default;
@@ -67,7 +68,7 @@ struct LaunchSpec {
 /// among them: a request has one field for all buffers.
 void addLaunch(protocol::Message &request, const std::string &prefix, const LaunchSpec &launch);
 
-/// Reads the fields module, grid, block, shared, cooperative, stack, buffer, contents, values,
+/// Reads the fields module, grid, block, shared, cooperative, stack, unset, buffer, contents, values,
 /// symbol, address, drawn and arg, each with `prefix`. False if one is malformed; `why` then names
 /// it.
 bool parseLaunch(const protocol::Message &request, const std::string &prefix, LaunchSpec &out,

@@ -162,6 +162,9 @@ public:
       return failed(RunStatus::Fault, "two threads meet");
     if (has(text, "FAULT"))
       return failed(RunStatus::Fault, "illegal address");
+    if (has(text, "BORDER") && device_.modelled && !launch.readsUnsetShared)
+      return failed(RunStatus::Uninitialised,
+                    "uninitialised read of 4 bytes at byte 8 of shared memory at slice.cu:3");
     if (has(text, "HANG") || (hangs && hangs(launch)))
       return failed(RunStatus::TimedOut, "still running after the deadline");
     if (has(text, "GUARD") && !leftOut(options, "guards"))

@@ -51,6 +51,7 @@ runtime::LaunchSpec toLaunchSpec(std::uint32_t module, const Launch &launch) {
   spec.sharedBytes = launch.sharedBytes;
   spec.cooperative = launch.cooperative;
   spec.stackBytes = launch.stackBytes;
+  spec.readsUnsetShared = launch.readsUnsetShared;
   for (const Buffer &buffer : launch.buffers)
     spec.buffers.push_back(toSpec(buffer));
   for (const Argument &argument : launch.arguments)

@@ -44,6 +44,22 @@ std::string mostCommon(const std::vector<const NotDerived *> &missing) {
                            : fmt::format("{} (and {} other reasons)", found, counts.size() - 1);
 }
 
+/// Why the emulated device cannot run the candidate's own launch, which has very many more threads
+/// than the original's; empty if it can.
+std::string whyTooManyThreads(const CheckContext &context, const Launch &original,
+                              const Launch &own) {
+  constexpr std::uint64_t kMostThreads = 4'000'000; // which take some 5 s if they do little
+  constexpr std::uint64_t kTimesOriginal = 16;
+  const auto threadsOf = [](const Launch &launch) {
+    return launch.grid.count() * launch.block.count();
+  };
+  return context.runner().device().modelled && threadsOf(own) > kMostThreads &&
+                 threadsOf(own) > kTimesOriginal * threadsOf(original)
+             ? fmt::format("the candidate launches {} threads for it, and the original {}",
+                           threadsOf(own), threadsOf(original))
+             : std::string();
+}
+
 class ReplayGate final : public Check {
 public:
   ReplayGate(Derivation kind, std::shared_ptr<DerivedReplays> replays, AssurancePolicy assurance)
@@ -98,6 +114,11 @@ private:
         if (auto failure = failureToLaunch(context, seen.candidate, replay.derived.launch, name()))
           return failure;
         refused.push_back({kind_, replay.derived.title, launch.error().what});
+        continue;
+      }
+      if (std::string why = whyTooManyThreads(context, replay.derived.launch, *launch);
+          !why.empty()) {
+        refused.push_back({kind_, replay.derived.title, std::move(why)});
         continue;
       }
       KOPT_TRY(const Expected expected, replays_->expectedOf(context, replay));

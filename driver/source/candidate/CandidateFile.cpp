@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -71,21 +72,25 @@ const KernelSpec *kernelOf(const TuneSubject &subject, const ExtractionResult &c
 }
 
 /// For each chunk of `other`, the index of its counterpart in `own`: the one with the same text, or
-/// otherwise the first remaining one with the same name. Nothing for new chunks.
-std::vector<std::optional<std::size_t>> counterparts(const Specialization &own,
-                                                     const std::string &ownSlice,
-                                                     const Specialization &other,
-                                                     const std::string &otherSlice) {
+/// otherwise the first remaining one with the same name. Nothing for new chunks, among them those
+/// that are in the user's files already (`isThere`), such as another overload.
+std::vector<std::optional<std::size_t>>
+counterparts(const Specialization &own, const std::string &ownSlice, const Specialization &other,
+             const std::string &otherSlice,
+             const std::function<bool(const SliceChunk &, const std::string &)> &isThere) {
   std::vector<std::optional<std::size_t>> found(other.chunks.size());
   std::vector<bool> isTaken(own.chunks.size());
   for (const bool sameText : {true, false})
-    for (std::size_t i = 0; i < other.chunks.size(); ++i)
+    for (std::size_t i = 0; i < other.chunks.size(); ++i) {
+      const std::string text = textOf(otherSlice, other.chunks[i]);
       for (std::size_t k = 0; !found[i] && k < own.chunks.size(); ++k)
         if (!isTaken[k] && sameDeclaration(own.chunks[k], other.chunks[i]) &&
-            (!sameText || textOf(ownSlice, own.chunks[k]) == textOf(otherSlice, other.chunks[i]))) {
+            (sameText ? textOf(ownSlice, own.chunks[k]) == text
+                      : !isThere(other.chunks[i], text))) {
           found[i] = k;
           isTaken[k] = true;
         }
+    }
   return found;
 }
 
@@ -117,21 +122,9 @@ public:
   /// Returns why the declaration is refused; empty if it is added.
   Result<std::string> addDeclaration(const SliceChunk &chunk, const std::string &text,
                                      std::size_t before) {
-    std::string file;
-    const SliceChunk *known = nullptr;
-    for (const SliceChunk &unused : there_) {
-      if (!sameDeclaration(unused, chunk) || unused.source.file.empty())
-        continue;
-      KOPT_TRY(const std::string whole, readFile(unused.source.file));
-      if (unused.source.end > whole.size())
-        return makeError(ErrorCode::StaleInput, unused.source.file + " changed since it was read",
-                         "run kopt again");
-      known = &unused;
-      if (whole.substr(unused.source.begin, unused.source.end - unused.source.begin) == text) {
-        file = unused.source.file;
-        break;
-      }
-    }
+    KOPT_TRY(const Known there, find(chunk, text));
+    const SliceChunk *known = there.chunk;
+    std::string file = there.isSame ? known->source.file : std::string();
     if (known && file.empty() && chunk.role != ChunkRole::Function && !chunk.name.empty())
       return fmt::format(
           "the candidate's file changes {} '{}' ({}), which the original's kernel does not use but "
@@ -151,7 +144,36 @@ public:
     return std::string();
   }
 
+  /// True if the user's files have the declaration, in these words, outside the baseline's slice.
+  bool isThere(const SliceChunk &chunk, const std::string &text) const {
+    const Result<Known> there = find(chunk, text);
+    return there && there->isSame;
+  }
+
 private:
+  struct Known {
+    const SliceChunk *chunk = nullptr; ///< of the same name, if there is one
+    bool isSame = false;               ///< it has the same text
+  };
+
+  Result<Known> find(const SliceChunk &chunk, const std::string &text) const {
+    Known known;
+    for (const SliceChunk &unused : there_) {
+      if (!sameDeclaration(unused, chunk) || unused.source.file.empty())
+        continue;
+      KOPT_TRY(const std::string whole, readFile(unused.source.file));
+      if (unused.source.end > whole.size())
+        return makeError(ErrorCode::StaleInput, unused.source.file + " changed since it was read",
+                         "run kopt again");
+      known.chunk = &unused;
+      known.isSame =
+          whole.substr(unused.source.begin, unused.source.end - unused.source.begin) == text;
+      if (known.isSame)
+        break;
+    }
+    return known;
+  }
+
   static std::string placeOf(const SourceRange &range) {
     const Result<std::string> text = readFile(range.file);
     const std::size_t at = text ? std::min<std::size_t>(range.begin, text->size()) : 0;
@@ -266,8 +288,12 @@ Result<FileCandidate> candidateFromFile(const TuneSubject &subject,
   candidate.technique = "person";
   candidate.title = "candidate";
   const Specialization &own = subject.specialization;
-  const auto found = counterparts(own, subject.sliceText, *other, otherSlice);
   Additions additions(subject, original, changed, *kernel, *other, candidate);
+  const auto found =
+      counterparts(own, subject.sliceText, *other, otherSlice,
+                   [&](const SliceChunk &chunk, const std::string &text) {
+                     return chunk.role == ChunkRole::Function && additions.isThere(chunk, text);
+                   });
   // A new declaration goes before the chunk that it precedes in the candidate's file; chunks that
   // may be in any namespace do not count.
   const auto placeFrom = [&](std::size_t i) {

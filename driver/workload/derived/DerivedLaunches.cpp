@@ -287,6 +287,12 @@ private:
       moved = family_.allowed(std::move(moved), known);
       add(Derivation::Scalars, describe(moved), family_.with(moved));
     }
+    if (family_.others().size() > 1) // all together they may be none that the original allows
+      for (const auto &[name, value] : family_.others()) {
+        Values moved = small_;
+        moved[name] = family_.inRange(name, value + 2);
+        add(Derivation::Scalars, describe({{name, moved[name]}}), family_.with(moved));
+      }
     addModes();
     addWide();
     for (const double factor : {-1.375, 0.4375, 0.0})

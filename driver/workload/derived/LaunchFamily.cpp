@@ -20,6 +20,19 @@ bool isLess(const std::pair<const std::string, std::int64_t> &a,
 
 bool isFloating(const std::string &scalar) { return scalar.starts_with("f") || scalar == "bf16"; }
 
+const KernelParam *scalarNamed(const DerivationSource &source, const std::string &name) {
+  const std::vector<KernelParam> &params = source.specialization.params;
+  for (const KernelParam &param : params)
+    if (param.name == name)
+      return param.kind == ParamKind::Scalar ? &param : nullptr;
+  for (const LaunchSite &site : source.kernel.launches)
+    for (std::size_t i = 0; i < std::min(params.size(), site.args.size()); ++i)
+      if (site.symbol == source.specialization.symbol && site.args[i] == name &&
+          params[i].kind == ParamKind::Scalar)
+        return &params[i];
+  return nullptr;
+}
+
 LaunchFamily::LaunchFamily(const DerivationSource &source, const Launch &launch)
     : source_(source), launch_(launch) {
   if (!source.declaration || isCaptured(launch))
@@ -74,6 +87,7 @@ Result<Launch> LaunchFamily::with(const Values &changed, std::optional<std::size
     declared.arguments[name] = value;
   KOPT_TRY(Launch made, buildLaunch(source_.kernel, source_.specialization, *source_.declaration,
                                     declared, site));
+  made.readsUnsetShared = launch_.readsUnsetShared;
   for (Buffer &buffer :
        made.buffers) // not by index: a pointer that the site passes as null has no buffer
     for (const Buffer &known : launch_.buffers)
@@ -135,10 +149,8 @@ std::int64_t LaunchFamily::inRange(const std::string &name, std::int64_t value) 
 }
 
 std::string LaunchFamily::scalarOf(const std::string &name) const {
-  for (const KernelParam &param : source_.specialization.params)
-    if (param.name == name && param.kind == ParamKind::Scalar)
-      return param.scalar;
-  return {};
+  const KernelParam *param = scalarNamed(source_, name);
+  return param ? param->scalar : std::string();
 }
 
 /// True if it decides the block, and either nothing else or only how many blocks cover the same

@@ -64,4 +64,8 @@ private:
 
 bool isFloating(const std::string &scalar);
 
+/// The scalar parameter of this name, or the one for which a launch site passes the host variable
+/// of this name; null if there is none.
+const KernelParam *scalarNamed(const DerivationSource &source, const std::string &name);
+
 } // namespace kopt

@@ -22,10 +22,9 @@ std::string describe(const std::map<std::string, std::int64_t> &values) {
 std::vector<std::int64_t> modesOf(const DerivationSource &source, const std::string &name) {
   constexpr std::size_t kMostModes = 12;
   std::set<std::int64_t> modes;
-  for (const KernelParam &param : source.specialization.params)
-    for (const std::int64_t value :
-         param.name == name ? param.comparedWith : std::vector<std::int64_t>())
-      if (modes.size() < kMostModes && (value >= 0 || param.scalar.starts_with("i")))
+  if (const KernelParam *param = scalarNamed(source, name))
+    for (const std::int64_t value : param->comparedWith)
+      if (modes.size() < kMostModes && (value >= 0 || param->scalar.starts_with("i")))
         modes.insert(value);
   return {modes.begin(), modes.end()};
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <random>
 #include <sys/mman.h>
 
 namespace kopt::runtime::emulated {
@@ -25,6 +26,15 @@ constexpr std::uint32_t kMostThreads = 1024;
 constexpr std::int64_t kSlice = 1 << 20;
 /// Entries of one lane's trace. The traces of 32 lanes fit in the second-level cache.
 constexpr std::size_t kTraceEntries = 2048;
+
+/// Bits that the seed decides, as shared memory may hold before any thread sets it.
+void draw(std::uint64_t seed, std::byte *to, std::size_t bytes) {
+  std::mt19937_64 random(seed);
+  for (std::size_t at = 0; at < bytes; at += sizeof(std::uint64_t)) {
+    const std::uint64_t bits = random();
+    std::memcpy(to + at, &bits, std::min(sizeof bits, bytes - at));
+  }
+}
 
 std::string positionText(const std::array<std::uint32_t, 3> &at) {
   return "(" + std::to_string(at[0]) + "," + std::to_string(at[1]) + "," + std::to_string(at[2]) +
@@ -105,11 +115,14 @@ Status BlockRunner::run(const EmulatedModule &module, const LaunchRequest &reque
     machine.order.beginBlock(machine.blockInterval);
     // What the last block left must not count as initialised here.
     arena_.setState(arena_.base(), Arena::kSharedWindow < shared ? Arena::kSharedWindow : shared,
-                    kAllocated);
+                    request.readsUnsetShared ? kInitialised : kAllocated);
     if (shared < previousShared_)
       arena_.setState(arena_.base() + shared, previousShared_ - shared, kUnallocated);
     previousShared_ = shared;
-    std::memset(arena_.base(), 0xCB, shared);
+    if (request.readsUnsetShared)
+      draw(request.scratchSeed + block, arena_.base(), shared);
+    else
+      std::memset(arena_.base(), 0xCB, shared);
     if (options_.trace)
       options_.trace->beginBlock();
     runBlock();

@@ -34,14 +34,16 @@ KOPT_VECTORS(double, double, 16, 16)
 #undef KOPT_VECTOR3
 #undef KOPT_VECTOR4
 
-typedef double4 double4_16a;
-typedef long4 long4_16a;
-typedef ulong4 ulong4_16a;
-typedef longlong4 longlong4_16a;
-typedef ulonglong4 ulonglong4_16a;
-struct __attribute__((aligned(32))) double4_32a { double x, y, z, w; };
-struct __attribute__((aligned(32))) longlong4_32a { long long x, y, z, w; };
-struct __attribute__((aligned(32))) ulonglong4_32a { unsigned long long x, y, z, w; };
+// Types of their own, as in CUDA 13: libraries specialize templates for each.
+#define KOPT_ALIGNED_VECTOR4(NAME, T)                                                              \
+  struct __attribute__((aligned(16))) NAME##4_16a { T x, y, z, w; };                               \
+  struct __attribute__((aligned(32))) NAME##4_32a { T x, y, z, w; };
+KOPT_ALIGNED_VECTOR4(double, double)
+KOPT_ALIGNED_VECTOR4(long, long)
+KOPT_ALIGNED_VECTOR4(ulong, unsigned long)
+KOPT_ALIGNED_VECTOR4(longlong, long long)
+KOPT_ALIGNED_VECTOR4(ulonglong, unsigned long long)
+#undef KOPT_ALIGNED_VECTOR4
 
 struct dim3 {
   unsigned int x, y, z;

@@ -2,7 +2,10 @@
 // Kernels that are wrong: each class of mistake is found, with words that lead to it.
 #include "tests/component/emulated/EmulatedTest.h"
 
+#include <algorithm>
+#include <cstring>
 #include <gmock/gmock.h>
+#include <set>
 
 namespace kopt::runtime {
 namespace {
@@ -95,6 +98,21 @@ TEST_F(EmulatedTest, UninitialisedReadsOfGlobalAndSharedMemory) {
   EXPECT_THAT(status.detail, AllOf(HasSubstr("shared memory"), HasSubstr("thread (16,0,0)")));
   ASSERT_TRUE(device_->write(in, poison.data(), 128).ok());
   EXPECT_TRUE(launch(request, 1, 32, in, out, 0).ok());
+  request.readsUnsetShared = true; // then it has drawn contents
+  std::set<std::vector<float>> seen;
+  for (const std::uint64_t seed : {1, 2, 1}) {
+    request.scratchSeed = seed;
+    EXPECT_TRUE(launch(request, 1, 32, in, out, 1).ok());
+    const std::vector<float> read = download<float>(out, 32);
+    EXPECT_TRUE(
+        std::ranges::all_of(read.begin(), read.begin() + 16, [](float x) { return x == 0; }));
+    std::vector<float> bits(16);
+    std::memcpy(bits.data(), read.data() + 16, 64);
+    for (float &x : bits)
+      x = x != x ? 0 : x; // NaN is equal to nothing
+    seen.insert(bits);
+  }
+  EXPECT_EQ(seen.size(), 2u);
 }
 
 TEST_F(EmulatedTest, CopiedPaddingIsNoUninitialisedRead) {

@@ -17,7 +17,7 @@ template <class T> struct Pair { T a, b; };
 
 __global__ void k(const Body *body, Moving *moving, Edge *edge, Tagged *tagged, Narrow *narrow, Gap *gap, Linked *linked,
                   Either *either, Bits *bits, Empty *empty, Tight *tight, Virtual *dynamic, Pair<double> *pair,
-                  float (*rows)[16], Empty (*none)[1ull << 40], float (*huge)[1ull << 30], Body byValue) {
+                  float (*rows)[16], Empty (*none)[1ull << 40], float (*huge)[1ull << 30], Body byValue, Empty nothing) {
   pair->a = byValue.x;
 }
 
@@ -38,3 +38,4 @@ __global__ void k(const Body *body, Moving *moving, Edge *edge, Tagged *tagged, 
 // CHECK: none pointer - 1
 // CHECK: huge pointer - 1
 // CHECK: byValue struct - 1 0
+// CHECK: nothing struct empty 1 0

@@ -58,6 +58,23 @@ TEST_F(BaselineTest, ABaselineThatDependsOnMemoryThatNobodyGaveItIsRefused) {
   expectRefused(make("POISONED").baseline(), "does not repeat its own result");
 }
 
+TEST_F(BaselineTest, ABaselineMayReadSharedMemoryThatNobodySetIfItsResultsDoNotDependOnIt) {
+  LocalJudge local = make("kernel BORDER", true);
+  const auto baseline = local.baseline();
+  ASSERT_TRUE(baseline) << baseline.error().what;
+  const Trial trial = judge(local, "FAST BORDER");
+  EXPECT_EQ(trial.verdict, Verdict::Faster) << trial.reason;
+  EXPECT_TRUE(std::ranges::any_of(trial.assurance.gaps, [](const AssuranceGap &gap) {
+    return gap.what.find("reads shared memory that it did not set") != std::string::npos;
+  }));
+  EXPECT_EQ(judge(local, "FAST BORDER POISONED").verdict, Verdict::WrongResult);
+  LocalJudge dependent = make("kernel BORDER POISONED", true);
+  EXPECT_FALSE(dependent.baseline());
+  LocalJudge strict = make("kernel", true);
+  ASSERT_TRUE(strict.baseline());
+  EXPECT_EQ(judge(strict, "FAST BORDER").verdict, Verdict::WrongResult);
+}
+
 TEST_F(BaselineTest, ABaselineThatVariesALittleIsComparedByItsOwnSpread) {
   LocalJudge local = make("NOISY");
   const auto baseline = local.baseline();

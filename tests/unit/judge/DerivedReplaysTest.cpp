@@ -166,6 +166,21 @@ TEST_F(CapturedJudge, FarFromWhatWasDeclaredADifferenceIsToldAndNotRefused) {
   }));
 }
 
+TEST_F(CapturedJudge, WhereACandidateHasVeryManyThreadsTheEmulatedDeviceDoesNotRunIt) {
+  makeRunner(true);
+  LocalJudge local = make(declaredSubject(), {});
+  ASSERT_TRUE(local.baseline());
+  Candidate candidate = candidateWith("FAST");
+  candidate.launch.gridExpressions = {{"n", "1", "1"}};
+  candidate.launch.blockExpressions = {{"1024", "1", "1"}};
+  const auto trial = local.judge(candidate, Purpose::Search);
+  ASSERT_TRUE(trial);
+  EXPECT_EQ(trial->verdict, Verdict::Faster) << trial->reason;
+  EXPECT_THAT(recordOf(*trial, "sizes")->detail,
+              testing::HasSubstr("the candidate launches 71785472 threads for it, and the original "
+                                 "70144"));
+}
+
 TEST_F(CapturedJudge, ALargeOneIsTriedAtItsSize) {
   makeRunner(false);
   LocalJudge local =

@@ -38,11 +38,12 @@ inline nlohmann::json extractionSample() {
       "geometry": "symbolic", "grid": ["(n + 255) / 256", "1", "1"], "block": ["256", "1", "1"],
       "shared_bytes": "0", "args": ["d_in", "n"], "variables": ["n"],
       "pointers": [{"root": "d_in", "offset": "4"}, {"root": "", "offset": "0"}],
+      "values": ["", "n"],
       "grid_range": {"file": "/src/a.cu", "begin": 405, "end": 420}, "block_range": null}, {
       "file": "/src/a.cu", "line": 40, "column": 3, "symbol": "_ZN2ns7stencilIfLi2EEEvPKfPfi",
       "geometry": "unresolved", "reason": "the grid depends on a call of 'power'", "grid": ["", "", ""],
       "block": ["32", "1", "1"], "shared_bytes": "0", "args": [], "variables": [],
-      "pointers": []}],
+      "pointers": [], "values": []}],
     "constants": [{
       "name": "kShift", "kind": "constexpr", "value": -3,
       "value_range": {"file": "/src/a.cu", "begin": 15, "end": 17}, "line": 1,
@@ -51,7 +52,7 @@ inline nlohmann::json extractionSample() {
   "unresolved_launches": [{
     "file": "/src/a.cu", "line": 50, "column": 3, "symbol": "", "callee": "table[i]", "reason": "not followed",
     "geometry": "exact", "grid": ["1", "1", "1"], "block": ["32", "1", "1"], "shared_bytes": "0", "args": [],
-    "variables": [], "pointers": []}]
+    "variables": [], "pointers": [], "values": []}]
 })json");
 }
 

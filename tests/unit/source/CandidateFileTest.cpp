@@ -155,6 +155,17 @@ TEST_F(CandidateFileTest, OverloadsAreToldApartByTheirText) {
   EXPECT_EQ(changed.candidate.declarations[0].text, "f(double)");
 }
 
+TEST_F(CandidateFileTest, AnOverloadOfTheUsersFileDoesNotChangeTheOneThatWasUsed) {
+  const Part used{ChunkRole::Function, "f", "f(int)"}, other{ChunkRole::Function, "f", "f(float)"};
+  original("", {other}, {used, kernel("old")});
+  const FileCandidate taken = made({other, kernel("new")});
+  EXPECT_EQ(taken.refusal, "");
+  EXPECT_FALSE(taken.candidate.chunks.contains(0));
+  ASSERT_EQ(taken.candidate.declarations.size(), 1u);
+  EXPECT_EQ(taken.candidate.declarations[0].text, "f(float)");
+  EXPECT_EQ(taken.candidate.declarations[0].file, subject_.kernel.unit);
+}
+
 TEST_F(CandidateFileTest, NewIncludesAreTakenAndTheOriginalsWhereTheyAreNeeded) {
   original("#include <cstdio>\n#include <vector>\n", {}, {kernel("old")});
   const auto include = [](const std::string &name, bool needed) {

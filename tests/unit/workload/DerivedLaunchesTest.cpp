@@ -171,6 +171,21 @@ TEST_F(DerivedLaunchesTest, ScalarsThatDecideNoSizeAreMovedAndFloatsMultiplied) 
             std::get<ValueArg>(other->launch.arguments[3]).bytes);
 }
 
+TEST_F(DerivedLaunchesTest, WhatTheProgramCallsOtherwiseIsTheParameterItIsPassedFor) {
+  specialization_.params.push_back(
+      {"modes", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false});
+  kernel_.launches[0].args = {"in", "index", "out", "by", "n", "rounds", "modes"};
+  declaration_.arguments = {{"by", "2"}, {"n", "1000"}, {"rounds", "7"}, {"modes", "1"}};
+  specialization_.params[5].comparedWith = {12};
+  std::set<std::pair<std::int32_t, std::int32_t>> seen;
+  for (const DerivedLaunch &derived : only(derive(), Derivation::Scalars)) {
+    EXPECT_EQ(derived.title.find("by"), std::string::npos) << derived.title;
+    seen.insert({integer(derived.launch, 5), integer(derived.launch, 6)});
+  }
+  for (const std::pair<int, int> wanted : {std::pair{9, 1}, {7, 3}, {12, 1}, {67, 1}, {8, 2}})
+    EXPECT_TRUE(seen.contains(wanted)) << wanted.first << ", " << wanted.second;
+}
+
 TEST_F(DerivedLaunchesTest, IntegersThatDecideNoSizeAreNegativeAndLargeOnceWhereBoundsAreChecked) {
   std::set<std::int32_t> steps;
   for (const DerivedLaunch &derived : only(derive(), Derivation::Scalars))

@@ -87,6 +87,13 @@ TEST_F(InferredClausesTest, ANumberThatTheLaunchPassesIsKnown) {
   }
 }
 
+TEST_F(InferredClausesTest, WhatTheProgramComputesIsAskedForByWhatItComputesItFrom) {
+  site.grid = {"columns", "1", "1"};
+  site.values = {"", "", "columns", "(images * lines)", ""};
+  EXPECT_THAT(infer(), testing::IsSupersetOf({"arg images = 1024", "arg lines = 1024"}));
+  EXPECT_THAT(infer(), testing::Not(testing::Contains("arg height = 1024")));
+}
+
 TEST_F(InferredClausesTest, WithoutALaunchEverythingIsAGuess) {
   site.symbol = "other";
   infer();

@@ -126,6 +126,10 @@ TEST_F(WorkloadBuilderTest, AStructByValueIsGivenNumberByNumber) {
   const auto pointers = build("arg n2 = 1");
   ASSERT_FALSE(pointers);
   EXPECT_NE(pointers.error().what.find("members other than numbers"), std::string::npos);
+  specialization_.params.back() = {"f", "f", ParamKind::Struct, 1, 1, "empty", 1, 0, false, false};
+  const auto empty = build("arg n2 = 1");
+  ASSERT_TRUE(empty) << empty.error().what;
+  EXPECT_EQ(std::get<ValueArg>(empty->launches[0].arguments[2]).bytes, std::string(1, '\0'));
 }
 
 TEST_F(WorkloadBuilderTest, AnArgumentOf64BitsKeepsAllOfThem) {
@@ -151,6 +155,23 @@ TEST_F(WorkloadBuilderTest, AMissingScalarIsNamed) {
       buildWorkload(kernel_, specialization_, declaration({"extent x = 64"}), DeviceKind::Emulated);
   ASSERT_FALSE(built);
   EXPECT_NE(built.error().what.find("'n'"), std::string::npos);
+}
+
+TEST_F(WorkloadBuilderTest, AScalarThatTheProgramComputesNeedsNoClause) {
+  LaunchSite &site = kernel_.launches.front();
+  site.grid = {"rows", "1", "1"};
+  site.variables = {"rows", "columns"};
+  site.values = std::vector<std::string>(site.args.size());
+  for (std::size_t i = 0; i < site.args.size(); ++i)
+    if (site.args[i] == "n")
+      site.values[i] = "(rows * columns)";
+  const auto built = buildWorkload(kernel_, specialization_,
+                                   declaration({"launch wide: rows=4, columns=50", "extent x = n"}),
+                                   DeviceKind::Emulated);
+  ASSERT_TRUE(built) << built.error().what;
+  EXPECT_EQ(built->launches[0].bindings.at("n"), 200);
+  EXPECT_EQ(built->launches[0].grid.x, 4u);
+  EXPECT_EQ(built->launches[0].buffers[0].bytes, 200u * 4);
 }
 
 TEST_F(WorkloadBuilderTest, GeometryThatWasNotReadIsAnErrorAndNotOneBlock) {

@@ -2,6 +2,8 @@
 // Minimal pairs: one baseline, one change each, and the finding it must have.
 #include "clang_plugin/screen/Screen.h"
 
+#include "unit/clang_plugin/screen/ScreenSample.h"
+
 #include <cstdlib>
 #include <cstring>
 #include <gmock/gmock.h>
@@ -9,54 +11,6 @@
 
 namespace kopt::frontend {
 namespace {
-
-const char kBaseline[] = R"(#include <cuda_fp16.h>
-constexpr int kBlock = 256;
-__constant__ float weights[4];
-struct Scale { float factor; };
-__device__ float twice(float x) { return x * 2; }
-__host__ __device__ inline int ceilDiv(int a, int b) { return (a + b - 1) / b; }
-int hostOnly(int x) { return x + 1; }
-__global__ void other(float *a) { a[0] = 1; }
-__global__ void k(const float *in, float *out, int n, Scale s) {
-  __shared__ float tile[kBlock];
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  float v = i < n ? in[i] : 0.0f;
-  tile[threadIdx.x] = v;
-  __syncthreads();
-  if (i < n) out[i] = twice(tile[threadIdx.x]) * weights[0] * s.factor + expf(v);
-  atomicAdd(&out[0], v);
-  __threadfence();
-}
-)";
-
-std::vector<ScreenFinding> screen(const std::string &candidate,
-                                  const std::string &baseline = kBaseline,
-                                  const std::string &expression = "k",
-                                  const std::string &baselineExpression = "k") {
-  setenv("KOPT_CUDA_PATH", "none", 1);
-  auto findings =
-      screenCandidate({baseline, candidate, "k", baselineExpression, expression, {}, "/tmp"});
-  if (!findings) {
-    ADD_FAILURE() << llvm::toString(findings.takeError());
-    return {};
-  }
-  return *findings;
-}
-
-std::string replaced(std::string text, const std::string &from, const std::string &to) {
-  const auto at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return at == std::string::npos ? text : text.replace(at, from.size(), to);
-}
-
-std::string describe(const std::vector<ScreenFinding> &findings) {
-  std::string text;
-  for (const ScreenFinding &finding : findings)
-    text += std::string(finding.severity == ScreenSeverity::Reject ? "reject " : "flag ") +
-            finding.id + " line " + std::to_string(finding.line) + ": " + finding.message + "\n";
-  return text;
-}
 
 struct Pair {
   const char *name, *from, *to, *id;
@@ -450,20 +404,6 @@ TEST(ScreenControls, shuffleReduction) {
   expectNoReject(screen(candidate, baseline));
 }
 
-const char kWide[] = R"(__device__ float at(const float *from, size_t i) { return from[i]; }
-__global__ void k(const float *in, float *out, int rows, int columns) {
-  const size_t row = blockIdx.x;
-  for (size_t c = threadIdx.x; c < columns; c += blockDim.x)
-    out[row * columns + c] = at(in, row * columns + c);
-}
-)";
-
-bool isNarrower(const std::string &from, const std::string &to) {
-  const auto findings = screen(replaced(kWide, from, to), kWide);
-  return llvm::any_of(findings,
-                      [](const ScreenFinding &finding) { return finding.id == "narrow-index"; });
-}
-
 TEST(Screen, whatFitsIsNoShortIndex) {
   for (const char *to : {"unsigned char lane = threadIdx.x % 32; int i = lane + blockIdx",
                          "const short t = threadIdx.x; int i = t + blockIdx"})
@@ -472,29 +412,6 @@ TEST(Screen, whatFitsIsNoShortIndex) {
   const auto shared = screen(replaced(kBaseline, "atomicAdd(&out[0], v);",
                                       "atomicAdd(&out[0], v); atomicAdd_block(&tile[0], v);"));
   EXPECT_THAT(describe(shared), testing::Not(testing::HasSubstr("atomic-scope")));
-}
-
-TEST(Screen, indicesOf64BitsMayNotSilentlyHave32) {
-  EXPECT_TRUE(isNarrower("const size_t row", "const int row"));
-  EXPECT_TRUE(isNarrower("out[row * columns + c]", "out[int(row) * columns + int(c)]"));
-  EXPECT_TRUE(isNarrower("size_t i)", "unsigned i)")); // in what the kernel calls
-  EXPECT_TRUE(isNarrower("out[row * columns + c] =", "*(out + int(row * columns + c)) ="));
-  EXPECT_FALSE(isNarrower("out[row * columns + c]", "out[c + row * (unsigned)columns]"));
-  EXPECT_FALSE(
-      isNarrower("out[row * columns + c] =", "float *line = out + row * columns; line[c] ="));
-  EXPECT_FALSE(isNarrower("blockIdx.x;", "blockIdx.x; out[0] = 0;"));
-  EXPECT_FALSE(isNarrower("out[row * columns + c]", // a row's number is no index of elements
-                          "const int mine = blockIdx.x * (blockDim.x / 32 + rows); "
-                          "out[size_t(mine) * columns + c]"));
-  // What a comparison keeps below a parameter plainly fits, other than a product or a sum of many.
-  for (const auto &[to, isFlagged] : {std::pair{"int c = threadIdx.x; c < n; ++c) out[c]", false},
-                                      {"int c = 0; c < n * n; ++c) out[c]", true},
-                                      {"int c = 0; c < 9; c += n) out[c]", false}})
-    EXPECT_EQ(isNarrower("for (size_t c = threadIdx.x; c < columns; c += blockDim.x)\n"
-                         "    out[row * columns + c]",
-                         "int n = columns; for (" + std::string(to)),
-              isFlagged)
-        << to;
 }
 
 /// With `twice` and kBlock used by code outside, which calls soft(), max() and has a word

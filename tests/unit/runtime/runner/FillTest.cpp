@@ -254,6 +254,12 @@ TEST(Fill, EachDerivedKindIsWhatItIsFor) {
   EXPECT_GT(nans, special.size() / 256);
   EXPECT_GT(infinities, special.size() / 128);
   EXPECT_LT(nans + infinities, special.size() / 20);
+  BufferSpec few = spec("f32", FillKind::Special);
+  few.bytes = 20 * sizeof(float);
+  std::set<int> kinds; // NaN, infinity of either sign, minus zero, another
+  for (const float value : values<float>(few))
+    kinds.insert(std::isnan(value) ? 0 : std::isinf(value) ? 1 + (value < 0) : value == 0 ? 3 : 4);
+  EXPECT_EQ(kinds.size(), 5u);
   for (const double value : values<double>(spec("f64", FillKind::Tiny)))
     ASSERT_LT(std::fabs(value), std::numeric_limits<double>::min());
   bool negative = false;
