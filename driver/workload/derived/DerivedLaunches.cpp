@@ -323,8 +323,8 @@ private:
       }
   }
 
-  /// Integers that decide no size, one at a time: negative, several times larger, beyond 16 bits,
-  /// and close to the limit of their type.
+  /// Integers that decide no size, one at a time: negative, several times larger, beyond 8 and 16
+  /// bits, and close to the limit of their type.
   void addWide() {
     for (const auto &[name, value] : family_.others()) {
       const std::string scalar = family_.scalarOf(name);
@@ -335,9 +335,13 @@ private:
                                            (scalar.ends_with("64") ? 0x5'5555'5555 : 0x2aaa'aaaa)};
       if (scalar.starts_with("i"))
         others.push_back(-value - 37);
+      constexpr std::int64_t kEightBits = 256; // a window of more bytes has a sum beyond 16 bits
+      if (value < kEightBits)
+        others.push_back(value + kEightBits + 44);
       for (const std::int64_t other : others) {
         Values moved = small_;
         moved[name] = other;
+        moved = family_.around(name, std::move(moved));
         if (DerivedLaunch *added =
                 add(Derivation::Scalars, describe({{name, other}}), family_.with(moved)))
           added->unbounded = true;

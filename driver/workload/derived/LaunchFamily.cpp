@@ -57,6 +57,17 @@ LaunchFamily::Values LaunchFamily::allowed(Values values, const Values &base) co
   return Requirements(source_.declaration).moved(std::move(values), base, launch_.bindings);
 }
 
+LaunchFamily::Values LaunchFamily::around(const std::string &name, Values values) const {
+  const std::int64_t kept = values.at(name);
+  Bindings known = launch_.bindings;
+  known[name] = kept;
+  values.erase(name);
+  const Values base = values;
+  values = Requirements(source_.declaration).moved(std::move(values), base, known);
+  values[name] = kept;
+  return values;
+}
+
 /// The fill of a buffer that is `known` in the original launch: the same fill, except for bounds
 /// that are declared by an expression.
 Fill LaunchFamily::moved(const Buffer &known, const Fill &declared) const {

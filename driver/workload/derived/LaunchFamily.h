@@ -30,6 +30,9 @@ public:
   /// that they were made from.
   Values allowed(Values values, const Values &base) const;
 
+  /// `values`, of which all but `name` are moved so that the requirements hold.
+  Values around(const std::string &name, Values values) const;
+
   /// The launch with other values, as launch site `site` launches it; fills, roles and weight are
   /// those of the declared launch. Fails as buildLaunch() does.
   Result<Launch> with(const Values &changed, std::optional<std::size_t> site = std::nullopt) const;

@@ -191,7 +191,13 @@ TEST_F(DerivedLaunchesTest, IntegersThatDecideNoSizeAreNegativeAndLargeOnceWhere
   for (const DerivedLaunch &derived : only(derive(), Derivation::Scalars))
     if (derived.unbounded)
       steps.insert(integer(derived.launch, 5));
-  EXPECT_EQ(steps, (std::set<std::int32_t>{-44, 67, 65536 + 4567 + 7, 0x2aaaaaaa + 7}));
+  EXPECT_EQ(steps, (std::set<std::int32_t>{-44, 67, 307, 65536 + 4567 + 7, 0x2aaaaaaa + 7}));
+  declaration_.requirements = {"n > 20 * steps"};
+  bool isAround = false;
+  for (const DerivedLaunch &derived : only(derive(), Derivation::Scalars))
+    isAround |= integer(derived.launch, 5) == 307 && integer(derived.launch, 4) == 6141;
+  EXPECT_TRUE(isAround) << "the size follows";
+  declaration_.requirements.clear();
   specialization_.params[5] = {"steps", "long long", ParamKind::Scalar, 8, 8, "i64", 1, 0,
                                false,   false};
   bool wide = false;
