@@ -141,6 +141,11 @@ Result<ObserveOutcome> observeKernels(Services services, const ObserveSettings &
   }
   for (const std::string &note : outcome.trace.notes())
     outcome.notes.push_back(note);
+  if (outcome.run.exitCode != 0)
+    outcome.notes.push_back(fmt::format(
+        "warning: '{}' ended with exit code {}: its launches before that are used, and a patched "
+        "program has to end with the same one",
+        settings.command.front(), outcome.run.exitCode));
   services.terminal.clear();
   return outcome;
 }

@@ -84,6 +84,12 @@ class Observe(ObserveTest):
         self.assertEqual(len(out["details"]["processes"]), 2)
         self.assertEqual(sum(kernel["launches"] for kernel in out["results"]), 4 + 3 + 4000 + 13)
 
+    def test_a_program_that_ends_with_another_code_is_observed_with_a_warning(self):
+        done = self.observe("--json", scenes=("many", "50", "exit", "7"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("ended with exit code 7: its launches before that are used", done.stderr)
+        self.assertEqual(json.loads(done.stdout)["results"][0]["launches"], 50)
+
     def test_what_goes_wrong_is_said_clearly(self):
         self.fails(self.observe("--kernel", "scael"), 1, "scael", "scale", "it launched")
         self.fails(self.observe(app="./nowhere"), 1, "nowhere")

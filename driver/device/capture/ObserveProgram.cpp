@@ -96,14 +96,15 @@ Result<ObservedTrace> observeProgram(ProcessRunner &processes, const CaptureSetu
   run.seconds = result->wall.count();
   run.out = result->out;
   run.err = result->err;
-  if (!result->ok())
+  auto read = readTrace(whole);
+  // A program may end with another code than 0 and mean it, but not by a signal or before its work.
+  constexpr int kSignals = 128;
+  if (run.exitCode >= kSignals || (run.exitCode != 0 && (!read || read->launchCount() == 0)))
     return makeError(ErrorCode::BaselineFailed,
                      fmt::format("'{}' ended with exit code {} while it was observed",
                                  commandText(command), run.exitCode),
                      "check whether it does so without kopt; its last output was:\n" +
                          tail(run.err.empty() ? run.out : run.err, 5));
-
-  auto read = readTrace(whole);
   if (!read)
     return read.error().code != ErrorCode::Usage
                ? Result<ObservedTrace>(tl::unexpected(read.error()))

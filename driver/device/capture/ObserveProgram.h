@@ -45,8 +45,8 @@ struct ProgramRun {
 };
 
 /// Runs the command in the current folder and reads its trace, which stays in `folder`. Fails with
-/// Usage if the program cannot be started, with BaselineFailed if it fails or launches nothing, and
-/// with Environment if nothing could be recorded.
+/// Usage if the program cannot be started, with BaselineFailed if a signal ends it or it launches
+/// nothing, and with Environment if nothing could be recorded.
 Result<ObservedTrace> observeProgram(ProcessRunner &processes, const CaptureSetup &setup,
                                      const std::vector<std::string> &command,
                                      const std::vector<SnapshotOrder> &orders,
