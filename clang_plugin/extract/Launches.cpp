@@ -2,6 +2,7 @@
 #include "clang_plugin/extract/Launches.h"
 
 #include "clang_plugin/analysis/Types.h"
+#include "clang_plugin/extract/Allocations.h"
 #include "clang_plugin/extract/Pointers.h"
 
 #include <clang/AST/ASTContext.h>
@@ -204,8 +205,11 @@ LaunchReader::read(const LaunchCall &site, const KernelTarget &target, bool shar
     place.callers = &target.callers;
   GeometryReader numbers(code_, flows_, place, [](const NamedConstant &) { return false; });
   PointerReader pointers(flows_, index.unit().getASTContext(), numbers, site.host, site.call);
-  for (const Expr *argument : parts.args)
+  for (const Expr *argument : parts.args) {
     launch.pointers.push_back(pointers.read(argument));
+    if (PointerOrigin &origin = launch.pointers.back(); origin.offset == "0")
+      origin.bytes = allocatedBytes(argument, site.host, numbers);
+  }
   const auto valueOf = [&](const Expr *argument) -> std::string {
     if (!argument->getType()->isIntegralOrEnumerationType())
       return "";

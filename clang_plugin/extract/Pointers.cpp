@@ -72,7 +72,7 @@ PointerOrigin PointerReader::read(const Expr *argument) {
   // It is an lvalue if the launch takes the addresses of its arguments.
   const Found found = argument->isGLValue() ? loaded(argument, launch_) : value(argument, launch_);
   return found && argument->getType().getNonReferenceType()->isPointerType()
-             ? PointerOrigin{found->root, found->offset.value_or("")}
+             ? PointerOrigin{found->root, found->offset.value_or(""), ""}
              : PointerOrigin{};
 }
 

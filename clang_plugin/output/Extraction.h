@@ -193,8 +193,11 @@ struct PointerOrigin {
   std::string root; ///< empty: not a pointer, or its base has no name
   /// An expression over numbers and variables of the host program; empty if unknown.
   std::string offset;
+  /// What the launching function allocates for a pointer whose offset is 0: such an expression,
+  /// too.
+  std::string bytes{};
 };
-KOPT_RECORD(PointerOrigin, root, offset)
+KOPT_RECORD(PointerOrigin, root, offset, bytes)
 
 enum class GeometryKind {
   Exact,
@@ -222,7 +225,7 @@ struct LaunchSite {
   /// Each integer argument as an expression over numbers and variables of the host program, also
   /// where it is spelled as a variable that was computed before; empty if it cannot be told.
   std::vector<std::string> values;
-  std::optional<std::string> callee;   ///< as spelled, if the kernel is not known
+  std::optional<std::string> callee; ///< as spelled, if the kernel is not known
 };
 KOPT_RECORD(LaunchSite, file, line, column, symbol, geometry, grid, block, shared_bytes, args,
             grid_range, block_range, shared_range, variables, reason, pointers, values, callee)

@@ -51,6 +51,42 @@ Status DeviceJudge::loadBaseline(const Built &built, Trial &trial) {
   return {};
 }
 
+/// Accepts that the original's threads race, if its results are the same in several orders of them:
+/// all of them write the same, for example. Fails if they are not.
+Status DeviceJudge::acceptRaces(std::size_t index, const std::string &what) {
+  constexpr std::uint64_t kOrders = 5;
+  const Launch &launch = context_.baseline().launches[index];
+  context_.racesItself = true;
+  std::optional<Expected> first;
+  for (std::uint64_t order = 0; order < kOrders; ++order) {
+    RunOptions options =
+        context_.options(options_.seed, kPoison, index, order == 0 ? "order-first" : "order-next");
+    options.scheduleSeed = order;
+    KOPT_TRY(auto ran, context_.tryExpect(launch, options));
+    bool isSame = ran.has_value();
+    for (std::size_t b = 0; isSame && first && b < launch.buffers.size(); ++b)
+      if (!launch.buffers[b].readOnly) {
+        KOPT_TRY(const auto mismatch,
+                 compareBuffers(launch.buffers[b], subject().workload.tolerance, first->buffers[b],
+                                ran->buffers[b]));
+        isSame = !mismatch;
+      }
+    if (!isSame)
+      return makeError(
+          ErrorCode::BaselineFailed,
+          fmt::format("kernel '{}' races in launch '{}', and its results depend on the "
+                      "order of its threads: {}",
+                      subject().kernel.name, launch.name, what),
+          "if the threads of a warp are meant to run in step, say so with "
+          "__syncwarp(); on a GPU the kernel is judged as it runs there",
+          placeOf(subject().kernel));
+    if (!first)
+      first = std::move(*ran);
+  }
+  race_ = what;
+  return {};
+}
+
 Status DeviceJudge::classifyBuffers() {
   context_.baselineSeconds.clear();
   std::set<std::string> read; // buffers whose old contents the kernel reads
@@ -58,9 +94,19 @@ Status DeviceJudge::classifyBuffers() {
     Launch &launch = context_.baseline().launches[i];
     for (Buffer &buffer : launch.buffers)
       buffer.output = false;
-    KOPT_TRY(auto first, context_.tryExpect(launch, context_.options(options_.seed, kPoison, i,
-                                                                     fmt::format("second-{}", i))));
-    launch.readsUnsetShared = !first && isOfUnsetShared(first.error());
+    const auto run = [&] {
+      return context_.tryExpect(
+          launch, context_.options(options_.seed, kPoison, i, fmt::format("second-{}", i)));
+    };
+    KOPT_TRY(auto first, run());
+    if (!first && isOfUnsetShared(first.error())) {
+      launch.readsUnsetShared = true;
+      KOPT_TRY(first, run());
+    }
+    if (!first && first.error().status == RunStatus::Race) {
+      KOPT_CHECK(acceptRaces(i, first.error().what));
+      KOPT_TRY(first, run());
+    }
     KOPT_TRY(const Expected reference, first ? Result<Expected>(std::move(*first))
                                              : expect(i, options_.seed, kPoison, "second"));
     context_.baselineSeconds.push_back(reference.ownSeconds());
@@ -166,6 +212,13 @@ void DeviceJudge::reportVariation(const Launch &launch, Trial &trial) {
 
 Status DeviceJudge::checkRepeatability(Trial &trial) {
   constexpr int kRepeats = 5, kMostRepeats = 20;
+  if (!race_.empty())
+    addWorkloadGap(
+        "races",
+        fmt::format("the original races ({}), and has the same results in other orders of "
+                    "its threads, so races of a candidate show only in its results",
+                    race_),
+        trial);
   for (std::size_t i = 0; i < context_.baseline().launches.size(); ++i) {
     const std::vector<Buffer> &buffers = context_.baseline().launches[i].buffers;
     const auto repeats = [&]() -> Result<std::string> {
@@ -438,6 +491,7 @@ Status DeviceJudge::learnAs(const DeviceJudge &first, const Built &built, Trial 
       first.context_
           .instructionLimits; // of a modelled device; they depend on the program, not on the device
   context_.blocksAreApart = first.context_.blocksAreApart;
+  context_.racesItself = first.context_.racesItself;
   warm_ = first.warm_;
   KOPT_CHECK(learnChecks(Depth::Search, own));
   if (!waitsForWinner())

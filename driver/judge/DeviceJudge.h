@@ -109,6 +109,7 @@ private:
   Result<Expected> expect(std::size_t launch, std::uint64_t inputSeed, std::uint64_t poisonSeed,
                           const std::string &slot);
   Status loadBaseline(const Built &built, Trial &trial);
+  Status acceptRaces(std::size_t index, const std::string &what);
   Status classifyBuffers();
   Status checkRepeatability(Trial &trial);
   Result<Expected> expectInOtherOrder(std::size_t launch);
@@ -148,6 +149,7 @@ private:
   std::map<std::size_t, Counters> timedCounters_; ///< by launch, for the module timed last
   std::map<std::size_t, std::vector<LineCost>> timedLines_; ///< as timedCounters_
   ModuleId timedModule_ = 0;
+  std::string race_;                            ///< of the original, which is accepted
   std::set<std::string> throttled_, otherLoad_; ///< what disturbed the current timing
   std::unique_ptr<JobQueue> compilers_;         ///< last, as its jobs use the other members
 };

@@ -4,6 +4,7 @@
 #include "driver/source/Expression.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/support/Text.h"
+#include "driver/workload/SiteValues.h"
 #include "driver/workload/WorkloadBuilder.h"
 
 #include <algorithm>
@@ -52,10 +53,13 @@ private:
     if (param.kind != ParamKind::Pointer || isNull(index))
       return;
     const auto extent = question_.declaration.extents.find(param.name);
-    if (extent == question_.declaration.extents.end())
-      extents_.push_back(param.name);
-    else
+    const std::string allocated = allocatedElements(question_.site, index, param);
+    if (extent != question_.declaration.extents.end())
       lookAtNames(extent->second);
+    else if (!allocated.empty())
+      lookAtNames(allocated);
+    else
+      extents_.push_back(param.name);
   }
 
   void lookAtNames(const std::string &text) {
@@ -115,13 +119,6 @@ private:
 };
 
 } // namespace
-
-std::string computedValue(const LaunchSite *site, std::size_t argument) {
-  if (!site || argument >= site->values.size() || argument >= site->args.size() ||
-      site->values[argument] == site->args[argument] || !namesIn(site->values[argument]))
-    return "";
-  return site->values[argument];
-}
 
 std::optional<Error> missingClauses(const LaunchQuestion &question) {
   return Missing(question).find();

@@ -30,10 +30,6 @@ struct LaunchQuestion {
 /// most one is missing, because the specific error says more.
 std::optional<Error> missingClauses(const LaunchQuestion &question);
 
-/// An integer argument as the launching function computes it from other numbers; empty if it does
-/// not, or if `site` is null.
-std::string computedValue(const LaunchSite *site, std::size_t argument);
-
 /// The clause that gives a struct or vector its values: "arg scale = {1.0, 1.0, 1.0}".
 std::string membersClause(const KernelParam &param);
 

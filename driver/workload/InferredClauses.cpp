@@ -3,7 +3,7 @@
 
 #include "driver/source/Expression.h"
 #include "driver/support/Text.h"
-#include "driver/workload/DeclaredNames.h"
+#include "driver/workload/SiteValues.h"
 #include "driver/workload/WorkloadBuilder.h"
 
 #include <algorithm>
@@ -115,6 +115,8 @@ private:
     // Names that follow from the parameters need no clause.
     const auto follow = bindings();
     std::vector<std::string> texts{site_->sharedBytes};
+    for (std::size_t i = 0; i < specialization_.params.size(); ++i)
+      texts.push_back(allocatedElements(site_, i, specialization_.params[i]));
     for (const auto &axes : {site_->grid, site_->block})
       texts.insert(texts.end(), axes.begin(), axes.end());
     for (const std::string &text : texts)
@@ -159,7 +161,13 @@ private:
     for (std::size_t i = 0; i < specialization_.params.size(); ++i) {
       const KernelParam &param = specialization_.params[i];
       const bool isNull = site_ && i < site_->args.size() && isNullArgument(site_->args[i]);
-      if (param.kind == ParamKind::Pointer && !isNull && !known_.extents.contains(param.name))
+      if (param.kind != ParamKind::Pointer || isNull || known_.extents.contains(param.name))
+        continue;
+      const std::string allocated = allocatedElements(site_, i, param);
+      if (!allocated.empty())
+        clauses_.push_back({fmt::format("extent {} = {}", param.name, allocated),
+                            "as the function of " + place() + " allocates it", false});
+      else
         clauses_.push_back({fmt::format("extent {} = {}", param.name, elements), why, true});
     }
   }

@@ -6,6 +6,7 @@
 #include "driver/support/Text.h"
 #include "driver/workload/DeclaredFill.h"
 #include "driver/workload/DeclaredNames.h"
+#include "driver/workload/SiteValues.h"
 #include "runtime/runner/StructType.h"
 
 #include <algorithm>
@@ -133,10 +134,11 @@ Status chooseFill(const KernelSpec &kernel, const TuneDeclaration &declaration,
 }
 
 Result<Argument> pointerArgument(const KernelSpec &kernel, const KernelParam &param,
-                                 const TuneDeclaration &declaration, const Bindings &bindings,
-                                 Launch &launch) {
-  const auto extent = declaration.extents.find(param.name);
-  if (extent == declaration.extents.end())
+                                 const TuneDeclaration &declaration, const std::string &allocated,
+                                 const Bindings &bindings, Launch &launch) {
+  const auto declared = declaration.extents.find(param.name);
+  const std::string extent = declared == declaration.extents.end() ? allocated : declared->second;
+  if (extent.empty())
     return makeError(
         ErrorCode::Usage,
         fmt::format("kernel '{}' has no extent for its parameter '{}' ({})", kernel.name,
@@ -145,12 +147,11 @@ Result<Argument> pointerArgument(const KernelSpec &kernel, const KernelParam &pa
             "say how many elements it points to, e.g. KOPT_TUNE(\"extent {} = width * height\")",
             param.name),
         place(kernel));
-  auto elements = evaluateExpression(extent->second, bindings);
+  auto elements = evaluateExpression(extent, bindings);
   if (!elements) {
-    elements.error().context.push_back(
-        fmt::format("in extent {} = {}", param.name, extent->second));
+    elements.error().context.push_back(fmt::format("in extent {} = {}", param.name, extent));
     elements.error().where = place(kernel);
-    if (const auto names = namesIn(extent->second))
+    if (const auto names = namesIn(extent))
       for (const std::string &name : *names)
         if (!bindings.contains(name))
           elements.error().hint =
@@ -159,10 +160,9 @@ Result<Argument> pointerArgument(const KernelSpec &kernel, const KernelParam &pa
   }
   const std::uint64_t size = std::max(1u, param.pointeeSize); // for void, elements are bytes
   if (*elements <= 0 || std::uint64_t(*elements) > kLargestBuffer / size)
-    return makeError(
-        ErrorCode::Usage,
-        fmt::format("extent {} = {} is {} elements", param.name, extent->second, *elements),
-        "give an extent between 1 element and 32 GiB", place(kernel));
+    return makeError(ErrorCode::Usage,
+                     fmt::format("extent {} = {} is {} elements", param.name, extent, *elements),
+                     "give an extent between 1 element and 32 GiB", place(kernel));
   Buffer buffer;
   buffer.name = param.name;
   buffer.bytes = std::uint64_t(*elements) * size;
@@ -415,9 +415,11 @@ Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &speci
       launch.arguments.push_back(ValueArg{std::string(param.size, '\0')});
       continue;
     }
-    auto argument = param.kind == ParamKind::Pointer
-                        ? pointerArgument(kernel, param, declaration, launch.bindings, launch)
-                        : valueArgument(kernel, param, declaration, launch.bindings);
+    auto argument =
+        param.kind == ParamKind::Pointer
+            ? pointerArgument(kernel, param, declaration, allocatedElements(site, i, param),
+                              launch.bindings, launch)
+            : valueArgument(kernel, param, declaration, launch.bindings);
     if (!argument)
       return tl::unexpected(argument.error());
     launch.arguments.push_back(std::move(*argument));

@@ -202,6 +202,8 @@ public:
     for (const Buffer &buffer : launch.buffers)
       if (has(text, "OVERFLOWS") && buffer.readOnly && buffer.fill.high > 1e20)
         out[0] = 0.25;
+    if (has(text, "BY_ORDER"))
+      out[4] += double(options.scheduleSeed);
     if (has(text, "POISONED"))
       out[5] += double(options.poisonSeed);
     const bool isLong = out.size() > 200'000;

@@ -80,7 +80,7 @@ RunOptions CheckContext::options(std::uint64_t inputSeed, std::uint64_t poisonSe
   options.poisonSeed = poisonSeed;
   options.slot = slot + slots_;
   options.skip = switches_.runnerChecks();
-  options.checkRaces = switches_.on("races");
+  options.checkRaces = switches_.on("races") && !racesItself;
   options.checkAcrossBlocks = blocksAreApart;
   const double baseline = index < baselineSeconds.size() ? baselineSeconds[index] : 0;
   options.deadline = Duration(baseline > 0 ? std::max(2.0, kCandidateRuns * baseline) : 120.0);

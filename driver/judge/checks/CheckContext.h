@@ -89,6 +89,9 @@ public:
   /// of instructions after which a launch on a modelled device is stopped.
   std::vector<double> baselineSeconds;
   std::vector<std::uint64_t> instructionLimits;
+  /// True if the original's threads race, and its results do not depend on their order. Then races
+  /// are not looked for.
+  bool racesItself = false;
   /// True if the original's blocks access no common word that one of them writes, except through
   /// fences and flags. Then a candidate's blocks may not either.
   bool blocksAreApart = false;

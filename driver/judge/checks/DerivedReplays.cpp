@@ -363,7 +363,7 @@ DerivedReplays::prepare(CheckContext &context, DerivedLaunch derived, std::uint6
   const auto run = [&](std::uint64_t poison, std::uint32_t jitter, const std::string &name) {
     RunOptions options = derivedOptions(context, launch, seed, poison, name);
     options.jitter = jitter;
-    options.checkRaces = true;
+    options.checkRaces = !context.racesItself;
     const double growth =
         double(costOf(launch)) / double(std::max<std::uint64_t>(1, costOf(base(context))));
     return context.tryExpect(

@@ -75,6 +75,25 @@ TEST_F(BaselineTest, ABaselineMayReadSharedMemoryThatNobodySetIfItsResultsDoNotD
   EXPECT_EQ(judge(strict, "FAST BORDER").verdict, Verdict::WrongResult);
 }
 
+TEST_F(BaselineTest, ABaselineMayRaceIfItsResultsDoNotDependOnTheOrder) {
+  LocalJudge local = make("kernel RACY", true);
+  const auto baseline = local.baseline();
+  ASSERT_TRUE(baseline) << baseline.error().what;
+  const Trial trial = judge(local, "FAST RACY");
+  EXPECT_EQ(trial.verdict, Verdict::Faster) << trial.reason;
+  EXPECT_TRUE(std::ranges::any_of(trial.assurance.gaps, [](const AssuranceGap &gap) {
+    return gap.check == "races" && gap.what.find("two threads meet") != std::string::npos;
+  }));
+  EXPECT_EQ(judge(local, "FAST RACY BY_ORDER").verdict, Verdict::WrongResult);
+  LocalJudge dependent = make("kernel RACY BY_ORDER", true);
+  const auto refused = dependent.baseline();
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().what.find("depend on the order of its threads"), std::string::npos);
+  LocalJudge apart = make("kernel", true);
+  ASSERT_TRUE(apart.baseline());
+  EXPECT_EQ(judge(apart, "FAST RACY").verdict, Verdict::RunFailed);
+}
+
 TEST_F(BaselineTest, ABaselineThatVariesALittleIsComparedByItsOwnSpread) {
   LocalJudge local = make("NOISY");
   const auto baseline = local.baseline();

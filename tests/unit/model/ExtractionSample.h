@@ -37,7 +37,8 @@ inline nlohmann::json extractionSample() {
       "file": "/src/a.cu", "line": 30, "column": 3, "symbol": "_ZN2ns7stencilIfLi2EEEvPKfPfi",
       "geometry": "symbolic", "grid": ["(n + 255) / 256", "1", "1"], "block": ["256", "1", "1"],
       "shared_bytes": "0", "args": ["d_in", "n"], "variables": ["n"],
-      "pointers": [{"root": "d_in", "offset": "4"}, {"root": "", "offset": "0"}],
+      "pointers": [{"root": "d_in", "offset": "4", "bytes": ""},
+                   {"root": "", "offset": "0", "bytes": ""}],
       "values": ["", "n"],
       "grid_range": {"file": "/src/a.cu", "begin": 405, "end": 420}, "block_range": null}, {
       "file": "/src/a.cu", "line": 40, "column": 3, "symbol": "_ZN2ns7stencilIfLi2EEEvPKfPfi",

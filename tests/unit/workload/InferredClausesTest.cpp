@@ -94,6 +94,16 @@ TEST_F(InferredClausesTest, WhatTheProgramComputesIsAskedForByWhatItComputesItFr
   EXPECT_THAT(infer(), testing::Not(testing::Contains("arg height = 1024")));
 }
 
+TEST_F(InferredClausesTest, WhatTheProgramAllocatesIsTheExtent) {
+  site.pointers = {{"d_in", "0", "((columns * (rows + halo)) * 4)"}, {"d_out", "0", "size"}};
+  specialization.params[0].pointeeSize = specialization.params[1].pointeeSize = 4;
+  const std::vector<std::string> texts = infer();
+  EXPECT_THAT(texts, testing::IsSupersetOf({"arg halo = 1024", "arg size = 1024",
+                                            "extent in = (columns * (rows + halo))",
+                                            "extent out = size / 4"}));
+  EXPECT_FALSE(all.back().isGuess);
+}
+
 TEST_F(InferredClausesTest, WithoutALaunchEverythingIsAGuess) {
   site.symbol = "other";
   infer();

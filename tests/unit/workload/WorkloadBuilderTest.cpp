@@ -49,6 +49,27 @@ TEST_F(WorkloadBuilderTest, AMissingExtentIsNamedWithTheClauseThatGivesIt) {
   EXPECT_EQ(built.error().where, path_ + ":2");
 }
 
+TEST_F(WorkloadBuilderTest, AnAllocationOfTheLaunchingFunctionIsAnExtent) {
+  LaunchSite &site = kernel_.launches.front();
+  site.pointers.resize(site.args.size());
+  for (std::size_t i = 0; i < site.args.size(); ++i)
+    if (specialization_.params[i].name == "x")
+      site.pointers[i] = {"d_x", "0", "((rows + 2) * 4)"};
+  const auto bytesWith = [&](const std::vector<std::string> &clauses) {
+    const auto built =
+        buildWorkload(kernel_, specialization_, declaration(clauses), DeviceKind::Emulated);
+    EXPECT_TRUE(built) << built.error().what;
+    return built ? built->launches[0].buffers[0].bytes : 0;
+  };
+  EXPECT_EQ(bytesWith({"arg n = 64", "arg rows = 30"}), 32u * 4);
+  EXPECT_EQ(bytesWith({"arg n = 64", "arg rows = 30", "extent x = 7"}), 7u * 4);
+  const auto unknown = buildWorkload(kernel_, specialization_, declaration({"launch a: steps=1"}),
+                                     DeviceKind::Emulated);
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().what.find("'rows'"), std::string::npos) << unknown.error().what;
+  EXPECT_EQ(unknown.error().hint.find("extent x"), std::string::npos) << unknown.error().hint;
+}
+
 TEST_F(WorkloadBuilderTest, WhatHostCodePutsIntoConstantMemoryIsAnInput) {
   specialization_.constantVariables = {{"taps", "_ZN1f4tapsE", 20, "float", "f32"},
                                        {"table", "table", 64, "int", "i32"},
