@@ -62,6 +62,9 @@ std::set<std::string> namesOf(const TuneDeclaration &declaration, const KernelSp
     for (const auto &texts : {site.grid, site.block})
       std::ranges::for_each(texts, addNamesIn);
     std::ranges::for_each(site.args, addNamesIn);
+    std::ranges::for_each(site.values, addNamesIn);
+    for (const PointerOrigin &origin : site.pointers)
+      addNamesIn(origin.bytes);
     addNamesIn(site.sharedBytes);
   }
   for (const auto *texts : {&declaration.requirements, &declaration.block, &declaration.grid})

@@ -47,8 +47,8 @@ private:
         !question_.declaration.arguments.contains(param.name)) {
       if (const std::string computed = computedValue(question_.site, index); !computed.empty())
         lookAtNames(computed);
-      else
-        needValue(param.name, param.scalar.starts_with("f") || param.scalar == "bf16");
+      else if (!isReal(param) || !passedReal(question_.site, index))
+        needValue(param.name, isReal(param));
     }
     if (param.kind != ParamKind::Pointer || isNull(index))
       return;

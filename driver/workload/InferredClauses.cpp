@@ -16,10 +16,6 @@
 namespace kopt {
 namespace {
 
-bool isReal(const KernelParam &param) {
-  return param.scalar.starts_with("f") || param.scalar == "bf16";
-}
-
 class Inference {
 public:
   Inference(const KernelSpec &kernel, const Specialization &specialization,

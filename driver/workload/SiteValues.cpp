@@ -4,7 +4,10 @@
 #include "driver/source/Expression.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fmt/format.h>
+#include <string_view>
+#include <utility>
 
 namespace kopt {
 
@@ -15,17 +18,34 @@ std::string computedValue(const LaunchSite *site, std::size_t argument) {
   return site->values[argument];
 }
 
+bool isReal(const KernelParam &param) {
+  return param.scalar.starts_with("f") || param.scalar == "bf16";
+}
+
+std::optional<double> passedReal(const LaunchSite *site, std::size_t argument) {
+  if (!site || argument >= site->args.size() || site->args[argument].empty())
+    return std::nullopt;
+  char *end = nullptr;
+  const double number = std::strtod(site->args[argument].c_str(), &end);
+  const std::string_view suffix = end;
+  const bool isNumber = end != site->args[argument].c_str() &&
+                        (suffix.empty() || suffix == "f" || suffix == "F" || suffix == "L");
+  return isNumber ? std::optional(number) : std::nullopt;
+}
+
 std::string allocatedElements(const LaunchSite *site, std::size_t argument,
                               const KernelParam &param) {
   if (!site || argument >= site->pointers.size() || !namesIn(site->pointers[argument].bytes))
     return "";
   const std::string &bytes = site->pointers[argument].bytes;
   const std::uint32_t size = std::max(1u, param.pointeeSize);
-  const std::string times = fmt::format(" * {})", size);
-  // "(n * 4)", which is n elements of 4 bytes
-  if (bytes.starts_with("(") && bytes.ends_with(times))
-    if (std::string elements = bytes.substr(1, bytes.size() - 1 - times.size()); namesIn(elements))
-      return elements;
+  const std::string after = fmt::format(" * {})", size), before = fmt::format("({} * ", size);
+  // "(n * 4)" and "(4 * n)" are n elements of 4 bytes.
+  for (const auto &[from, to] : {std::pair{std::string("("), after}, {before, std::string(")")}})
+    if (bytes.size() > from.size() + to.size() && bytes.starts_with(from) && bytes.ends_with(to))
+      if (std::string elements = bytes.substr(from.size(), bytes.size() - from.size() - to.size());
+          namesIn(elements))
+        return elements;
   return size == 1 ? bytes : fmt::format("{} / {}", bytes, size);
 }
 

@@ -2,9 +2,10 @@
 // What the launching function says of the arguments that it passes.
 #pragma once
 
-#include "clang_plugin/output/Extraction.h"
+#include "driver/model/KernelSpec.h"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 namespace kopt {
@@ -12,6 +13,12 @@ namespace kopt {
 /// An integer argument as the launching function computes it from other numbers; empty if it does
 /// not, or if `site` is null.
 std::string computedValue(const LaunchSite *site, std::size_t argument);
+
+bool isReal(const KernelParam &param); ///< its value is a floating-point number
+
+/// A real number that the launch site passes as a literal ("0.5f"); nothing if it passes anything
+/// else, or if `site` is null.
+std::optional<double> passedReal(const LaunchSite *site, std::size_t argument);
 
 /// How many elements the launching function allocates for a pointer: an expression over numbers and
 /// variables of the launch site. Empty if that is not known, or if `site` is null.

@@ -105,7 +105,7 @@ void bindComputedArguments(const LaunchSite *site, const Specialization &special
     return;
   for (std::size_t i = 0; i < specialization.params.size() && i < site->args.size(); ++i) {
     const KernelParam &param = specialization.params[i];
-    if (param.kind != ParamKind::Scalar || bindings.contains(param.name))
+    if (param.kind != ParamKind::Scalar || isReal(param) || bindings.contains(param.name))
       continue;
     auto value = evaluateExpression(site->args[i], bindings);
     if (const std::string computed = computedValue(site, i); !value && !computed.empty())
@@ -113,6 +113,7 @@ void bindComputedArguments(const LaunchSite *site, const Specialization &special
     if (value)
       bindings[param.name] = *value;
   }
+  bindLaunchVariables(site, specialization, bindings); // by which extents may name them
 }
 
 /// Uses the declared fill; otherwise a range whose sums stay small.
@@ -246,7 +247,8 @@ Result<Argument> membersArgument(const KernelSpec &kernel, const KernelParam &pa
 }
 
 Result<Argument> valueArgument(const KernelSpec &kernel, const KernelParam &param,
-                               const TuneDeclaration &declaration, const Bindings &bindings) {
+                               const TuneDeclaration &declaration, std::optional<double> passed,
+                               const Bindings &bindings) {
   const std::string fix = fmt::format("give it one, e.g. KOPT_TUNE(\"arg {} = 1024\")", param.name);
   if (!param.members.empty())
     return membersArgument(kernel, param, declaration, bindings);
@@ -258,8 +260,9 @@ Result<Argument> valueArgument(const KernelSpec &kernel, const KernelParam &para
                                  "members other than numbers, so a clause cannot give it",
                                  kernel.name, param.name, param.type),
                      "capture the launch from the program instead", place(kernel));
-  const bool isReal = param.scalar.starts_with("f") || param.scalar == "bf16";
-  if (const auto number = isReal ? plainNumber(declaration, param.name) : std::nullopt) {
+  const bool isBound = declaration.arguments.contains(param.name) || bindings.contains(param.name);
+  const auto declared = plainNumber(declaration, param.name);
+  if (const auto number = declared || isBound ? declared : passed; isReal(param) && number) {
     std::string bytes = realBytes(param.scalar, *number);
     if (bytes.empty())
       return notGiven(param.name, param.type, place(kernel));
@@ -419,7 +422,7 @@ Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &speci
         param.kind == ParamKind::Pointer
             ? pointerArgument(kernel, param, declaration, allocatedElements(site, i, param),
                               launch.bindings, launch)
-            : valueArgument(kernel, param, declaration, launch.bindings);
+            : valueArgument(kernel, param, declaration, passedReal(site, i), launch.bindings);
     if (!argument)
       return tl::unexpected(argument.error());
     launch.arguments.push_back(std::move(*argument));
@@ -461,6 +464,7 @@ bindingsAtSite(const KernelSpec &kernel, const Specialization &specialization,
   for (const auto &[name, value] : arguments)
     bindings[name] = value;
   bindLaunchVariables(&site, specialization, bindings);
+  bindComputedArguments(&site, specialization, bindings);
   return bindings;
 }
 

@@ -56,8 +56,8 @@ struct LaunchSpec {
   std::uint32_t module = 0;
   std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::uint32_t sharedBytes = 0;
-  bool cooperative = false;     ///< all blocks run at once
-  std::uint32_t stackBytes = 0; ///< of each thread; 0: the driver's default
+  bool cooperative = false;      ///< all blocks run at once
+  std::uint32_t stackBytes = 0;  ///< of each thread; 0: the driver's default
   bool readsUnsetShared = false; ///< as LaunchRequest::readsUnsetShared
   std::vector<BufferSpec> buffers;
   std::vector<ArgumentSpec> arguments;
@@ -68,9 +68,9 @@ struct LaunchSpec {
 /// among them: a request has one field for all buffers.
 void addLaunch(protocol::Message &request, const std::string &prefix, const LaunchSpec &launch);
 
-/// Reads the fields module, grid, block, shared, cooperative, stack, unset, buffer, contents, values,
-/// symbol, address, drawn and arg, each with `prefix`. False if one is malformed; `why` then names
-/// it.
+/// Reads the fields module, grid, block, shared, cooperative, stack, unset, buffer, contents,
+/// values, symbol, address, drawn and arg, each with `prefix`. False if one is malformed; `why`
+/// then names it.
 bool parseLaunch(const protocol::Message &request, const std::string &prefix, LaunchSpec &out,
                  std::string &why);
 

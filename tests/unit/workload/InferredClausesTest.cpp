@@ -94,13 +94,24 @@ TEST_F(InferredClausesTest, WhatTheProgramComputesIsAskedForByWhatItComputesItFr
   EXPECT_THAT(infer(), testing::Not(testing::Contains("arg height = 1024")));
 }
 
+TEST_F(InferredClausesTest, WhatFollowsIsNotAskedForWhereAnAllocationNamesIt) {
+  site.grid = {"columns", "1", "1"};
+  site.values = {"", "", "columns", "(images * lines)", ""};
+  site.pointers = {{"d_in", "0", "rows"}, {"d_out", "0", ""}};
+  const std::vector<std::string> texts = infer();
+  EXPECT_THAT(texts,
+              testing::IsSupersetOf({"arg images = 1024", "arg lines = 1024", "extent in = rows"}));
+  EXPECT_THAT(texts, testing::Not(testing::Contains(HasSubstr("arg rows"))));
+}
+
 TEST_F(InferredClausesTest, WhatTheProgramAllocatesIsTheExtent) {
-  site.pointers = {{"d_in", "0", "((columns * (rows + halo)) * 4)"}, {"d_out", "0", "size"}};
+  site.pointers = {{"d_in", "0", "((columns * (rows + halo)) * 4)"},
+                   {"d_out", "0", "(4 * (size + 1))"}};
   specialization.params[0].pointeeSize = specialization.params[1].pointeeSize = 4;
   const std::vector<std::string> texts = infer();
   EXPECT_THAT(texts, testing::IsSupersetOf({"arg halo = 1024", "arg size = 1024",
                                             "extent in = (columns * (rows + halo))",
-                                            "extent out = size / 4"}));
+                                            "extent out = (size + 1)"}));
   EXPECT_FALSE(all.back().isGuess);
 }
 

@@ -102,6 +102,29 @@ TEST_F(WorkloadBuilderTest, WhatHostCodePutsIntoConstantMemoryIsAnInput) {
   EXPECT_NE(wrong.error().what.find("arg gain = m"), std::string::npos);
 }
 
+TEST_F(WorkloadBuilderTest, ARealNumberThatTheLaunchPassesNeedsNoClause) {
+  specialization_.params.push_back(
+      {"by", "float", ParamKind::Scalar, 4, 4, "f32", 1, 0, false, false});
+  LaunchSite &site = kernel_.launches.front();
+  const auto valueWith = [&](const std::string &passed, const std::vector<std::string> &more) {
+    site.args.resize(specialization_.params.size());
+    site.args.back() = passed;
+    std::vector<std::string> clauses{"arg n = 64", "extent x = 64"};
+    clauses.insert(clauses.end(), more.begin(), more.end());
+    const auto built =
+        buildWorkload(kernel_, specialization_, declaration(clauses), DeviceKind::Emulated);
+    float value = -1;
+    if (built)
+      std::memcpy(&value, std::get<ValueArg>(built->launches[0].arguments.back()).bytes.data(), 4);
+    return value;
+  };
+  EXPECT_EQ(valueWith("0.25f", {}), 0.25f);
+  EXPECT_EQ(valueWith("2", {}), 2);
+  EXPECT_EQ(valueWith("0.25f", {"arg by = 3"}), 3);
+  EXPECT_EQ(valueWith("0.25f", {"launch a: by=5"}), 5);
+  EXPECT_EQ(valueWith("alpha", {}), -1);
+}
+
 TEST_F(WorkloadBuilderTest, AFloatingPointArgumentKeepsItsFraction) {
   specialization_.params.push_back(
       {"factor", "float", ParamKind::Scalar, 4, 4, "f32", 1, 0, false, false});
