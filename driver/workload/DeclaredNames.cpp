@@ -47,7 +47,7 @@ private:
         !question_.declaration.arguments.contains(param.name)) {
       if (const std::string computed = computedValue(question_.site, index); !computed.empty())
         lookAtNames(computed);
-      else if (!isReal(param) || !passedReal(question_.site, index))
+      else if (!isReal(param) || !passedReal(question_.site, index, question_.bindings))
         needValue(param.name, isReal(param));
     }
     if (param.kind != ParamKind::Pointer || isNull(index))

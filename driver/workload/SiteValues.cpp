@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
-#include <string_view>
+#include <regex>
 #include <utility>
 
 namespace kopt {
@@ -22,15 +22,20 @@ bool isReal(const KernelParam &param) {
   return param.scalar.starts_with("f") || param.scalar == "bf16";
 }
 
-std::optional<double> passedReal(const LaunchSite *site, std::size_t argument) {
-  if (!site || argument >= site->args.size() || site->args[argument].empty())
+std::optional<double> passedReal(const LaunchSite *site, std::size_t argument,
+                                 const std::map<std::string, std::int64_t> &bindings) {
+  static const std::regex kLiteral(R"([-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?[fFL]?)"),
+      kConverted(
+          R"((?:\((?:float|double)\)|(?:static_cast<)?(?:float|double)>?(?=\())\s*\(?(\w+)\)?)");
+  if (!site || argument >= site->args.size())
     return std::nullopt;
-  char *end = nullptr;
-  const double number = std::strtod(site->args[argument].c_str(), &end);
-  const std::string_view suffix = end;
-  const bool isNumber = end != site->args[argument].c_str() &&
-                        (suffix.empty() || suffix == "f" || suffix == "F" || suffix == "L");
-  return isNumber ? std::optional(number) : std::nullopt;
+  const std::string &text = site->args[argument];
+  if (std::regex_match(text, kLiteral))
+    return std::strtod(text.c_str(), nullptr);
+  std::smatch parts;
+  const auto bound =
+      std::regex_match(text, parts, kConverted) ? bindings.find(parts[1].str()) : bindings.end();
+  return bound == bindings.end() ? std::nullopt : std::optional(double(bound->second));
 }
 
 std::string allocatedElements(const LaunchSite *site, std::size_t argument,

@@ -5,6 +5,8 @@
 #include "driver/model/KernelSpec.h"
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -16,9 +18,11 @@ std::string computedValue(const LaunchSite *site, std::size_t argument);
 
 bool isReal(const KernelParam &param); ///< its value is a floating-point number
 
-/// A real number that the launch site passes as a literal ("0.5f"); nothing if it passes anything
-/// else, or if `site` is null.
-std::optional<double> passedReal(const LaunchSite *site, std::size_t argument);
+/// A real number that the launch site passes as a literal ("0.5f") or as an integer of a known
+/// value
+/// ("(float)n"); nothing if it passes anything else, or if `site` is null.
+std::optional<double> passedReal(const LaunchSite *site, std::size_t argument,
+                                 const std::map<std::string, std::int64_t> &bindings);
 
 /// How many elements the launching function allocates for a pointer: an expression over numbers and
 /// variables of the launch site. Empty if that is not known, or if `site` is null.

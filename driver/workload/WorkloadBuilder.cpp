@@ -422,7 +422,8 @@ Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &speci
         param.kind == ParamKind::Pointer
             ? pointerArgument(kernel, param, declaration, allocatedElements(site, i, param),
                               launch.bindings, launch)
-            : valueArgument(kernel, param, declaration, passedReal(site, i), launch.bindings);
+            : valueArgument(kernel, param, declaration, passedReal(site, i, launch.bindings),
+                            launch.bindings);
     if (!argument)
       return tl::unexpected(argument.error());
     launch.arguments.push_back(std::move(*argument));

@@ -122,6 +122,9 @@ TEST_F(WorkloadBuilderTest, ARealNumberThatTheLaunchPassesNeedsNoClause) {
   EXPECT_EQ(valueWith("2", {}), 2);
   EXPECT_EQ(valueWith("0.25f", {"arg by = 3"}), 3);
   EXPECT_EQ(valueWith("0.25f", {"launch a: by=5"}), 5);
+  for (const char *converted : {"(float)n", "float(n)", "(double)(n)", "static_cast<float>(n)"})
+    EXPECT_EQ(valueWith(converted, {}), 64) << converted;
+  EXPECT_EQ(valueWith("1.0f / n", {}), -1);
   EXPECT_EQ(valueWith("alpha", {}), -1);
 }
 
