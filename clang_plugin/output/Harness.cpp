@@ -284,6 +284,15 @@ std::string declareText(const KernelSpec &kernel, const Specialization &speciali
       text += "  " + type + " " + param.name + "{}; // a structure: set its members here\n";
       continue;
     }
+    if (param.components > 1) { // float4 and its like
+      text += "  " + type + " " + param.name + "{};\n";
+      for (const char member : std::string("xyzw").substr(0, param.components)) {
+        const std::string name = param.name + "." + member;
+        text += "  " + name + " = static_cast<decltype(" + name + ")>(kopt_harness::number(\"" +
+                name + "\", 1));\n";
+      }
+      continue;
+    }
     std::string fallback = "1024";
     if (launch && i < launch->args.size() && isNumber(launch->args[i]))
       fallback = launch->args[i];

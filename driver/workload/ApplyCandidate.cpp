@@ -3,6 +3,7 @@
 
 #include "driver/source/Expression.h"
 #include "driver/source/RenderSlice.h"
+#include "driver/workload/HostValues.h"
 #include "driver/workload/WorkloadBuilder.h"
 
 #include <algorithm>
@@ -15,6 +16,7 @@ namespace kopt {
 namespace {
 
 using Axes = std::array<std::string, 3>;
+using KnownExpressions = std::vector<std::pair<std::string, std::int64_t>>;
 
 // The CUDA Programming Guide's table of technical specifications; the same for every GPU that kopt
 // supports.
@@ -123,9 +125,8 @@ std::string withNumber(const std::string &text, const std::string &part, std::in
 /// them are not known: the launch's own numbers. A candidate's expressions are mostly made of them.
 /// If the kernel's launch sites have different expressions there is none: it is not known which of
 /// them made the launch.
-std::vector<std::pair<std::string, std::int64_t>> knownFromLaunch(const KernelSpec &kernel,
-                                                                  const Launch &launch) {
-  std::vector<std::pair<std::string, std::int64_t>> known;
+KnownExpressions knownFromLaunch(const KernelSpec &kernel, const Launch &launch) {
+  KnownExpressions known;
   const auto isAsFirst = [&](const LaunchSite &site) {
     const LaunchSite &first = kernel.launches.front();
     return site.grid == first.grid && site.block == first.block &&
@@ -152,9 +153,8 @@ std::vector<std::pair<std::string, std::int64_t>> knownFromLaunch(const KernelSp
 }
 
 /// Replaces what is known from the launch in expressions that name host variables without a value.
-void fillInKnown(const KernelSpec &kernel, const Launch &launch, const Bindings &values,
+void fillInKnown(const KnownExpressions &known, const Bindings &values,
                  GeometryExpressions &expressions) {
-  const auto known = knownFromLaunch(kernel, launch);
   const auto fillIn = [&](std::string &text) {
     const auto names = namesIn(text);
     if (!names || std::ranges::all_of(*names, [&](const auto &name) { return values.count(name); }))
@@ -167,6 +167,24 @@ void fillInKnown(const KernelSpec &kernel, const Launch &launch, const Bindings 
     fillIn(expressions.block[axis]);
   }
   fillIn(expressions.sharedBytes);
+}
+
+/// The geometry, where `known` tells enough of the host variables in the expressions: it has to be
+/// the same for the least and the largest values that they can have had. Fails as
+/// evaluateGeometry() does.
+Result<Geometry> evaluateKnowing(const KnownExpressions &known,
+                                 const GeometryExpressions &expressions, const Bindings &values) {
+  auto geometry = evaluateGeometry(expressions, values);
+  if (geometry)
+    return geometry;
+  Bindings least = values, most = values;
+  for (const auto &[name, range] : hostRanges(known, values)) {
+    least[name] = range.least;
+    most[name] = range.most;
+  }
+  const auto one = evaluateGeometry(expressions, least),
+             other = evaluateGeometry(expressions, most);
+  return one && other && *one == *other ? one : geometry;
 }
 
 /// Why every GPU refuses such a grid or block; nothing if not. Shared memory is checked elsewhere.
@@ -217,8 +235,9 @@ Result<Launch> changedLaunch(const KernelSpec &kernel, const Launch &launch,
     return ofLaunch(*why, launch);
   changed.bindings = valuesOf(kernel, launch, candidate);
   changed.geometry = expressionsOf(launch, candidate.launch);
-  fillInKnown(kernel, launch, changed.bindings, changed.geometry);
-  auto geometry = evaluateGeometry(changed.geometry, changed.bindings);
+  const KnownExpressions known = knownFromLaunch(kernel, launch);
+  fillInKnown(known, changed.bindings, changed.geometry);
+  auto geometry = evaluateKnowing(known, changed.geometry, changed.bindings);
   if (!geometry) {
     std::string what = geometry.error().what;
     for (const std::string &context : geometry.error().context)

@@ -57,6 +57,8 @@ bindingsAtSite(const KernelSpec &kernel, const Specialization &specialization,
 struct Geometry {
   Dim3 grid, block;
   std::uint32_t sharedBytes = 0;
+
+  bool operator==(const Geometry &) const = default;
 };
 
 /// Fails with Usage, naming what is unbound or not positive.

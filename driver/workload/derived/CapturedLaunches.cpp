@@ -77,6 +77,12 @@ private:
     const Values &sizes = numbers_.sizes();
     if (sizes.empty())
       return miss(Derivation::Sizes, "no integer argument decides how much the launch computes");
+    if (const std::string name = numbers_.unknownInBlock(); !name.empty())
+      return miss(
+          Derivation::Sizes,
+          fmt::format("the program computes the block or its shared memory from '{}', whose "
+                      "value for other sizes is not known",
+                      name));
     addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t v) { return v - 1; }));
     addLarger();
     for (const auto &small : {inProportion(), smaller()})
@@ -468,7 +474,7 @@ DerivedLaunches deriveCaptured(const DerivationSource &source, const Launch &lau
 std::optional<DerivedLaunch> drawCapturedSizes(const DerivationSource &source, const Launch &launch,
                                                std::uint64_t seed) {
   const CapturedNumbers numbers(source, launch);
-  if (numbers.sizes().empty())
+  if (numbers.sizes().empty() || !numbers.unknownInBlock().empty())
     return std::nullopt;
   const Values drawn = numbers.allowed(each(numbers.sizes(), [&](std::int64_t value) {
     return value - std::int64_t(mixed(seed, std::uint64_t(value)) % std::uint64_t(value / 4 + 1));
@@ -482,7 +488,8 @@ std::optional<Launch> withCapturedInteger(const DerivationSource &source, const 
                                           const std::string &name, std::int64_t value) {
   const CapturedNumbers numbers(source, launch);
   const auto known = numbers.all().find(name);
-  if (known == numbers.all().end() || value < 0 || value > known->second)
+  if (known == numbers.all().end() || value < 0 || value > known->second ||
+      (numbers.sizes().contains(name) && !numbers.unknownInBlock().empty()))
     return std::nullopt;
   return numbers.with({{name, value}});
 }

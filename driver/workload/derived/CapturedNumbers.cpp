@@ -71,6 +71,27 @@ Launch CapturedNumbers::with(const Values &changed) const {
   return made;
 }
 
+std::string CapturedNumbers::unknownInBlock() const {
+  std::string unknown;
+  for (const LaunchSite &site : source_.kernel.launches) {
+    if (isAtSite() || site.symbol != source_.specialization.symbol)
+      continue;
+    Bindings values = bindingsAtSite(source_.kernel, source_.specialization, site, all_);
+    unknown.clear();
+    std::vector<std::string> texts(site.block.begin(), site.block.end());
+    texts.push_back(site.sharedBytes);
+    for (const std::string &text : texts)
+      for (const std::string &name : namesIn(text).value_or(std::vector<std::string>()))
+        if (text == name)
+          values.emplace(name, 0); // a block size that the program chooses
+        else if (!values.contains(name))
+          unknown = name;
+    if (unknown.empty())
+      return {};
+  }
+  return unknown;
+}
+
 bool CapturedNumbers::areOther(const Values &values) const {
   return std::ranges::any_of(
       values, [&](const auto &value) { return all_.at(value.first) != value.second; });

@@ -40,6 +40,11 @@ public:
   /// of a buffer, or addresses in memory, would have to move.
   std::optional<Launch> larger(const Values &changed) const;
 
+  /// A host variable of unknown value that every launch site computes the block or its shared
+  /// memory from, as `n` in `n / 4`: with other integers the block would have to be another. Empty
+  /// if there is none, or if the launch follows its launch site's expressions.
+  std::string unknownInBlock() const;
+
   bool areOther(const Values &values) const;
 
   /// `values`, moved so that the user's requirements hold.

@@ -3,6 +3,7 @@
 // REQUIRES: nvcc
 // RUN: rm -rf %t && %kopt-extract %s --no-proof -o %t -- -I%source/runtime/include | FileCheck %s
 // RUN: FileCheck %s --check-prefix=TEXT < %t/scale/harness.cu
+// RUN: FileCheck %s --check-prefix=VECTOR < %t/paint/harness.cu
 // RUN: FileCheck %s --check-prefix=BUILD < %t/scale/build.sh
 // RUN: cmp %t/scale/harness.cu %t/scale/original.cu
 #include <kopt/kopt.h>
@@ -38,6 +39,10 @@ __global__ void wide(float *p) { p[threadIdx.x % kWide] = 0; }
 } // namespace deep
 void more(float *p) { deep::wide<<<1, deep::kWide>>>(p); }
 
+// A vector by value is made of its members.
+__global__ void paint(float *p, const float4 color) { p[threadIdx.x] = color.x + color.w; }
+void drawn(float *p, float4 color) { paint<<<1, 32>>>(p, color); }
+
 // CHECK: scale: slice
 // TEXT: #undef zero
 // TEXT: #include <algorithm>
@@ -55,5 +60,9 @@ void more(float *p) { deep::wide<<<1, deep::kWide>>>(p); }
 // TEXT: addVariable(kopt_kernel, "app::factors", app::factors);
 // TEXT: addVariable(kopt_kernel, "calls", calls);
 // TEXT: run(kopt_kernel, kopt_declare, "relative=1e-3 absolute=0.5");
+// VECTOR: float4 color{};
+// VECTOR-NEXT: color.x = static_cast<decltype(color.x)>(kopt_harness::number("color.x", 1));
+// VECTOR: color.w =
+// VECTOR: arguments[1] = kopt_harness::value(color);
 // BUILD: [ original -nt original.cu ] || nvcc{{.*}} original.cu -o original
 // BUILD: nvcc{{.*}} harness.cu -o harness

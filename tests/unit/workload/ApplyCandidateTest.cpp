@@ -174,6 +174,27 @@ TEST_F(ApplyCandidateTest, WhatTheLaunchSiteHadInACapturedLaunchIsKnown) {
       << "it is not known which site it is of";
 }
 
+TEST_F(ApplyCandidateTest, HostVariablesFollowFromWhatTheCapturedLaunchHad) {
+  Launch captured = workload().launches[0];
+  kernel_.launches[0].grid = {"(batch + 255) / 256", "1", "1"};
+  kernel_.launches[0].block = {"length / 4", "1", "1"};
+  kernel_.launches[0].sharedBytes = "length * 4";
+  captured.buffers[0].fill.kind = FillKind::Captured;
+  captured.grid = {40, 1, 1};
+  captured.block = {512, 1, 1};
+  captured.sharedBytes = 8192;
+  captured.geometry = {{"40", "1", "1"}, {"512", "1", "1"}, "8192"};
+  Candidate candidate;
+  candidate.launch.sharedExpression = "((length + (length / 32)) + 1) * 4";
+  candidate.launch.gridExpressions = {{"(batch + 511) / 512", "1", "1"}};
+  const auto launch = applyToLaunch(kernel_, captured, candidate);
+  ASSERT_TRUE(launch) << launch.error().what;
+  EXPECT_EQ(launch->sharedBytes, 4 * (2048 + 64 + 1u));
+  EXPECT_EQ(launch->grid.x, 20u) << "of 9985 to 10240";
+  candidate.launch.gridExpressions = {{"(batch + 127) / 128", "1", "1"}};
+  EXPECT_FALSE(applyToLaunch(kernel_, captured, candidate)) << "79 or 80";
+}
+
 TEST_F(ApplyCandidateTest, ConstantsKeepToTheDeclaredDomainsAndRequirements) {
   const TuneDeclaration declared =
       declaration({"param TILE in {16, 32, 64}", "require TILE * 4 <= n", "require n % 8 == 0"});

@@ -183,6 +183,24 @@ TEST_F(CapturedLaunchesTest, IntegersThatAreNoPermutationAreDrawnInTheirRange) {
   EXPECT_EQ(kinds, (std::set<FillKind>{FillKind::Captured, FillKind::Sorted}));
 }
 
+TEST_F(CapturedLaunchesTest, SizesStayWhereTheBlockIsComputedFromAnUnknownVariable) {
+  LaunchSite &site = kernel_.launches[0];
+  site.block = {"length / 8", "1", "1"};
+  launch_.geometry = {{"8", "1", "1"}, {"128", "1", "1"}, "0"};
+  const DerivedLaunches all = derive();
+  EXPECT_TRUE(std::ranges::any_of(all.missing, [](const NotDerived &missing) {
+    return missing.kind == Derivation::Sizes && missing.why.find("'length'") != std::string::npos;
+  }));
+  EXPECT_TRUE(derive(Derivation::Sizes).empty());
+  site.block[0] = "length"; // as many threads as the program likes
+  EXPECT_FALSE(derive(Derivation::Sizes).empty());
+  site.sharedBytes = "tile * 4";
+  EXPECT_TRUE(derive(Derivation::Sizes).empty());
+  kernel_.launches.push_back(site);
+  kernel_.launches.back().sharedBytes = "length * 4";
+  EXPECT_FALSE(derive(Derivation::Sizes).empty()) << "this site may have launched it";
+}
+
 TEST_F(CapturedLaunchesTest, ContentsThatCannotBeReadAreNamed) {
   for (Buffer &buffer : launch_.buffers)
     buffer.fill.path = "/nowhere";
