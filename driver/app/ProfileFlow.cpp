@@ -26,11 +26,6 @@ constexpr const char *kSliceName = "kopt-profiled.cubin.cu", *kEmulatedSlice = "
 
 std::string at(const KernelSpec &kernel) { return fmt::format("{}:{}", kernel.file, kernel.line); }
 
-double threadsOf(const Launch &launch) {
-  return double(launch.grid.x) * launch.grid.y * launch.grid.z * launch.block.x * launch.block.y *
-         launch.block.z;
-}
-
 /// The launch with this name. Without a name, the launch with the most weight; if several have it,
 /// the one with the most threads.
 Result<const Launch *> chooseLaunch(const Workload &workload, const std::string &name) {
@@ -40,7 +35,7 @@ Result<const Launch *> chooseLaunch(const Workload &workload, const std::string 
     names.push_back(launch.name);
     const bool isHeavier =
         !chosen || launch.weight > chosen->weight ||
-        (launch.weight == chosen->weight && threadsOf(launch) > threadsOf(*chosen));
+        (launch.weight == chosen->weight && launch.threads() > chosen->threads());
     if (name.empty() ? isHeavier : launch.name == name)
       chosen = &launch;
   }

@@ -7,6 +7,7 @@
 #include "driver/judge/Statistics.h"
 #include "driver/judge/checks/CompareBuffers.h"
 #include "driver/support/Log.h"
+#include "driver/workload/WorkloadBuilder.h"
 
 #include <algorithm>
 #include <chrono>
@@ -55,7 +56,7 @@ Status DeviceJudge::loadBaseline(const Built &built, Trial &trial) {
 /// all of them write the same, for example. Fails if they are not.
 Status DeviceJudge::acceptRaces(std::size_t index, const std::string &what) {
   constexpr std::uint64_t kOrders = 5;
-  const Launch &launch = context_.baseline().launches[index];
+  Launch &launch = context_.baseline().launches[index];
   context_.racesItself = true;
   std::optional<Expected> first;
   for (std::uint64_t order = 0; order < kOrders; ++order) {
@@ -63,7 +64,17 @@ Status DeviceJudge::acceptRaces(std::size_t index, const std::string &what) {
         context_.options(options_.seed, kPoison, index, order == 0 ? "order-first" : "order-next");
     options.scheduleSeed = order;
     KOPT_TRY(auto ran, context_.tryExpect(launch, options));
-    bool isSame = ran.has_value();
+    if (!ran && isOfUnsetShared(ran.error()) && !launch.readsUnsetShared) {
+      launch.readsUnsetShared = true;
+      KOPT_TRY(ran, context_.tryExpect(launch, options));
+    }
+    if (!ran)
+      return makeError(ErrorCode::BaselineFailed,
+                       fmt::format("kernel '{}' races in launch '{}', and with its threads in "
+                                   "another order: {}",
+                                   subject().kernel.name, launch.name, ran.error().what),
+                       "", placeOf(subject().kernel));
+    bool isSame = true;
     for (std::size_t b = 0; isSame && first && b < launch.buffers.size(); ++b)
       if (!launch.buffers[b].readOnly) {
         KOPT_TRY(const auto mismatch,
@@ -175,8 +186,8 @@ Result<bool> DeviceJudge::learnVariation(std::size_t index, int repeats) {
     if (!differs[b])
       continue;
     KOPT_TRY(const double scale, rootMeanSquare(buffer, first.buffers[b]));
-    const bool isNumber = buffer.scalar.starts_with("f") || buffer.scalar == "bf16";
-    if (isNumber && subject().workload.tolerance.policy != TolerancePolicy::Strict && apart[b] &&
+    if (isFloating(buffer.scalar) &&
+        subject().workload.tolerance.policy != TolerancePolicy::Strict && apart[b] &&
         kSpread * *apart[b] <= kLittle * scale)
       buffer.spread = std::max(buffer.spread, kSpread * *apart[b]);
     else

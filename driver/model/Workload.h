@@ -116,6 +116,8 @@ struct Launch {
   std::size_t site = 0; ///< index into KernelSpec::launches
   /// The values for the expressions: kernel parameters, launch-site variables, constants.
   std::map<std::string, std::int64_t> bindings;
+
+  std::uint64_t threads() const { return grid.count() * block.count(); }
 };
 KOPT_FIELDS(Launch, name, weight, grid, block, sharedBytes, cooperative, stackBytes,
             readsUnsetShared, geometry, buffers, arguments, site, bindings)

@@ -47,8 +47,8 @@ private:
         !question_.declaration.arguments.contains(param.name)) {
       if (const std::string computed = computedValue(question_.site, index); !computed.empty())
         lookAtNames(computed);
-      else if (!isReal(param) || !passedReal(question_.site, index, question_.bindings))
-        needValue(param.name, isReal(param));
+      else if (!isFloating(param.scalar) || !passedReal(question_.site, index, question_.bindings))
+        needValue(param.name, isFloating(param.scalar));
     }
     if (param.kind != ParamKind::Pointer || isNull(index))
       return;
@@ -120,14 +120,29 @@ private:
 
 } // namespace
 
+std::optional<Error> whyNotDeclarable(const KernelSpec &kernel, const KernelParam &param) {
+  if (param.kind != ParamKind::Struct || !param.members.empty() || param.scalar == "empty")
+    return std::nullopt;
+  return Error{ErrorCode::Usage,
+               fmt::format("kernel '{}' takes the struct '{}' ({}) by value, which has members "
+                           "other than numbers, so a clause cannot give it",
+                           kernel.name, param.name, param.type),
+               fmt::format("{}:{}", kernel.file, kernel.line),
+               "capture the launch from the program instead: --run './app'",
+               {}};
+}
+
 std::optional<Error> missingClauses(const LaunchQuestion &question) {
+  for (const KernelParam &param : question.specialization.params)
+    if (auto why = whyNotDeclarable(question.kernel, param))
+      return why;
   return Missing(question).find();
 }
 
 std::string membersClause(const KernelParam &param) {
   std::vector<std::string> numbers;
   for (const ParamMember &member : param.members)
-    numbers.push_back(member.scalar.starts_with("f") || member.scalar == "bf16" ? "1.0" : "1");
+    numbers.push_back(isFloating(member.scalar) ? "1.0" : "1");
   return fmt::format("arg {} = {{{}}}", param.name, join(numbers, ", "));
 }
 

@@ -25,9 +25,14 @@ struct LaunchQuestion {
   bool takesNulls = false; ///< pointers that the site passes as null need no extent
 };
 
+/// Why no clause can give a struct parameter its value: it has members other than numbers. Nothing
+/// for other parameters, and for structs without members, as of a lambda without captures.
+std::optional<Error> whyNotDeclarable(const KernelSpec &kernel, const KernelParam &param);
+
 /// One error that lists every pointer without an extent, every scalar without a value, and every
 /// name without a value in an extent or in the geometry, with the clauses to write. Nothing if at
-/// most one is missing, because the specific error says more.
+/// most one is missing, because the specific error says more. whyNotDeclarable() of a parameter
+/// comes first.
 std::optional<Error> missingClauses(const LaunchQuestion &question);
 
 /// The clause that gives a struct or vector its values: "arg scale = {1.0, 1.0, 1.0}".

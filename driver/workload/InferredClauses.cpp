@@ -100,7 +100,7 @@ private:
       const std::string passed = site_ && i < site_->args.size() ? site_->args[i] : "";
       const auto names = namesIn(computedValue(site_, i));
       if (!names || names->empty())
-        giveValue(param.name, isReal(param), passed);
+        giveValue(param.name, isFloating(param.scalar), passed);
       else // it follows from these
         for (const std::string &name : *names)
           if (!known.contains(name))

@@ -18,10 +18,6 @@ std::string computedValue(const LaunchSite *site, std::size_t argument) {
   return site->values[argument];
 }
 
-bool isReal(const KernelParam &param) {
-  return param.scalar.starts_with("f") || param.scalar == "bf16";
-}
-
 std::optional<double> passedReal(const LaunchSite *site, std::size_t argument,
                                  const std::map<std::string, std::int64_t> &bindings) {
   static const std::regex kLiteral(R"([-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?[fFL]?)"),

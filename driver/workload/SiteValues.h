@@ -16,8 +16,6 @@ namespace kopt {
 /// not, or if `site` is null.
 std::string computedValue(const LaunchSite *site, std::size_t argument);
 
-bool isReal(const KernelParam &param); ///< its value is a floating-point number
-
 /// A real number that the launch site passes as a literal ("0.5f") or as an integer of a known
 /// value
 /// ("(float)n"); nothing if it passes anything else, or if `site` is null.

@@ -105,7 +105,8 @@ void bindComputedArguments(const LaunchSite *site, const Specialization &special
     return;
   for (std::size_t i = 0; i < specialization.params.size() && i < site->args.size(); ++i) {
     const KernelParam &param = specialization.params[i];
-    if (param.kind != ParamKind::Scalar || isReal(param) || bindings.contains(param.name))
+    if (param.kind != ParamKind::Scalar || isFloating(param.scalar) ||
+        bindings.contains(param.name))
       continue;
     auto value = evaluateExpression(site->args[i], bindings);
     if (const std::string computed = computedValue(site, i); !value && !computed.empty())
@@ -126,7 +127,7 @@ Status chooseFill(const KernelSpec &kernel, const TuneDeclaration &declaration,
   }
   if (*fill) {
     buffer.fill = **fill;
-  } else if (!buffer.scalar.starts_with("f") && !buffer.scalar.starts_with("bf")) {
+  } else if (!isFloating(buffer.scalar)) {
     buffer.fill.low = 0; // small non-negative integers stay in range
     buffer.fill.high = buffer.scalar == "bool" ? 1 : 100;
     buffer.fill.isDefault = true;
@@ -227,8 +228,7 @@ Result<Argument> membersArgument(const KernelSpec &kernel, const KernelParam &pa
     char *end = nullptr;
     const double number = std::strtod(text.c_str(), &end);
     std::string bytes;
-    const bool isReal = member.scalar.starts_with("f") || member.scalar == "bf16";
-    if (isReal && end != text.c_str() && *end == '\0') {
+    if (isFloating(member.scalar) && end != text.c_str() && *end == '\0') {
       bytes = realBytes(member.scalar, number);
     } else {
       auto value = evaluateExpression(text, bindings);
@@ -252,17 +252,14 @@ Result<Argument> valueArgument(const KernelSpec &kernel, const KernelParam &para
   const std::string fix = fmt::format("give it one, e.g. KOPT_TUNE(\"arg {} = 1024\")", param.name);
   if (!param.members.empty())
     return membersArgument(kernel, param, declaration, bindings);
-  if (param.kind == ParamKind::Struct && param.scalar == "empty") // a lambda without captures
+  if (auto why = whyNotDeclarable(kernel, param))
+    return tl::unexpected(std::move(*why));
+  if (param.kind == ParamKind::Struct) // a lambda without captures
     return Argument{ValueArg{std::string(param.size, '\0')}};
-  if (param.kind == ParamKind::Struct)
-    return makeError(ErrorCode::Usage,
-                     fmt::format("kernel '{}' takes the struct '{}' ({}) by value, which has "
-                                 "members other than numbers, so a clause cannot give it",
-                                 kernel.name, param.name, param.type),
-                     "capture the launch from the program instead", place(kernel));
   const bool isBound = declaration.arguments.contains(param.name) || bindings.contains(param.name);
   const auto declared = plainNumber(declaration, param.name);
-  if (const auto number = declared || isBound ? declared : passed; isReal(param) && number) {
+  if (const auto number = declared || isBound ? declared : passed;
+      isFloating(param.scalar) && number) {
     std::string bytes = realBytes(param.scalar, *number);
     if (bytes.empty())
       return notGiven(param.name, param.type, place(kernel));
@@ -321,6 +318,8 @@ Result<GeometryExpressions> geometryOf(const KernelSpec &kernel, const LaunchSit
 std::uint64_t elementBytes(const std::string &scalar) {
   return std::max(1u, runtime::scalarBytes(scalar));
 }
+
+bool isFloating(const std::string &scalar) { return scalar.starts_with("f") || scalar == "bf16"; }
 
 std::uint64_t writableElements(const Buffer &buffer) {
   const auto type = runtime::StructType::parse(buffer.scalar);

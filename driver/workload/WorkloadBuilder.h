@@ -9,6 +9,7 @@ namespace kopt {
 
 /// Bytes of one element of a scalar type ("f32": 4); 1 for names it does not know.
 std::uint64_t elementBytes(const std::string &scalar);
+bool isFloating(const std::string &scalar); ///< "f16", "bf16", "f32", "f64"
 /// The number of elements that RunOutcome::unwritten counts in a buffer; for structs, the bytes
 /// that are not padding.
 std::uint64_t writableElements(const Buffer &buffer);

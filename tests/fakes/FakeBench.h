@@ -12,7 +12,8 @@
 // LARGEST: each element becomes the larger of its result and of what it was. BADLONG: wrong in
 // those long launches. COVERS: of a launch that is larger than the declared one, as many elements
 // as it has threads. OVERFLOWS: wrong on numbers beyond 1e20. SHARED: it declares 40 KiB of shared
-// memory. WRONG_AT_ and the name of a check: only in the launches of that one.
+// memory. FRINGE: with threads in another order it reads shared memory that nobody set; DERAILS: it
+// faults. WRONG_AT_ and the name of a check: only in the launches of that one.
 #pragma once
 
 #include "driver/judge/LocalJudge.h"
@@ -165,6 +166,10 @@ public:
     if (has(text, "BORDER") && device_.modelled && !launch.readsUnsetShared)
       return failed(RunStatus::Uninitialised,
                     "uninitialised read of 4 bytes at byte 8 of shared memory at slice.cu:3");
+    if (has(text, "FRINGE") && options.scheduleSeed != 0 && !launch.readsUnsetShared)
+      return failed(RunStatus::Uninitialised, "uninitialised read of 4 bytes of shared memory");
+    if (has(text, "DERAILS") && options.scheduleSeed != 0)
+      return failed(RunStatus::Fault, "illegal address 16");
     if (has(text, "HANG") || (hangs && hangs(launch)))
       return failed(RunStatus::TimedOut, "still running after the deadline");
     if (has(text, "GUARD") && !leftOut(options, "guards"))

@@ -73,8 +73,6 @@ std::vector<DerivedLaunch> inTurn(std::vector<DerivedLaunch> launches) {
   return sorted;
 }
 
-std::uint64_t threadsOf(const Launch &launch) { return launch.grid.count() * launch.block.count(); }
-
 std::uint64_t outputBytes(const Launch &launch) {
   std::uint64_t bytes = 0;
   for (const Buffer &buffer : launch.buffers)
@@ -158,12 +156,12 @@ Status DerivedReplays::findLightBase(CheckContext &context) {
       deriveLaunches(sourceOf(context.subject()), heaviest, kLightThreads).launches;
   for (const double spare : kSpareMemory)
     for (const DerivedLaunch &one : smaller) {
-      const double share = spare * double(threadsOf(one.launch)) / double(threadsOf(heaviest));
+      const double share = spare * double(one.launch.threads()) / double(heaviest.threads());
       if (!one.isSmall || share >= 1)
         continue;
       DerivedLaunch light = one;
       light.launch = withShareOfMemory(one.launch, share);
-      light.isSmall = threadsOf(one.launch) <= kSmallThreads;
+      light.isSmall = one.launch.threads() <= kSmallThreads;
       if (memoryOf(light.launch) > kMostLightBytes)
         continue;
       const LoggedStage logged("derive a smaller problem: " + light.title);
@@ -523,7 +521,7 @@ std::vector<const DerivedLaunch *> DerivedReplays::smallOnes() const {
       continue;
     if (derived.isPart)
       parts.push_back(&derived);
-    else if (!isOfCaptured_ || derived.isSmall || threadsOf(derived.launch) <= kSmallThreads)
+    else if (!isOfCaptured_ || derived.isSmall || derived.launch.threads() <= kSmallThreads)
       ones.push_back(&derived);
   }
   // Of captured launches with few threads, the largest shows most.

@@ -39,6 +39,8 @@ constexpr double kSubnormalSteps = 16;
 /// is informative.
 constexpr double kDeviations = 4, kRarely = 1e-3;
 constexpr std::uint64_t kFewGroups = 5;
+/// Of a unit in the last place. Data that repeat, as a signal of few values, have errors that do.
+constexpr double kLeastBias = 0x1p-4;
 
 /// The most elements whose errors are examined. Of a larger buffer, windows spread over all
 /// elements are examined instead.
@@ -207,8 +209,8 @@ std::optional<std::string> excessError(const Buffer &buffer, const ErrorStatisti
   // A candidate may compute x * (1 / n) for x / n: a factor that is rounded once gives the same
   // error in all elements.
   const double rounded = unitRoundoff(buffer.scalar) * std::abs(original.mean);
-  const double bias =
-      factor * std::abs(original.bias) + std::max(chance, candidate.groupedChance) + rounded;
+  const double bias = factor * std::abs(original.bias) +
+                      std::max({chance, candidate.groupedChance, kLeastBias * place}) + rounded;
   const auto words = [&](const char *what, double own, double allowed, double theirs) {
     return fmt::format("{} of '{}' is {:.3g} (allowed {:.3g}, the original's {:.3g})", what,
                        buffer.name, own, allowed, theirs);

@@ -61,11 +61,12 @@ ErrorStatistics withErrorsOf(ErrorStatistics own, const ErrorStatistics &typical
 /// `original`. On top of that, four units in the last place are allowed for the worst element and
 /// one for the root mean square, both at the reference's scale, and for the worst element at least
 /// two units in the last place of the largest one, which may be alone in its magnitude. The bias
-/// may also differ by chance (four standard deviations, or groupedChance()) and by one rounding of
-/// a factor common to all elements. With fewer than 128 elements only the worst one counts, with 16
-/// units in the last place, because the error of one sum is a matter of luck. The errors of 64 or
-/// more elements of similar magnitude may be 16 times the original's, plus a thousandth of the
-/// magnitude, so that results that are small beside the largest one count, too.
+/// may also differ by chance (four standard deviations, groupedChance(), or a sixteenth of a unit
+/// in the last place at the reference's scale, as repeated data repeat their errors) and by one
+/// rounding of a factor common to all elements. With fewer than 128 elements only the worst one
+/// counts, with 16 units in the last place, because the error of one sum is a matter of luck. The
+/// errors of 64 or more elements of similar magnitude may be 16 times the original's, plus a
+/// thousandth of the magnitude, so that results that are small beside the largest one count, too.
 std::optional<std::string> excessError(const Buffer &buffer, const ErrorStatistics &candidate,
                                        const ErrorStatistics &original, double factor);
 

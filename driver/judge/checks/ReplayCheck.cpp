@@ -50,13 +50,10 @@ std::string whyTooManyThreads(const CheckContext &context, const Launch &origina
                               const Launch &own) {
   constexpr std::uint64_t kMostThreads = 4'000'000; // which take some 5 s if they do little
   constexpr std::uint64_t kTimesOriginal = 16;
-  const auto threadsOf = [](const Launch &launch) {
-    return launch.grid.count() * launch.block.count();
-  };
-  return context.runner().device().modelled && threadsOf(own) > kMostThreads &&
-                 threadsOf(own) > kTimesOriginal * threadsOf(original)
+  return context.runner().device().modelled && own.threads() > kMostThreads &&
+                 own.threads() > kTimesOriginal * original.threads()
              ? fmt::format("the candidate launches {} threads for it, and the original {}",
-                           threadsOf(own), threadsOf(original))
+                           own.threads(), original.threads())
              : std::string();
 }
 

@@ -63,8 +63,8 @@ private:
     out_.missing.push_back({kind, toString(kind), std::move(why)});
   }
 
-  DerivedLaunch *addNumbers(Derivation kind, const Values &changed) {
-    const Values values = numbers_.allowed(changed);
+  DerivedLaunch *addNumbers(Derivation kind, const Values &wanted) {
+    const Values changed = numbers_.related(wanted), values = numbers_.allowed(changed);
     if (!numbers_.areOther(values) &&
         numbers_.areOther(changed)) // no other values are allowed: add() says why
       return add(kind, describe(changed), numbers_.with(changed));
@@ -74,6 +74,7 @@ private:
   }
 
   void addSizes() {
+    addFewerBlocks();
     const Values &sizes = numbers_.sizes();
     if (sizes.empty())
       return miss(Derivation::Sizes, "no integer argument decides how much the launch computes");
@@ -87,7 +88,7 @@ private:
     addLarger();
     for (const auto &small : {inProportion(), smaller()})
       if (DerivedLaunch *added = small ? addNumbers(Derivation::Sizes, *small) : nullptr)
-        added->isSmall = threadsOf(added->launch) <= most_;
+        added->isSmall = added->launch.threads() <= most_;
     addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t v) { return v * 3 / 4 + 1; }));
     addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t v) { return v - 3; }));
     addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t) { return 1; }));
@@ -95,6 +96,38 @@ private:
       if (sizes.size() > 1)
         addNumbers(Derivation::Sizes, {{name, sizes.at(name) - 1}});
       addNumbers(Derivation::Sizes, {{name, 0}});
+    }
+    addNarrower();
+  }
+
+  /// Adds launches with one block fewer along each axis that has as many as the program likes.
+  void addFewerBlocks() {
+    for (const auto &[axis, name] : numbers_.freeAxes()) {
+      Launch made = launch_;
+      std::uint32_t *const extents[] = {&made.grid.x, &made.grid.y, &made.grid.z};
+      made.geometry.grid[axis] = std::to_string(--*extents[axis]);
+      add(Derivation::Sizes, fmt::format("{} = {}", name, *extents[axis]), std::move(made));
+    }
+  }
+
+  /// Adds launches in which the sizes of one value are smaller by two, so that a row may be no
+  /// multiple of four where the whole is one. All sizes keep their order: a row that is longer than
+  /// its distance to the next would overlap it.
+  void addNarrower() {
+    constexpr std::size_t kMostNarrower = 4;
+    std::set<std::int64_t, std::greater<>> values;
+    for (const auto &[name, value] : numbers_.sizes())
+      values.insert(value);
+    std::size_t added = 0;
+    for (auto value = values.begin(); value != values.end() && added < kMostNarrower; ++value) {
+      const auto next = std::next(value);
+      if (*value < kSmallestSize || (next != values.end() && *next >= *value - 2))
+        continue;
+      Values changed;
+      for (const auto &[name, of] : numbers_.sizes())
+        if (of == *value)
+          changed[name] = of - 2;
+      added += addNumbers(Derivation::Sizes, changed) != nullptr;
     }
   }
 
@@ -109,6 +142,7 @@ private:
       for (const auto &[name, value] : numbers_.sizes())
         if (value > 1 && (one == 0 || value == one))
           values[name] = value * 2 + 1;
+      values = numbers_.related(values);
       if (const Values allowed = numbers_.allowed(values); numbers_.areOther(allowed))
         values = allowed; // otherwise add() says which requirement does not hold
       if (numbers_.deciding().empty() || values.empty() || !tried_.insert(values).second)
@@ -127,10 +161,6 @@ private:
     }
   }
 
-  static std::uint64_t threadsOf(const Launch &launch) {
-    return launch.grid.count() * launch.block.count();
-  }
-
   /// All sizes divided by the same power of two, so that their proportions remain, minus one, so
   /// that blocks and vectors have tails. The smallest power of two for which the launch has at most
   /// `most_` threads.
@@ -139,7 +169,7 @@ private:
       Values small = numbers_.sizes();
       for (auto &[name, value] : small)
         value = std::max<std::int64_t>(std::min<std::int64_t>(value, 1), (value >> shift) - 1);
-      if (threadsOf(numbers_.with(small)) <= most_)
+      if (numbers_.with(small).threads() <= most_)
         return small;
     }
     return std::nullopt;
@@ -148,7 +178,7 @@ private:
   /// All sizes halved, the largest first, until the launch has at most `most_` threads.
   std::optional<Values> smaller() const {
     Values small = numbers_.sizes();
-    for (Launch made = launch_; threadsOf(made) > most_; made = numbers_.with(small)) {
+    for (Launch made = launch_; made.threads() > most_; made = numbers_.with(small)) {
       std::int64_t largest = 0;
       for (const std::string &name : numbers_.deciding())
         largest = std::max(largest, small.at(name));
@@ -488,10 +518,12 @@ std::optional<Launch> withCapturedInteger(const DerivationSource &source, const 
                                           const std::string &name, std::int64_t value) {
   const CapturedNumbers numbers(source, launch);
   const auto known = numbers.all().find(name);
+  const Values changed = numbers.related({{name, value}});
   if (known == numbers.all().end() || value < 0 || value > known->second ||
+      !changed.contains(name) ||
       (numbers.sizes().contains(name) && !numbers.unknownInBlock().empty()))
     return std::nullopt;
-  return numbers.with({{name, value}});
+  return numbers.with(changed);
 }
 
 namespace {

@@ -8,8 +8,10 @@
 #include "runtime/runner/StructType.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
+#include <fmt/format.h>
 #include <functional>
 
 namespace kopt {
@@ -41,6 +43,30 @@ CapturedNumbers::CapturedNumbers(const DerivationSource &source, const Launch &l
       sizes_[name] = value;
     else
       others_[name] = value;
+  }
+  findFollowing();
+}
+
+void CapturedNumbers::findFollowing() {
+  for (const auto &[name, value] : all_) {
+    std::vector<std::string> texts;
+    if (source_.declaration)
+      if (const auto text = source_.declaration->arguments.find(name);
+          text != source_.declaration->arguments.end())
+        texts.push_back(text->second);
+    for (const char *form : {"{} * {}", "{} * {} / 2", "2 * {} * {}"})
+      for (const auto &[one, first] : sizes_)
+        for (const auto &[other, second] : sizes_)
+          if (one < other && one != name && other != name &&
+              std::min(first, second) >= kSmallestSize)
+            texts.push_back(fmt::format(fmt::runtime(form), one, other));
+    const auto isSo = [&](const std::string &text) {
+      const auto result = evaluateExpression(text, bindingsWith(all_));
+      const auto names = namesIn(text);
+      return result && *result == value && names && !names->empty();
+    };
+    if (const auto found = std::ranges::find_if(texts, isSo); found != texts.end())
+      following_[name] = *found;
   }
 }
 
@@ -92,13 +118,49 @@ std::string CapturedNumbers::unknownInBlock() const {
   return unknown;
 }
 
+std::map<std::size_t, std::string> CapturedNumbers::freeAxes() const {
+  std::map<std::size_t, std::string> axes;
+  const std::array grid{launch_.grid.x, launch_.grid.y, launch_.grid.z};
+  for (std::size_t axis = 0; axis < grid.size() && !isAtSite(); ++axis) {
+    std::set<std::string> names;
+    for (const LaunchSite &site : source_.kernel.launches) {
+      const std::string &text = site.grid[axis];
+      const auto itsNames = namesIn(text);
+      const bool isUnknown =
+          itsNames && *itsNames == std::vector{text} &&
+          !bindingsAtSite(source_.kernel, source_.specialization, site, all_).contains(text);
+      names.insert(isUnknown ? text : "");
+    }
+    const bool isArgument = std::ranges::any_of(
+        all_, [&](const auto &known) { return known.second == std::int64_t(grid[axis]); });
+    if (grid[axis] > 1 && !isArgument && names.size() == 1 && !names.begin()->empty())
+      axes[axis] = *names.begin();
+  }
+  return axes;
+}
+
 bool CapturedNumbers::areOther(const Values &values) const {
   return std::ranges::any_of(
       values, [&](const auto &value) { return all_.at(value.first) != value.second; });
 }
 
+Values CapturedNumbers::related(Values values) const {
+  for (const auto &[name, text] : following_) {
+    Values integers = all_;
+    for (const auto &[other, value] : values)
+      if (other != name)
+        integers[other] = value;
+    const auto result = evaluateExpression(text, bindingsWith(integers));
+    if (result && *result != all_.at(name))
+      values[name] = *result;
+    else
+      values.erase(name);
+  }
+  return values;
+}
+
 Values CapturedNumbers::allowed(const Values &values) const {
-  return Requirements(source_.declaration).moved(values, all_, launch_.bindings);
+  return related(Requirements(source_.declaration).moved(related(values), all_, launch_.bindings));
 }
 
 std::optional<std::int64_t> CapturedNumbers::integerAt(std::size_t argument) const {

@@ -45,12 +45,21 @@ public:
   /// if there is none, or if the launch follows its launch site's expressions.
   std::string unknownInBlock() const;
 
+  /// The axes of the grid that the program chooses by a host variable of unknown value which none
+  /// of the kernel's integers is: the kernel has to do with any number of blocks there.
+  std::map<std::size_t, std::string> freeAxes() const;
+
   bool areOther(const Values &values) const;
 
-  /// `values`, moved so that the user's requirements hold.
+  /// `values`, in which integers that were a product of two others are so again, or half or twice
+  /// as much; and those that the user's `arg` clauses compute from others are computed.
+  Values related(Values values) const;
+
+  /// `values`, moved so that the user's requirements hold, and related().
   Values allowed(const Values &values) const;
 
 private:
+  void findFollowing();
   std::optional<std::int64_t> integerAt(std::size_t argument) const;
   bool isAtSite() const;
   std::map<std::string, std::int64_t> bindingsWith(const Values &integers) const;
@@ -64,6 +73,7 @@ private:
   const Launch &launch_;
   Values all_, sizes_, others_;
   std::set<std::string> deciding_;
+  std::map<std::string, std::string> following_; ///< integers, and what of others they are
   mutable std::map<std::size_t, std::optional<Fill>> drawn_; ///< of integers, by buffer
 };
 

@@ -18,8 +18,6 @@ bool isLess(const std::pair<const std::string, std::int64_t> &a,
 
 } // namespace
 
-bool isFloating(const std::string &scalar) { return scalar.starts_with("f") || scalar == "bf16"; }
-
 const KernelParam *scalarNamed(const DerivationSource &source, const std::string &name) {
   const std::vector<KernelParam> &params = source.specialization.params;
   for (const KernelParam &param : params)

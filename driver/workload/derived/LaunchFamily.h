@@ -65,8 +65,6 @@ private:
   Values values_, sizes_, others_;
 };
 
-bool isFloating(const std::string &scalar);
-
 /// The scalar parameter of this name, or the one for which a launch site passes the host variable
 /// of this name; null if there is none.
 const KernelParam *scalarNamed(const DerivationSource &source, const std::string &name);

@@ -89,6 +89,12 @@ TEST_F(BaselineTest, ABaselineMayRaceIfItsResultsDoNotDependOnTheOrder) {
   const auto refused = dependent.baseline();
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().what.find("depend on the order of its threads"), std::string::npos);
+  EXPECT_TRUE(make("kernel RACY FRINGE", true).baseline());
+  EXPECT_TRUE(make("kernel RACY BORDER", true).baseline());
+  const auto derailed = make("kernel RACY DERAILS", true).baseline();
+  ASSERT_FALSE(derailed);
+  EXPECT_NE(derailed.error().what.find("illegal address 16"), std::string::npos)
+      << derailed.error().what;
   LocalJudge apart = make("kernel", true);
   ASSERT_TRUE(apart.baseline());
   EXPECT_EQ(judge(apart, "FAST RACY").verdict, Verdict::RunFailed);

@@ -201,6 +201,58 @@ TEST_F(CapturedLaunchesTest, SizesStayWhereTheBlockIsComputedFromAnUnknownVariab
   EXPECT_FALSE(derive(Derivation::Sizes).empty()) << "this site may have launched it";
 }
 
+TEST_F(CapturedLaunchesTest, AProductOfSizesStaysOne) {
+  const std::int32_t half = kN * kN / 2;
+  std::get<ValueArg>(launch_.arguments[9]).bytes =
+      std::string(reinterpret_cast<const char *>(&half), sizeof half);
+  launch_.bindings["steps"] = half;
+  std::size_t others = 0;
+  for (const DerivedLaunch &derived : derive(Derivation::Sizes)) {
+    const std::int64_t n = integer(derived.launch, 6), ld = integer(derived.launch, 7);
+    EXPECT_EQ(integer(derived.launch, 9), n * ld / 2) << derived.title;
+    others += integer(derived.launch, 9) != half;
+  }
+  EXPECT_GT(others, 3u);
+  declaration_.arguments["steps"] = "n * ((ld + 1) / 2)"; // the same for even sizes
+  for (const DerivedLaunch &derived : derive(Derivation::Sizes))
+    EXPECT_EQ(integer(derived.launch, 9),
+              integer(derived.launch, 6) * ((integer(derived.launch, 7) + 1) / 2))
+        << derived.title;
+}
+
+TEST_F(CapturedLaunchesTest, SizesAreNarrowedByTwoInTheirOrder) {
+  const auto narrowed = [&](std::int32_t n, std::int32_t ld) {
+    return std::ranges::any_of(derive(Derivation::Sizes), [&](const DerivedLaunch &derived) {
+      return integer(derived.launch, 6) == n && integer(derived.launch, 7) == ld;
+    });
+  };
+  EXPECT_TRUE(narrowed(kN - 2, kN - 2));
+  EXPECT_FALSE(narrowed(kN, kN - 2)) << "rows would overlap";
+  const std::int32_t ld = kN + 8;
+  std::get<ValueArg>(launch_.arguments[7]).bytes =
+      std::string(reinterpret_cast<const char *>(&ld), sizeof ld);
+  launch_.bindings["ld"] = ld;
+  EXPECT_TRUE(narrowed(kN, ld - 2));
+  EXPECT_TRUE(narrowed(kN - 2, ld));
+}
+
+TEST_F(CapturedLaunchesTest, AKernelHasToDoWithAnyNumberOfBlocksThatNoArgumentIs) {
+  kernel_.launches[0].grid[0] = "batch";
+  launch_.geometry = {{"8", "1", "1"}, {"128", "1", "1"}, "0"};
+  const auto fewer = [&] {
+    return std::ranges::any_of(derive(Derivation::Sizes), [&](const DerivedLaunch &derived) {
+      return derived.launch.grid.x == launch_.grid.x - 1 && derived.title.starts_with("batch = ");
+    });
+  };
+  EXPECT_TRUE(fewer());
+  launch_.grid.x = 3; // as many as steps
+  launch_.geometry.grid[0] = "3";
+  EXPECT_FALSE(fewer());
+  launch_.grid.x = 8;
+  kernel_.launches[0].grid[0] = "batch / 2";
+  EXPECT_FALSE(fewer());
+}
+
 TEST_F(CapturedLaunchesTest, ContentsThatCannotBeReadAreNamed) {
   for (Buffer &buffer : launch_.buffers)
     buffer.fill.path = "/nowhere";

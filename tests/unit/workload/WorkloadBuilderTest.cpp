@@ -173,6 +173,9 @@ TEST_F(WorkloadBuilderTest, AStructByValueIsGivenNumberByNumber) {
   const auto pointers = build("arg n2 = 1");
   ASSERT_FALSE(pointers);
   EXPECT_NE(pointers.error().what.find("members other than numbers"), std::string::npos);
+  const auto more = build("arg box = {0.5}"); // n2 has no value either
+  ASSERT_FALSE(more);
+  EXPECT_EQ(more.error().what, pointers.error().what);
   specialization_.params.back() = {"f", "f", ParamKind::Struct, 1, 1, "empty", 1, 0, false, false};
   const auto empty = build("arg n2 = 1");
   ASSERT_TRUE(empty) << empty.error().what;
