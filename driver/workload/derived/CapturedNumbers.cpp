@@ -201,12 +201,26 @@ bool CapturedNumbers::decidesGrid(const std::string &name, std::int64_t value) c
   return value > 1 && with({{name, value / 2}}).grid != launch_.grid;
 }
 
+/// True if the launch follows its launch site, which passes something else than a constant for the
+/// integer: its value is that of the block or of the grid by chance only.
+bool CapturedNumbers::isOfItsOwn(const std::string &name) const {
+  if (!isAtSite())
+    return false;
+  const LaunchSite &site = source_.kernel.launches[launch_.site];
+  const std::vector<KernelParam> &params = source_.specialization.params;
+  const auto param = std::ranges::find(params, name, &KernelParam::name);
+  const std::size_t argument = std::size_t(param - params.begin());
+  return argument < std::min(params.size(), site.args.size()) &&
+         !evaluateExpression(site.args[argument],
+                             bindingsAtSite(source_.kernel, source_.specialization, site, {}));
+}
+
 /// True if the value is the block's threads or the number of blocks, which are not a problem size.
 bool CapturedNumbers::isGeometry(const std::string &name, std::int64_t value) const {
   const Launch half = with({{name, value / 2}});
   if (value > 1 && half.block != launch_.block)
     return true;
-  if (value < kSmallestSize || half.grid != launch_.grid)
+  if (value < kSmallestSize || half.grid != launch_.grid || isOfItsOwn(name))
     return false;
   for (const Dim3 &of : {launch_.grid, launch_.block})
     for (const std::uint64_t extent :

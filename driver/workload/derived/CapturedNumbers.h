@@ -64,6 +64,7 @@ private:
   bool isAtSite() const;
   std::map<std::string, std::int64_t> bindingsWith(const Values &integers) const;
   bool decidesGrid(const std::string &name, std::int64_t value) const;
+  bool isOfItsOwn(const std::string &name) const;
   bool isGeometry(const std::string &name, std::int64_t value) const;
   std::optional<std::uint64_t> elementsOf(std::size_t buffer) const;
   std::uint64_t elementsWith(std::uint64_t elements, const Values &changed) const;

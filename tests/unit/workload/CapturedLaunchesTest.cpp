@@ -220,6 +220,21 @@ TEST_F(CapturedLaunchesTest, AProductOfSizesStaysOne) {
         << derived.title;
 }
 
+TEST_F(CapturedLaunchesTest, ASizeMayHappenToBeTheBlocks) {
+  const auto varies = [&] {
+    return std::ranges::any_of(derive(Derivation::Sizes), [&](const DerivedLaunch &derived) {
+      return integer(derived.launch, 7) != 128;
+    });
+  };
+  const std::int32_t ld = 128;
+  std::get<ValueArg>(launch_.arguments[7]).bytes =
+      std::string(reinterpret_cast<const char *>(&ld), sizeof ld);
+  launch_.bindings["ld"] = ld;
+  EXPECT_TRUE(varies());
+  kernel_.launches[0].args[7] = "128";
+  EXPECT_FALSE(varies()) << "the block's, as a constant";
+}
+
 TEST_F(CapturedLaunchesTest, SizesAreNarrowedByTwoInTheirOrder) {
   const auto narrowed = [&](std::int32_t n, std::int32_t ld) {
     return std::ranges::any_of(derive(Derivation::Sizes), [&](const DerivedLaunch &derived) {
