@@ -147,9 +147,18 @@ Result<CandidateFile> Workbench::readCandidate(const fs::path &file, const std::
 
 namespace {
 
+/// The constants that the kernel's launch sites name.
+std::map<std::string, std::int64_t> launchConstants(const KernelSpec &kernel) {
+  std::map<std::string, std::int64_t> values;
+  for (const NamedConstant &constant : kernel.constants)
+    if (constant.usedByLaunch)
+      values[constant.name] = constant.value;
+  return values;
+}
+
 /// True if the kernel's launches are known and the same in both versions of its file.
 bool launchesAlike(const KernelSpec &a, const KernelSpec &b) {
-  return !a.launches.empty() &&
+  return !a.launches.empty() && launchConstants(a) == launchConstants(b) &&
          std::ranges::equal(a.launches, b.launches, [](const LaunchSite &x, const LaunchSite &y) {
            return x.geometry != GeometryKind::Unresolved && x.geometry == y.geometry &&
                   x.symbol == y.symbol && x.grid == y.grid && x.block == y.block &&

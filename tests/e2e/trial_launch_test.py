@@ -50,7 +50,7 @@ CANDIDATES = {
     "unknown": ([("void run(", "int blocksOf(const float *);\nvoid run("), (LAUNCH, "scaled<float, 2><<<blocksOf(in), threads>>>")],
                 {"Rejected"}, ("grid", "unknown.cu:14", "could not be read")),
     "large": (SHARED, RIGHT, ()),
-    "too_large": ([*SHARED, ("bytes = 65536", "bytes = 300000")], {"RunFailed"}, ("300", "bytes of shared memory a block")),
+    "too_large": ([*SHARED, ("bytes = 65536", "bytes = 300000")], {"Rejected"}, ("300000 bytes of shared memory",)),
     "large_unasked": ([SHARED[0], (SHARED[1][0], SHARED[1][1].replace(OPT_IN, "")), SHARED[2]], {"Rejected"}, ("65536", "49152", "cudaFuncSetAttribute")),
 }
 
