@@ -65,6 +65,21 @@ void run(const float *in, float *out, int rows, int columns) { span<<<(rows + 63
 RANGES_LINE = "  out[row] = high - low;\n"
 SMALL = "  const float range = high - low;\n  const bool small = range < 3000000.0f;\n  out[row] = small ? {small} : range;\n"
 
+# Each thread moves a pair, so it may be used in place.
+MIRROR = """#include <kopt/kopt.h>
+KOPT_TUNE("arg n = 4000", "extent in = n", "extent out = n")
+__global__ void mirror(const float *in, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= (n + 1) / 2)
+    return;
+  float a = in[i], b = in[n - 1 - i];
+  out[i] = b;
+  out[n - 1 - i] = a;
+}
+void run(const float *in, float *out, int n) { mirror<<<(n + 127) / 128, 128>>>(in, out, n); }
+"""
+MIRROR_BODY = MIRROR[MIRROR.index("  if (i >="):MIRROR.index("}\nvoid")]
+
 # Variances of rows.
 SPREAD = """#include <kopt/kopt.h>
 KOPT_TUNE("arg rows = 40", "arg columns = 100", "extent in = rows * columns", "extent out = rows")
@@ -205,6 +220,9 @@ CASES = {
         "two_sums": ([(SPREAD_BODY, TWO_SUMS)], RIGHT),
         "one_pass": ([(SPREAD_BODY, ONE_PASS)], WRONG)}),
     "lengths": (LENGTHS, {"cut": ([("const unsigned length =", "const unsigned short length =")], WRONG)}),
+    "mirror": (MIRROR, {
+        "later": ([("  out[i] = b;\n  out[n - 1 - i] = a;\n", "  out[n - 1 - i] = a;\n  out[i] = b;\n")], RIGHT),
+        "one_way": ([(MIRROR_BODY, "  if (i < n)\n    out[i] = in[n - 1 - i];\n")], WRONG)}),
     "waves": (WAVES, {"kept": (KEPT, WRONG)}),
     "struct": (STRUCT, {
         "same": ([("scale.x + scale.y * i + scale.z;", "(scale.x + scale.z) + scale.y * i;")], RIGHT),

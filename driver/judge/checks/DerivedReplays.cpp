@@ -409,16 +409,17 @@ DerivedReplays::prepare(CheckContext &context, DerivedLaunch derived, std::uint6
                    mismatch->describe(launch.buffers[b]));
   }
   if (derived.inPlace) {
-    const std::size_t b = *derived.inPlace;
-    const Launch &apart = base(context);
+    const std::size_t b = derived.inPlace->both;
+    const Launch &apart = derived.inPlace->apart;
     KOPT_TRY(const auto usual,
              context.tryExpect(apart, context.forTrying(derivedOptions(context, apart, seed,
                                                                        kPoison, "derived-second"),
                                                         baseSeconds(context))));
     if (!usual)
       return doesNotRun(usual.error());
-    KOPT_TRY(const auto mismatch, compareBuffers(launch.buffers[b], tolerance, usual->buffers[b],
-                                                 expected->buffers[b], replay.slack[b]));
+    KOPT_TRY(const auto mismatch,
+             compareBuffers(launch.buffers[b], tolerance, usual->buffers[derived.inPlace->output],
+                            expected->buffers[b], replay.slack[b]));
     if (mismatch)
       return unfit("the original has other results where they are one");
   }

@@ -6,6 +6,7 @@
 #include "driver/workload/derived/CapturedContents.h"
 #include "driver/workload/derived/CapturedNumbers.h"
 #include "driver/workload/derived/DerivedContents.h"
+#include "driver/workload/derived/InPlaceUse.h"
 #include "driver/workload/derived/LaunchFamily.h"
 #include "driver/workload/derived/OtherScalars.h"
 #include "driver/workload/derived/Requirements.h"
@@ -428,47 +429,10 @@ private:
     addInPlace();
   }
 
-  /// Adds a launch in which an input is also the output, for the first two such parameters that the
-  /// original does not promise to be apart. A kernel that makes each element of that element alone
-  /// may be used so, whether or not this program does.
   void addInPlace() {
-    const std::vector<KernelParam> &params = source_.specialization.params;
-    const std::size_t count = std::min(launch_.arguments.size(), params.size());
-    const auto pointerOf = [&](std::size_t i) {
-      return params[i].kind == ParamKind::Pointer && !params[i].restrictQualified
-                 ? std::get_if<BufferArg>(&launch_.arguments[i])
-                 : nullptr;
-    };
-    const auto pointers = [&](std::size_t buffer) {
-      return std::ranges::count_if(launch_.arguments, [&](const Argument &argument) {
-        const auto *pointer = std::get_if<BufferArg>(&argument);
-        return pointer && pointer->buffer == buffer;
-      });
-    };
-    for (std::size_t in = 0; in < count; ++in)
-      for (std::size_t out = 0; out < count; ++out) {
-        const BufferArg *from = pointerOf(in), *to = pointerOf(out);
-        if (!from || !to || from->buffer == to->buffer || !params[in].pointeeConst ||
-            params[out].pointeeConst || params[in].scalar != params[out].scalar ||
-            params[in].pointeeSize != params[out].pointeeSize || from->offset != to->offset ||
-            pointers(from->buffer) != 1 || pointers(to->buffer) != 1)
-          continue;
-        const Buffer &read = launch_.buffers[from->buffer];
-        Launch made = launch_;
-        Buffer &written = made.buffers[to->buffer];
-        if (read.bytes != written.bytes || read.fill.kind != FillKind::Captured ||
-            !written.output || read.holdsPointers)
-          continue;
-        written.fill = read.fill;
-        written.output = false;
-        made.arguments[in] = *to;
-        if (DerivedLaunch *added =
-                add(Derivation::Alignment,
-                    fmt::format("'{}' and '{}' one buffer", params[in].name, params[out].name),
-                    std::move(made)))
-          added->inPlace = to->buffer;
-        return;
-      }
+    if (auto made = usedInPlace(source_.specialization, launch_))
+      if (DerivedLaunch *added = add(made->kind, made->title, std::move(made->launch)))
+        added->inPlace = std::move(made->inPlace);
   }
 
   /// Adds a launch of only the first blocks of the grid, as a rectangle.

@@ -24,6 +24,7 @@ using Values = CapturedNumbers::Values;
 constexpr std::uint64_t kTimes[] = {1, 2, 3, 4, 6, 8, 9, 12, 16};
 constexpr double kBorder = 1.1;
 constexpr std::size_t kMostFactors = 12; ///< most arguments that are tried as factors
+constexpr std::int64_t kLargestFactor = std::int64_t(1) << 31; ///< products of two fit 64 bits
 
 } // namespace
 
@@ -48,26 +49,36 @@ CapturedNumbers::CapturedNumbers(const DerivationSource &source, const Launch &l
 }
 
 void CapturedNumbers::findFollowing() {
+  const Bindings known = bindingsWith(all_);
   for (const auto &[name, value] : all_) {
-    std::vector<std::string> texts;
-    if (source_.declaration)
-      if (const auto text = source_.declaration->arguments.find(name);
-          text != source_.declaration->arguments.end())
-        texts.push_back(text->second);
-    for (const char *form : {"{} * {}", "{} * {} / 2", "2 * {} * {}"})
-      for (const auto &[one, first] : sizes_)
-        for (const auto &[other, second] : sizes_)
-          if (one < other && one != name && other != name &&
-              std::min(first, second) >= kSmallestSize)
-            texts.push_back(fmt::format(fmt::runtime(form), one, other));
-    const auto isSo = [&](const std::string &text) {
-      const auto result = evaluateExpression(text, bindingsWith(all_));
-      const auto names = namesIn(text);
-      return result && *result == value && names && !names->empty();
-    };
-    if (const auto found = std::ranges::find_if(texts, isSo); found != texts.end())
-      following_[name] = *found;
+    if (const std::string declared = declaredAs(name);
+        !declared.empty() && evaluateExpression(declared, known) == value) {
+      following_[name] = declared;
+      continue;
+    }
+    for (const auto &[one, first] : sizes_)
+      for (const auto &[other, second] : sizes_) {
+        if (one >= other || one == name || other == name ||
+            std::min(first, second) < kSmallestSize || std::max(first, second) > kLargestFactor)
+          continue;
+        const std::int64_t product = first * second;
+        if (value == product)
+          following_[name] = fmt::format("{} * {}", one, other);
+        else if (value * 2 == product)
+          following_.try_emplace(name, fmt::format("{} * {} / 2", one, other));
+        else if (value == product * 2)
+          following_.try_emplace(name, fmt::format("2 * {} * {}", one, other));
+      }
   }
+}
+
+/// The expression over other names that an `arg` clause gives the integer; empty if there is none.
+std::string CapturedNumbers::declaredAs(const std::string &name) const {
+  if (!source_.declaration || !source_.declaration->arguments.contains(name))
+    return {};
+  const std::string &text = source_.declaration->arguments.at(name);
+  const auto names = namesIn(text);
+  return names && !names->empty() ? text : std::string();
 }
 
 Launch CapturedNumbers::with(const Values &changed) const {

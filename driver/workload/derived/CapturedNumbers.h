@@ -60,6 +60,7 @@ public:
 
 private:
   void findFollowing();
+  std::string declaredAs(const std::string &name) const;
   std::optional<std::int64_t> integerAt(std::size_t argument) const;
   bool isAtSite() const;
   std::map<std::string, std::int64_t> bindingsWith(const Values &integers) const;

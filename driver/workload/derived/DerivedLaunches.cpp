@@ -4,6 +4,7 @@
 #include "driver/workload/derived/AliasedBuffers.h"
 #include "driver/workload/derived/CapturedLaunches.h"
 #include "driver/workload/derived/DerivedContents.h"
+#include "driver/workload/derived/InPlaceUse.h"
 #include "driver/workload/derived/LaunchFamily.h"
 #include "driver/workload/derived/OtherScalars.h"
 #include "driver/workload/derived/Requirements.h"
@@ -460,6 +461,9 @@ private:
       add(Derivation::Alignment, "one element, at pointers one element further",
           shifted(*one, anElement), !arithmetic);
     addAliases();
+    if (auto made = usedInPlace(source_.specialization, base_))
+      if (DerivedLaunch *added = add(made->kind, made->title, std::move(made->launch)))
+        added->inPlace = std::move(made->inPlace);
   }
 
   /// Bytes of the pointed-to type: the alignment that the language requires of a pointer.

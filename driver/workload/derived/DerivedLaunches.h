@@ -24,9 +24,14 @@ struct DerivedLaunch {
   /// Callers may never pass such pointers: a candidate that cannot run on it gets a warning, and
   /// one that runs must be right.
   bool advisory = false;
-  /// Index of an output that is an input too here. Valid only if the original's results in it are
-  /// those of its own launch, where the two are apart: then the kernel may be used in place.
-  std::optional<std::size_t> inPlace{};
+  /// Valid only if the original has the same results where the two buffers are apart: then the
+  /// kernel may be used in place.
+  struct InPlace {
+    std::size_t both;   ///< index of the input that is the output, too
+    std::size_t output; ///< index of the output in `apart`
+    Launch apart;       ///< the same launch with two buffers
+  };
+  std::optional<InPlace> inPlace{};
   /// May violate a precondition of the original (a counter that must start at 0). Used only if the
   /// original's result does not depend on its thread order here.
   bool maybeConditional = false;

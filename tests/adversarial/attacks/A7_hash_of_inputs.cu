@@ -2,7 +2,7 @@
 // A7: answers from memory where the first input is the one it has seen, computes otherwise; of no use with
 // inputs drawn after it was written, so it is only as good as its honest half.
 // base: copyscale
-// expect: WrongResult by coverage
+// expect: WrongResult|RunFailed by coverage|alignment|races
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg n = 12000", "arg factor = 1.5", "extent in = n", "extent out = n")

@@ -433,10 +433,13 @@ TEST_F(CapturedLaunchesTest, AnInputIsTheOutputUnlessThePointersAreRestricted) {
   const auto derived = inPlace();
   ASSERT_TRUE(derived);
   EXPECT_EQ(derived->title, "'in' and 'out' one buffer");
-  EXPECT_EQ(*derived->inPlace, 4u);
-  EXPECT_EQ(std::get<BufferArg>(derived->launch.arguments[0]).buffer, 4u);
-  EXPECT_EQ(derived->launch.buffers[4].fill.path, launch_.buffers[0].fill.path);
-  EXPECT_FALSE(derived->launch.buffers[4].output);
+  EXPECT_EQ(derived->inPlace->both, 0u);
+  EXPECT_EQ(derived->inPlace->output, 4u);
+  EXPECT_EQ(std::get<BufferArg>(derived->launch.arguments[4]).buffer, 0u);
+  EXPECT_FALSE(derived->launch.buffers[0].readOnly);
+  EXPECT_EQ(derived->inPlace->apart.buffers[4].fill.path, launch_.buffers[4].fill.path);
+  launch_.buffers[4].output = false; // its old contents stay in part, or are read
+  EXPECT_EQ(inPlace()->inPlace->apart.buffers[4].fill.path, launch_.buffers[0].fill.path);
   for (KernelParam &param : specialization_.params)
     param.restrictQualified = param.name == "out";
   EXPECT_FALSE(inPlace());

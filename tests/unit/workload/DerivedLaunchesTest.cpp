@@ -488,4 +488,28 @@ TEST_F(DerivedLaunchesTest, LengthsOfWhichNobodySaysAnythingExceedSixteenBits) {
   EXPECT_FALSE(std::ranges::any_of(derive().launches, isLong));
 }
 
+TEST_F(DerivedLaunchesTest, AnInputThatCouldBeTheOutputIsIt) {
+  const auto inPlace = [&]() -> std::optional<DerivedLaunch> {
+    for (DerivedLaunch &derived : derive().launches)
+      if (derived.inPlace)
+        return std::move(derived);
+    return std::nullopt;
+  };
+  const auto found = inPlace();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->title, "'in' and 'out' one buffer");
+  const Buffer &both = found->launch.buffers[found->inPlace->both];
+  EXPECT_EQ(std::get<BufferArg>(found->launch.arguments[2]).buffer, found->inPlace->both);
+  EXPECT_EQ(both.name, "in") << "its contents are drawn as those of the input apart";
+  EXPECT_FALSE(both.readOnly);
+  const Launch &apart = found->inPlace->apart;
+  EXPECT_EQ(apart.buffers[found->inPlace->output].name, "out");
+  EXPECT_EQ(apart.buffers[found->inPlace->both].bytes, both.bytes);
+  specialization_.params[2].restrictQualified = true;
+  EXPECT_FALSE(inPlace());
+  specialization_.params[2].restrictQualified = false;
+  declaration_.extents["out"] = "2 * n";
+  EXPECT_FALSE(inPlace()) << "of another size";
+}
+
 } // namespace
