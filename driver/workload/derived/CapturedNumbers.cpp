@@ -64,9 +64,9 @@ void CapturedNumbers::findFollowing() {
         const std::int64_t product = first * second;
         if (value == product)
           following_[name] = fmt::format("{} * {}", one, other);
-        else if (value * 2 == product)
+        else if (product % 2 == 0 && value == product / 2)
           following_.try_emplace(name, fmt::format("{} * {} / 2", one, other));
-        else if (value == product * 2)
+        else if (value % 2 == 0 && value / 2 == product)
           following_.try_emplace(name, fmt::format("2 * {} * {}", one, other));
       }
   }
@@ -109,9 +109,11 @@ Launch CapturedNumbers::with(const Values &changed) const {
 }
 
 std::string CapturedNumbers::unknownInBlock() const {
+  if (isAtSite())
+    return {};
   std::string unknown;
   for (const LaunchSite &site : source_.kernel.launches) {
-    if (isAtSite() || site.symbol != source_.specialization.symbol)
+    if (site.symbol != source_.specialization.symbol)
       continue;
     Bindings values = bindingsAtSite(source_.kernel, source_.specialization, site, all_);
     unknown.clear();
@@ -130,9 +132,11 @@ std::string CapturedNumbers::unknownInBlock() const {
 }
 
 std::map<std::size_t, std::string> CapturedNumbers::freeAxes() const {
+  if (isAtSite())
+    return {};
   std::map<std::size_t, std::string> axes;
   const std::array grid{launch_.grid.x, launch_.grid.y, launch_.grid.z};
-  for (std::size_t axis = 0; axis < grid.size() && !isAtSite(); ++axis) {
+  for (std::size_t axis = 0; axis < grid.size(); ++axis) {
     std::set<std::string> names;
     for (const LaunchSite &site : source_.kernel.launches) {
       const std::string &text = site.grid[axis];
