@@ -32,6 +32,8 @@ std::optional<DerivedLaunch> derive(CheckContext &context, const DerivedReplays 
   if (addition.base >= replays.replays().size())
     return std::nullopt;
   const DerivedLaunch &base = replays.replays()[addition.base].derived;
+  if (base.isPart)
+    return std::nullopt;
   if (addition.kind == "sizes")
     return drawSizes(source, base.launch, addition.seed);
   if (addition.kind == "scalars")

@@ -80,6 +80,28 @@ void run(const float *in, float *out, int n) { mirror<<<(n + 127) / 128, 128>>>(
 """
 MIRROR_BODY = MIRROR[MIRROR.index("  if (i >="):MIRROR.index("}\nvoid")]
 
+# Takes any number of blocks.
+ROLL = """#include <kopt/kopt.h>
+KOPT_TUNE("arg n = 3000", "extent in = n + 1", "extent out = n")
+__global__ void roll(const float *in, float *out, int n) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    out[i] = in[i] + in[i + 1];
+}
+void run(const float *in, float *out, int n) { roll<<<(n + 127) / 128, 128>>>(in, out, n); }
+"""
+ROLL_BODY = ROLL[ROLL.index("  for (int i"):ROLL.index("}\nvoid")]
+ROLL_TILE = """  __shared__ float tile[129];
+  for (int first = blockIdx.x * blockDim.x; first < n; first += gridDim.x * blockDim.x) {{
+    const int i = first + threadIdx.x;
+    tile[threadIdx.x] = i <= n ? in[i] : 0;
+    if (threadIdx.x == 0)
+      tile[128] = first + 128 <= n ? in[first + 128] : 0;
+    __syncthreads();
+    if (i < n)
+      out[i] = tile[threadIdx.x] + tile[threadIdx.x + 1];
+{last}  }}
+"""
+
 # Variances of rows.
 SPREAD = """#include <kopt/kopt.h>
 KOPT_TUNE("arg rows = 40", "arg columns = 100", "extent in = rows * columns", "extent out = rows")
@@ -223,6 +245,9 @@ CASES = {
     "mirror": (MIRROR, {
         "later": ([("  out[i] = b;\n  out[n - 1 - i] = a;\n", "  out[n - 1 - i] = a;\n  out[i] = b;\n")], RIGHT),
         "one_way": ([(MIRROR_BODY, "  if (i < n)\n    out[i] = in[n - 1 - i];\n")], WRONG)}),
+    "roll": (ROLL, {
+        "tile": ([(ROLL_BODY, ROLL_TILE.format(last="    __syncthreads();\n"))], RIGHT),
+        "one_barrier": ([(ROLL_BODY, ROLL_TILE.format(last=""))], WRONG)}),
     "waves": (WAVES, {"kept": (KEPT, WRONG)}),
     "struct": (STRUCT, {
         "same": ([("scale.x + scale.y * i + scale.z;", "(scale.x + scale.z) + scale.y * i;")], RIGHT),

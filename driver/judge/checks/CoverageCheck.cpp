@@ -290,7 +290,8 @@ private:
       return run(context, *own, clone, recorder, missing);
     };
     for (const DerivedReplays::Replay &replay : replays_->replays()) // small launches first
-      KOPT_CHECK(runOwn(replay.derived.launch));
+      if (!replay.derived.isPart)
+        KOPT_CHECK(runOwn(replay.derived.launch));
     for (const Launch &launch : context.baseline().launches) {
       KOPT_TRY(const RunOutcome outcome, runOwn(launch));
       if (outcome.status == RunStatus::Fault || outcome.status == RunStatus::Uninitialised)

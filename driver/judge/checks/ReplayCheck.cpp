@@ -99,8 +99,8 @@ private:
     std::size_t left = 0;
     for (std::size_t i = 0; i < replays_->replays().size(); ++i) {
       const DerivedReplays::Replay &replay = replays_->replays()[i];
-      if (replay.derived.kind != kind_ || replay.derived.isPart ||
-          (replay.derived.advisory && isAdvised))
+      if (replay.derived.kind != kind_ || (replay.derived.advisory && isAdvised) ||
+          (replay.derived.isPart && !context.runner().device().modelled))
         continue;
       if (seen.depth == Depth::Search && i >= replays_->inSearch()) {
         ++left;
@@ -121,6 +121,11 @@ private:
       KOPT_TRY(const Expected expected, replays_->expectedOf(context, replay));
       KOPT_TRY(auto failure,
                compare(context, seen, replay.derived.launch, *launch, expected, replay.slack));
+      if (replay.derived.isPart) {
+        if (failure && failure->check == "races")
+          return failure;
+        continue;
+      }
       if (failure && replay.derived.isExtreme && failure->check == name() &&
           failure->verdict == Verdict::WrongResult && assurance_ != AssurancePolicy::Strict) {
         addGap(seen.trial.assurance,

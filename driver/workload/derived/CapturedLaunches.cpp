@@ -69,8 +69,12 @@ private:
     if (!numbers_.areOther(values) &&
         numbers_.areOther(changed)) // no other values are allowed: add() says why
       return add(kind, describe(changed), numbers_.with(changed));
-    if (numbers_.areOther(values) && tried_.insert(values).second)
-      return add(kind, describe(values), numbers_.with(values));
+    if (!numbers_.areOther(values) || !tried_.insert(values).second)
+      return nullptr;
+    Launch made = numbers_.with(values);
+    if (made.block.count() > 0)
+      return add(kind, describe(values), std::move(made));
+    out_.missing.push_back({kind, describe(values), "its block would have no threads"});
     return nullptr;
   }
 
@@ -82,8 +86,8 @@ private:
     if (const std::string name = numbers_.unknownInBlock(); !name.empty())
       return miss(
           Derivation::Sizes,
-          fmt::format("the program computes the block or its shared memory from '{}', whose "
-                      "value for other sizes is not known",
+          fmt::format("the program computes the block or its shared memory from '{0}', whose "
+                      "value for other sizes is not known; 'arg {0} = ...' would tell",
                       name));
     addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t v) { return v - 1; }));
     addLarger();
@@ -170,8 +174,9 @@ private:
       Values small = numbers_.sizes();
       for (auto &[name, value] : small)
         value = std::max<std::int64_t>(std::min<std::int64_t>(value, 1), (value >> shift) - 1);
-      if (numbers_.with(small).threads() <= most_)
-        return small;
+      const std::uint64_t threads = numbers_.with(small).threads();
+      if (threads <= most_)
+        return threads > 0 ? std::optional(small) : std::nullopt;
     }
     return std::nullopt;
   }
@@ -192,7 +197,7 @@ private:
   }
 
   void addScalars() {
-    for (const double factor : {-1.375, 0.4375, 0.0})
+    for (const double factor : kScalarFactors)
       if (auto scaled = scaledScalars(source_, launch_, [&](std::size_t index) {
             return factor * (1 + double(index) / 8);
           }))
@@ -474,6 +479,8 @@ std::optional<DerivedLaunch> drawCapturedSizes(const DerivationSource &source, c
     return value - std::int64_t(mixed(seed, std::uint64_t(value)) % std::uint64_t(value / 4 + 1));
   }));
   Launch made = numbers.with(drawn);
+  if (made.block.count() == 0)
+    return std::nullopt;
   made.name = fmt::format("{} ({})", launch.name, describe(drawn));
   return DerivedLaunch{Derivation::Sizes, describe(drawn), std::move(made)};
 }
@@ -487,7 +494,8 @@ std::optional<Launch> withCapturedInteger(const DerivationSource &source, const 
       !changed.contains(name) ||
       (numbers.sizes().contains(name) && !numbers.unknownInBlock().empty()))
     return std::nullopt;
-  return numbers.with(changed);
+  Launch made = numbers.with(changed);
+  return made.block.count() > 0 ? std::optional(std::move(made)) : std::nullopt;
 }
 
 namespace {

@@ -95,8 +95,10 @@ Launch CapturedNumbers::with(const Values &changed) const {
     integers[params[i].name] = other->second;
   }
   made.bindings = bindingsWith(integers);
-  if (!isAtSite())
+  if (!isAtSite()) {
+    followBlock(integers, made);
     return made;
+  }
   if (const auto geometry = evaluateGeometry(made.geometry, made.bindings)) {
     made.grid = geometry->grid;
     made.block = geometry->block;
@@ -108,6 +110,47 @@ Launch CapturedNumbers::with(const Values &changed) const {
   return made;
 }
 
+/// The values at a launch site, and those of host variables that `arg` clauses compute from them.
+Bindings CapturedNumbers::declaredAt(const LaunchSite &site, const Values &integers) const {
+  Bindings values = bindingsAtSite(source_.kernel, source_.specialization, site, integers);
+  if (source_.declaration)
+    for (const auto &[name, text] : source_.declaration->arguments)
+      if (const auto value = evaluateExpression(text, values))
+        values.try_emplace(name, *value);
+  return values;
+}
+
+/// Gives the launch the block and the shared memory that a launch site computes for the integers,
+/// if it does so for the captured ones as well.
+void CapturedNumbers::followBlock(const Values &integers, Launch &made) const {
+  using Numbers = std::array<std::optional<std::int64_t>, 4>;
+  const auto numbersOf = [&](const LaunchSite &site, const Values &of) {
+    const Bindings values = declaredAt(site, of);
+    const std::array texts{site.block[0], site.block[1], site.block[2], site.sharedBytes};
+    Numbers numbers;
+    std::ranges::transform(texts, numbers.begin(), [&](const std::string &text) {
+      const auto value = evaluateExpression(text, values);
+      return value ? std::optional(*value) : std::nullopt;
+    });
+    return numbers;
+  };
+  const Numbers captured{launch_.block.x, launch_.block.y, launch_.block.z, launch_.sharedBytes};
+  for (const LaunchSite &site : source_.kernel.launches) {
+    if (site.symbol != source_.specialization.symbol || numbersOf(site, all_) != captured)
+      continue;
+    std::array<std::uint32_t, 4> now{};
+    std::ranges::transform(numbersOf(site, integers), now.begin(), [](const auto &one) {
+      return std::uint32_t(std::max<std::int64_t>(0, one.value_or(0)));
+    });
+    made.block = {now[0], now[1], now[2]};
+    made.sharedBytes = now[3];
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      made.geometry.block[axis] = std::to_string(now[axis]);
+    made.geometry.sharedBytes = std::to_string(now[3]);
+    return;
+  }
+}
+
 std::string CapturedNumbers::unknownInBlock() const {
   if (isAtSite())
     return {};
@@ -115,7 +158,7 @@ std::string CapturedNumbers::unknownInBlock() const {
   for (const LaunchSite &site : source_.kernel.launches) {
     if (site.symbol != source_.specialization.symbol)
       continue;
-    Bindings values = bindingsAtSite(source_.kernel, source_.specialization, site, all_);
+    Bindings values = declaredAt(site, all_);
     unknown.clear();
     std::vector<std::string> texts(site.block.begin(), site.block.end());
     texts.push_back(site.sharedBytes);
@@ -233,7 +276,7 @@ bool CapturedNumbers::isOfItsOwn(const std::string &name) const {
 /// True if the value is the block's threads or the number of blocks, which are not a problem size.
 bool CapturedNumbers::isGeometry(const std::string &name, std::int64_t value) const {
   const Launch half = with({{name, value / 2}});
-  if (value > 1 && half.block != launch_.block)
+  if (value > 1 && half.block != launch_.block && isAtSite())
     return true;
   if (value < kSmallestSize || half.grid != launch_.grid || isOfItsOwn(name))
     return false;

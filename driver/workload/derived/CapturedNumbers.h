@@ -30,7 +30,8 @@ public:
   std::set<std::string> counts() const;
 
   /// The launch with other integers, in the same memory. Its expressions give the new grid; if they
-  /// cannot, as for a problem without elements, the grid stays as it was.
+  /// cannot, as for a problem without elements, the grid stays as it was. Where they give a block
+  /// without threads, the program cannot launch it.
   Launch with(const Values &changed) const;
 
   /// The launch with larger integers, in memory that grows at least as much: a buffer that had as
@@ -42,7 +43,8 @@ public:
 
   /// A host variable of unknown value that every launch site computes the block or its shared
   /// memory from, as `n` in `n / 4`: with other integers the block would have to be another. Empty
-  /// if there is none, or if the launch follows its launch site's expressions.
+  /// if there is none, if the launch follows its launch site's expressions, or if the user's `arg`
+  /// clauses compute the variable.
   std::string unknownInBlock() const;
 
   /// The axes of the grid that the program chooses by a host variable of unknown value which none
@@ -64,6 +66,9 @@ private:
   std::optional<std::int64_t> integerAt(std::size_t argument) const;
   bool isAtSite() const;
   std::map<std::string, std::int64_t> bindingsWith(const Values &integers) const;
+  std::map<std::string, std::int64_t> declaredAt(const LaunchSite &site,
+                                                 const Values &integers) const;
+  void followBlock(const Values &integers, Launch &made) const;
   bool decidesGrid(const std::string &name, std::int64_t value) const;
   bool isOfItsOwn(const std::string &name) const;
   bool isGeometry(const std::string &name, std::int64_t value) const;

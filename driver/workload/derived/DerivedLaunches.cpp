@@ -48,6 +48,7 @@ public:
     addScalars();
     addContents();
     addAlignment();
+    addPart();
     return std::move(out_);
   }
 
@@ -296,7 +297,7 @@ private:
       }
     addModes();
     addWide();
-    for (const double factor : {-1.375, 0.4375, 0.0})
+    for (const double factor : kScalarFactors)
       if (auto scaled = scaledScalars(
               source_, base_, [&](std::size_t index) { return factor * (1 + double(index) / 8); }))
         add(Derivation::Scalars, scaled->title, std::move(scaled->launch));
@@ -419,6 +420,18 @@ private:
           buffer.fill.bytes.insert(0, bytes, '\0');
       }
     return launch;
+  }
+
+  /// Adds a launch of a quarter of the blocks: those of a kernel with a loop over its grid do
+  /// several rounds.
+  void addPart() {
+    const std::uint64_t blocks = base_.grid.count();
+    if (auto made = withFirstBlocks(base_, std::max<std::uint64_t>(1, blocks / 4)))
+      if (DerivedLaunch *added =
+              add(Derivation::Sizes,
+                  fmt::format("the first {} of {} blocks of the grid", made->grid.count(), blocks),
+                  std::move(*made)))
+        added->isPart = true;
   }
 
   void addAlignment() {

@@ -51,8 +51,8 @@ struct DerivedLaunch {
   bool asLaunched = false; ///< the program itself launches the kernel in this way
   /// A whole problem like that of a captured launch, small enough for the emulated device.
   bool isSmall = false;
-  /// Only the first blocks of a captured launch's grid. A candidate's first blocks may have other
-  /// work, so their results are not compared.
+  /// Only the first blocks of the launch's grid. A candidate's first blocks may have other work, so
+  /// their results are not compared; races between their threads are found on the emulated device.
   bool isPart = false;
 };
 

@@ -18,6 +18,10 @@ std::string describe(const std::map<std::string, std::int64_t> &values);
 /// The values that the kernel compares the parameter with, at most a dozen.
 std::vector<std::int64_t> modesOf(const DerivationSource &source, const std::string &name);
 
+/// Factors for scaledScalars(): negative, smaller, and none. The second is no fraction of a power
+/// of two, so that what is exact for the launch's own scalars may not be exact for the product.
+inline constexpr double kScalarFactors[] = {-1.375, 0.4371, 0.0};
+
 /// The launch with every floating-point scalar multiplied by `factor(its index)`, where 0 counts as
 /// 1, so that a term that it switches off comes back. Nothing if there is no such scalar.
 std::optional<DerivedLaunch> scaledScalars(const DerivationSource &source, Launch launch,

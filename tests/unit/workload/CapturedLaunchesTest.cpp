@@ -396,6 +396,35 @@ TEST_F(CapturedLaunchesTest, WithoutAnExpressionTheGridStays) {
   }
 }
 
+TEST_F(CapturedLaunchesTest, TheBlockFollowsAHostVariableThatTheUserDeclares) {
+  LaunchSite &site = kernel_.launches[0];
+  site.grid[0] = "blocks"; // known of no number
+  site.block[0] = "width / 4";
+  site.sharedBytes = "width * 4";
+  launch_.geometry = {{"8", "1", "1"}, {"128", "1", "1"}, "2048"};
+  launch_.sharedBytes = 2048;
+  EXPECT_EQ(CapturedNumbers({kernel_, specialization_, &declaration_}, launch_).unknownInBlock(),
+            "width");
+  declaration_.arguments["width"] = "n / 2";
+  EXPECT_EQ(CapturedNumbers({kernel_, specialization_, &declaration_}, launch_).unknownInBlock(),
+            "");
+  const auto sizes = derive(Derivation::Sizes);
+  ASSERT_FALSE(sizes.empty());
+  std::set<std::uint32_t> blocks;
+  for (const DerivedLaunch &derived : sizes) {
+    const auto width = std::uint32_t(integer(derived.launch, 6) / 2);
+    EXPECT_EQ(derived.launch.block.x, width / 4) << derived.title;
+    EXPECT_EQ(derived.launch.sharedBytes, width * 4) << derived.title;
+    EXPECT_EQ(derived.launch.geometry.block[0], std::to_string(width / 4)) << derived.title;
+    blocks.insert(derived.launch.block.x);
+  }
+  EXPECT_GT(blocks.size(), 1u);
+  EXPECT_FALSE(blocks.contains(0)) << "no program can launch that";
+  EXPECT_TRUE(std::ranges::any_of(derive().missing, [](const NotDerived &missing) {
+    return missing.why == "its block would have no threads";
+  }));
+}
+
 TEST_F(CapturedLaunchesTest, ScalarsAreSmallerOrMultiplied) {
   std::set<float> factors;
   std::set<std::int32_t> steps;

@@ -51,7 +51,7 @@ protected:
   static std::vector<DerivedLaunch> only(const DerivedLaunches &all, Derivation kind) {
     std::vector<DerivedLaunch> some;
     for (const DerivedLaunch &launch : all.launches)
-      if (launch.kind == kind && !launch.inPlace)
+      if (launch.kind == kind && !launch.inPlace && !launch.isPart)
         some.push_back(launch);
     return some;
   }

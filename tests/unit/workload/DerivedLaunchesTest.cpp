@@ -142,6 +142,15 @@ TEST_F(DerivedLaunchesTest, OneSizeIsBeyondWhat16BitsNumberWhereTheLaunchItselfI
   EXPECT_EQ(largest(), 72000u); // and 66003
 }
 
+TEST_F(DerivedLaunchesTest, AQuarterOfTheBlocksIsLaunchedOnce) {
+  const DerivedLaunches all = derive();
+  const auto part = std::ranges::find_if(all.launches, &DerivedLaunch::isPart);
+  ASSERT_NE(part, all.launches.end());
+  const DerivedLaunch &whole = all.launches.front();
+  EXPECT_EQ(part->launch.grid.count(), std::max<std::uint64_t>(1, whole.launch.grid.count() / 4));
+  EXPECT_EQ(std::ranges::count_if(all.launches, &DerivedLaunch::isPart), 1);
+}
+
 TEST_F(DerivedLaunchesTest, AnEmptyProblemThatCannotBeLaunchedIsNamed) {
   const DerivedLaunches all = derive();
   EXPECT_TRUE(std::any_of(all.missing.begin(), all.missing.end(), [](const NotDerived &missing) {
