@@ -79,6 +79,25 @@ double relativeOf(const Field &field) {
   return field.kind == 'b' ? 1.6e-2 : field.size == 2 ? 2e-3 : field.size == 4 ? 1e-5 : 1e-12;
 }
 
+/// True if the numbers differ by no more than the tolerance; `scale` is the magnitude of what is expected there.
+bool areNear(const Field &field, const Tolerance &tolerance, double scale, const unsigned char *wanted,
+             const unsigned char *found) {
+  if (std::equal(wanted, wanted + field.size, found))
+    return true;
+  if (!isFloating(field))
+    return false;
+  const double a = valueOf(field, wanted), b = valueOf(field, found);
+  if (std::isnan(a) && std::isnan(b))
+    return true;
+  const double larger = std::max(std::fabs(a), std::fabs(b));
+  double allowed = 0;
+  if (tolerance.policy == 'd')
+    allowed = relativeOf(field) * std::max(larger, scale);
+  if (tolerance.policy == 'u')
+    allowed = tolerance.relative * larger + tolerance.absolute;
+  return tolerance.policy != 's' && (a == b || (std::isfinite(a) && std::isfinite(b) && std::fabs(a - b) <= allowed));
+}
+
 /// Marks the numbers that differ by more than the tolerance; empty if none does.
 std::vector<bool> differences(const Buffer &buffer, const Tolerance &tolerance, const Bytes &expected,
                               const Bytes &actual) {
@@ -101,26 +120,21 @@ std::vector<bool> differences(const Buffer &buffer, const Tolerance &tolerance, 
   }
   std::vector<bool> differ(numbers.count());
   bool any = false;
-  for (std::size_t i = 0; i < differ.size(); ++i) {
-    const Field field = numbers.field(i);
-    const unsigned char *wanted = &expected[numbers.at(i)], *found = &actual[numbers.at(i)];
-    if (std::memcmp(wanted, found, field.size) == 0)
+  const std::size_t stride = numbers.layout.stride, fields = numbers.layout.fields.size(), step = 4096;
+  for (std::size_t first = 0; first < numbers.elements; first += step) {
+    const std::size_t last = std::min(numbers.elements, first + step);
+    if (std::memcmp(&expected[first * stride], &actual[first * stride], (last - first) * stride) == 0)
       continue;
-    bool same = false;
-    if (isFloating(field)) {
-      const double a = valueOf(field, wanted), b = valueOf(field, found);
-      const double larger = std::max(std::fabs(a), std::fabs(b));
-      double allowed = 0;
-      if (tolerance.policy == 'd')
-        allowed = relativeOf(field) * std::max(larger, scales[i % scales.size()]);
-      if (tolerance.policy == 'u')
-        allowed = tolerance.relative * larger + tolerance.absolute;
-      same = (std::isnan(a) && std::isnan(b)) ||
-             (tolerance.policy != 's' && (a == b || (std::isfinite(a) && std::isfinite(b) && std::fabs(a - b) <= allowed)));
-    }
-    differ[i] = !same;
-    any = any || !same;
+    for (std::size_t e = first; e < last; ++e)
+      for (std::size_t f = 0; f < fields; ++f) {
+        const std::size_t at = e * stride + numbers.layout.fields[f].offset;
+        if (!areNear(numbers.layout.fields[f], tolerance, scales[f], &expected[at], &actual[at]))
+          differ[e * fields + f] = any = true;
+      }
   }
+  for (std::size_t i = numbers.elements * fields; i < differ.size(); ++i)
+    if (expected[numbers.at(i)] != actual[numbers.at(i)])
+      differ[i] = any = true;
   return any ? differ : std::vector<bool>();
 }
 
@@ -157,10 +171,11 @@ struct Variation {
   const Tolerance &tolerance;
   const Bytes &expected;
   std::vector<bool> marks;     // elements that some run left otherwise
+  bool any;                    // any of them
   std::vector<double> spreads; // of each field of an element: the largest difference
 
   Variation(const Buffer &of, const Tolerance &within, const Bytes &first)
-      : buffer(of), tolerance(within), expected(first), marks(Numbers(of).count()),
+      : buffer(of), tolerance(within), expected(first), marks(Numbers(of).count()), any(false),
         spreads(layoutOf(of.type).fields.size()) {}
 
   void add(const Bytes &run) {
@@ -168,7 +183,7 @@ struct Variation {
     const Numbers numbers(buffer);
     for (std::size_t i = 0; i < other.size(); ++i)
       if (other[i]) {
-        marks[i] = true;
+        marks[i] = any = true;
         double &spread = spreads[i % spreads.size()];
         spread = std::max(spread, distance(numbers, i, run));
       }
@@ -189,16 +204,16 @@ struct Variation {
   /// Takes out elements that vary, and are near what is expected.
   void takeOut(std::vector<bool> &wrong, const Bytes &actual) const {
     const Numbers numbers(buffer);
-    for (std::size_t i = 0; i < wrong.size(); ++i)
+    for (std::size_t i = 0; any && i < wrong.size(); ++i)
       wrong[i] = wrong[i] && !(marks[i] && isNear(numbers, i, actual));
   }
   /// True if the wrong elements may be those that vary rarely, others in each run: about as many, and near.
   bool mayVary(const std::vector<bool> &wrong, const Bytes &actual) const {
     const Numbers numbers(buffer);
-    for (std::size_t i = 0; i < wrong.size(); ++i)
+    for (std::size_t i = 0; any && i < wrong.size(); ++i)
       if (wrong[i] && !isNear(numbers, i, actual))
         return false;
-    return marked(wrong) <= 2 * marked(marks);
+    return any && marked(wrong) <= 2 * marked(marks);
   }
 };
 
@@ -215,7 +230,7 @@ bool isRight(Originals &originals, std::size_t l, std::size_t b, const Bytes &ac
   if (wrong.empty())
     return true;
   // Is it the edited kernel, or does the unedited one not repeat this either?
-  const Bytes first = originals.get(0, l, b), second = originals.get(1, l, b);
+  const Bytes &first = originals.get(0, l, b), &second = originals.get(1, l, b); // they stay where they are
   if (differences(buffer, launch.tolerance, first, second).empty() &&
       !differences(buffer, launch.tolerance, expected, first).empty() && !originals.vary(l)) {
     std::printf("  %s: the unedited kernel leaves something else than the program had, the same each time: compared "
@@ -230,11 +245,12 @@ bool isRight(Originals &originals, std::size_t l, std::size_t b, const Bytes &ac
   variation.add(second);
   const std::size_t differing = marked(wrong);
   variation.takeOut(wrong, actual);
-  for (std::size_t run = 2; run < mostRuns && marked(wrong) > 0 && originals.vary(l); ++run) {
+  const bool vary = originals.vary(l);
+  for (std::size_t run = 2; vary && run < mostRuns && marked(wrong) > 0; ++run) {
     variation.add(originals.get(run, l, b));
     variation.takeOut(wrong, actual);
   }
-  const std::size_t left = marked(wrong);
+  const std::size_t left = variation.any ? marked(wrong) : differing;
   if (left < differing)
     std::printf("  %s: %zu of %zu elements differ, as from run to run of the unedited kernel\n", name, differing - left,
                 wrong.size());

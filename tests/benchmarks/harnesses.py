@@ -11,7 +11,7 @@ all of them. Each is built with its own build.sh.
 
 With --run, on a machine with a GPU, each program is built and run by `kopt harness --run`, with the arguments of its Makefile,
 and the kernels are those that it launches, with a launch as the program made it. Each harness is run as it is, and with a wrong
-kernel, which it has to notice: one that does nothing, or, where the kernel changes nothing itself, one that changes a bit.
+kernel, which it has to notice: one that does nothing, or, where the kernel changes nothing itself, one that changes a number.
 Programs are taken in the order of the seed, for 40 % of the time of --within; those that run longer than --program-seconds are
 left out. A last argument over 10, of repetitions, is made 2. Of runs --at-a-time are made on each of the --gpus, that of a harness for at
 most --seconds. What goes wrong is printed as it happens. The exit code is 1 if a harness does not build, fails or notices nothing.
@@ -21,6 +21,7 @@ import argparse
 import concurrent.futures
 import json
 import pathlib
+import queue
 import random
 import re
 import shlex
@@ -74,10 +75,23 @@ def left(options):
     return max(1, min(600, options.end - time.monotonic()))
 
 
-def on_gpu(options, name, seconds, command):
+def limited(options, turn, seconds, command):
+    return ["env", f"CUDA_VISIBLE_DEVICES={turn % options.gpus}", "timeout", seconds, *command]
+
+
+def on_its_gpu(options, name, seconds, command):
     """The command, on the GPU that `name` has and for at most so long; waiting for its turn is not counted."""
     turn = zlib.crc32(name.encode()) % (options.gpus * options.at_a_time)
-    return ["flock", f"{options.lock}{turn}", "env", f"CUDA_VISIBLE_DEVICES={turn % options.gpus}", "timeout", seconds, *command]
+    return ["flock", f"{options.lock}{turn}", *limited(options, turn, seconds, command)]
+
+
+def run_in_turn(options, folder):
+    """Runs the harness in a folder as soon as one of the GPUs has a place for it."""
+    turn = options.turns.get()
+    try:
+        return run(limited(options, turn, options.seconds, ["./harness"]), folder, left(options))
+    finally:
+        options.turns.put(turn)
 
 
 class Draw:
@@ -123,7 +137,7 @@ def observe(options, source, work, draw):
             return "does not build: " + first_error(built)
         if time.monotonic() > options.observe_until:
             return "no time"
-        program = shlex.join(map(str, on_gpu(options, source.name, options.program_seconds, ["./main", *few(arguments_of(folder))])))
+        program = shlex.join(map(str, on_its_gpu(options, source.name, options.program_seconds, ["./main", *few(arguments_of(folder))])))
         target = work / "harnesses" / source.name
         done = run([options.kopt, "harness", *files, "--kernel", "*", "--launches", "1", "--run", program, "-o", target, "--json",
                     "--", *flags], folder, left(options))
@@ -147,8 +161,8 @@ def writable(parameters):
 
 
 def planted(text, flips):
-    """The harness with a wrong kernel: one that returns at once, or, where `flips`, that before it does so changes a bit of the
-    first thing that it could write to."""
+    """The harness with a wrong kernel: one that returns at once, or, where `flips`, that before it does so makes the first
+    number that it could write to another one: a huge one, or a small one where that is huge."""
     section = text.index("// ==== harness section")
     kernel = re.search(r"(\w+)(?:<[^;]*?>)?<<<", text[section:])
     if not kernel:
@@ -163,12 +177,12 @@ def planted(text, flips):
         if not places:
             return None
         first = " + ".join(f"{index}.{axis}" for index in ("threadIdx", "blockIdx") for axis in "xyz")
-        body = f" if ({first} == 0) {places[0]} ^= 64; return;"
+        body = f" if ({first} == 0) {places[0]} = {places[0]} == 127 ? 0 : 127; return;"
     at = defined[-1].end()
     return text[:at] + body + text[at:]
 
 
-def run_planted(options, folder, name, flips):
+def run_planted(options, folder, flips):
     """Builds and runs the harness with a wrong kernel; returns what ran, or why it did not, in words."""
     text = planted((folder / "harness.cu").read_text(), flips)
     if text is None:
@@ -182,7 +196,7 @@ def run_planted(options, folder, name, flips):
             (wrong / beside.name).symlink_to(beside)
     if run(["sh", "build.sh"], wrong).returncode != 0:
         return None, "with a wrong kernel it does not build"
-    return run(on_gpu(options, name, options.seconds, ["./harness"]), wrong, left(options)), ""
+    return run_in_turn(options, wrong), ""
 
 
 def judge(options, folder):
@@ -195,14 +209,14 @@ def judge(options, folder):
         return {**row, "why": first_error(built)}
     if not options.run:
         return row
-    ran = run(on_gpu(options, row["harness"], options.seconds, ["./harness"]), folder, left(options))
+    ran = run_in_turn(options, folder)
     row["runs"] = ran.returncode == 0
     if not row["runs"]:
         return {**row, "output": (ran.stdout + ran.stderr)[-2000:], "why": ended(ran)}
-    ran, why = run_planted(options, folder, row["harness"], flips=False)
+    ran, why = run_planted(options, folder, flips=False)
     if ran and "the kernel changes nothing here" in ran.stdout:  # so one that does nothing is right
         row["idle"] = True
-        ran, why = run_planted(options, folder, row["harness"], flips=True)
+        ran, why = run_planted(options, folder, flips=True)
     if ran is None:
         return {**row, "notices": None, "why": why}
     row["notices"], row["output"] = ran.returncode == 1, (ran.stdout + ran.stderr)[-2000:]
@@ -271,6 +285,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix="kopt-harnesses-") as temporary:
         work = options.keep.resolve() if options.keep else pathlib.Path(temporary)
         options.lock = pathlib.Path(temporary) / "gpu.lock"
+        options.turns = queue.Queue()
+        for turn in range(options.gpus * options.at_a_time):
+            options.turns.put(turn)
         folders = sorted({folder.resolve() for folder in options.folders if folder.is_dir()})
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             drawn, count = (draw_launched if options.run else draw_extracted)(options, folders, work, pool)
