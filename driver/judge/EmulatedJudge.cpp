@@ -66,8 +66,8 @@ public:
   Result<Answer> judge(const RenderedSlice &rendered, const Candidate &candidate,
                        std::uint64_t freshSeed) override {
     const auto unable = [](std::string why) { return Answer{std::move(why), std::nullopt, ""}; };
-    const auto launch =
-        applyToLaunch(subject_.kernel, subject_.workload.launches.front(), candidate);
+    const Launch &original = judge_->subject().workload.launches.front(); // with what it learned
+    const auto launch = applyToLaunch(subject_.kernel, original, candidate);
     if (!launch)
       return unable(launch.error().what);
     const BuildRequest request = CandidateBuilder::requestOf(
@@ -84,7 +84,7 @@ public:
       return unable("it had no race on a part of the grid, but its blocks may divide the work "
                     "differently from the original's: " +
                     failure->reason);
-    return Answer{"", std::move(failure), subject_.workload.launches.front().name};
+    return Answer{"", std::move(failure), original.name};
   }
 
 private:

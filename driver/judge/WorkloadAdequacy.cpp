@@ -94,7 +94,7 @@ public:
         mostSeconds_(mostSeconds) {}
 
   /// Once so many seconds more have passed.
-  bool isOutOfTime(double more = 0) const { return secondsSince(start_) + more > mostSeconds_; }
+  bool isOutOfTime(double more = 0) const { return time_.seconds() + more > mostSeconds_; }
 
   /// True if one of the checks that every candidate goes through refuses the mutant, on one draw of
   /// inputs.
@@ -182,7 +182,7 @@ private:
   const DerivedReplays &replays_;
   const std::string symbol_;
   const double mostSeconds_;
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const OwnTime time_{context_};
   std::size_t tries_ = kAllTries;
 };
 

@@ -62,8 +62,8 @@ def judge(args, case, folder):
     try:
         done = subprocess.run(command, cwd=case, capture_output=True, text=True, check=False, timeout=args.timeout)
         output, error = done.stdout, done.stderr
-    except subprocess.TimeoutExpired:
-        output, error = "", f"no answer within {args.timeout} s"
+    except subprocess.TimeoutExpired as late:
+        output, error = "", (late.stderr or b"").decode(errors="replace") + f"\nno answer within {args.timeout} s"
     seconds = time.monotonic() - began
     try:
         results = json.loads(output)["results"]

@@ -155,6 +155,8 @@ public:
     if (has(text, "SLEEP"))
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     RunOutcome outcome;
+    if (waited > 0)
+      outcome.stages["lock"] = waited;
     // Five million instructions a block.
     if (has(text, "LENGTHY") && device_.modelled && options.instructionLimit != 0 &&
         launch.grid.count() * 5'000'000 > options.instructionLimit)
@@ -324,6 +326,7 @@ public:
   std::function<bool(const Launch &)> hangs; ///< launches that never end, whatever the kernel
   int processes = 0;                         ///< that were wanted
   unsigned prepared = 0;                     ///< that were to be started ahead
+  double waited = 0; ///< seconds that each run says it waited for another kopt
   std::string
       breaksAt; ///< a word: the device is lost when a kernel with it runs; empty: it never is
   std::function<double(int)> processEffect = [](int) {

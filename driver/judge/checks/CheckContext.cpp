@@ -119,6 +119,7 @@ Result<tl::expected<Expected, Unfinished>> CheckContext::tryExpect(const Launch 
                                                                    const RunOptions &options) {
   const auto start = std::chrono::steady_clock::now();
   KOPT_TRY(RunOutcome outcome, runner_.run(baseline_.module, launch, options));
+  waitedSeconds += waitedIn(outcome.stages);
   using Answer = tl::expected<Expected, Unfinished>;
   if (outcome.status != RunStatus::Ok)
     return Answer(tl::unexpected(Unfinished{outcome.status, outcome.detail}));
@@ -156,6 +157,7 @@ Result<std::optional<Failure>> CheckContext::compare(const Built &candidate, con
     own.instructionLimit = kMostIdle;
     KOPT_TRY(outcome, runner_.run(candidate.module, launch, own));
   }
+  waitedSeconds += waitedIn(outcome.stages);
   addStages(trial, "verify", secondsSince(start), outcome.stages);
   if (outcome.status != RunStatus::Ok)
     return failureOf(outcome.status, check,

@@ -24,8 +24,8 @@ struct Subject {
   Specialization specialization;
   std::string sliceText;
   Workload workload;
-  /// The clauses that the workload was made from. For captured launches only their requirements and
-  /// tolerance apply.
+  /// The clauses that the workload was made from. For captured launches only the tolerance, fills,
+  /// `arg` clauses and those requirements apply that all of them keep.
   std::optional<TuneDeclaration> declaration;
 };
 
@@ -39,6 +39,12 @@ struct Built {
   std::vector<Launch> launches;
 };
 
+/// The seconds of the stages in which another kopt used the GPU.
+inline double waitedIn(const StageSeconds &stages) {
+  const auto waited = stages.find("lock");
+  return waited == stages.end() ? 0 : waited->second;
+}
+
 /// What the baseline left in every buffer of one launch, for one draw of inputs. The path of a
 /// read-only buffer is empty.
 struct Expected {
@@ -49,10 +55,7 @@ struct Expected {
   StageSeconds stages;
 
   /// The seconds of the run without the wait for another kopt's use of the GPU.
-  double ownSeconds() const {
-    const auto waited = stages.find("lock");
-    return seconds - (waited == stages.end() ? 0 : waited->second);
-  }
+  double ownSeconds() const { return seconds - waitedIn(stages); }
 };
 
 /// How a run of the baseline ended that gave no results.
@@ -89,6 +92,7 @@ public:
   /// of instructions after which a launch on a modelled device is stopped.
   std::vector<double> baselineSeconds;
   std::vector<std::uint64_t> instructionLimits;
+  double waitedSeconds = 0; ///< in all runs, for other kopts that used the GPU
   /// True if the original's threads race, and its results do not depend on their order. Then races
   /// are not looked for.
   bool racesItself = false;
@@ -167,5 +171,18 @@ private:
   std::chrono::steady_clock::time_point start_;
 };
 double secondsSince(std::chrono::steady_clock::time_point start);
+
+/// The time since its construction in which no run waited for another kopt's use of the GPU.
+class OwnTime {
+public:
+  explicit OwnTime(const CheckContext &context)
+      : context_(context), waitedBefore_(context.waitedSeconds) {}
+  double seconds() const { return secondsSince(start_) - (context_.waitedSeconds - waitedBefore_); }
+
+private:
+  const CheckContext &context_;
+  const double waitedBefore_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
 
 } // namespace kopt

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cctype>
-#include <chrono>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <iterator>
@@ -318,7 +317,7 @@ private:
     std::vector<CoveragePoint> sought = answer.missing;
     std::ranges::stable_sort(sought, {}, [](const CoveragePoint &mark) { return !mark.special; });
     sought.resize(std::min(sought.size(), kMostSought));
-    const auto start = std::chrono::steady_clock::now();
+    const OwnTime time(context);
     std::set<std::string> tried;
     double instructions = 0;
     int refused = 0;
@@ -332,9 +331,9 @@ private:
         const double expected =
             own * std::max(1.0, double(costOf(made.launch)) / double(costOf(launch)));
         const bool isTooMuch =
-            isModelled ? expected > kReachingInstructions || instructions + expected > kAllReaching
-                       : made.unbounded || refused >= kMostRefused ||
-                             secondsSince(start) > kReachingSeconds;
+            isModelled
+                ? expected > kReachingInstructions || instructions + expected > kAllReaching
+                : made.unbounded || refused >= kMostRefused || time.seconds() > kReachingSeconds;
         if (isTooMuch || !tried.insert(made.title).second)
           continue;
         instructions += expected;
@@ -365,7 +364,7 @@ private:
       return {};
     const bool isModelled = context.runner().device().modelled;
     const Launch &base = replays_->base(context);
-    const auto start = std::chrono::steady_clock::now();
+    const OwnTime time(context);
     double instructions = 0;
     for (DerivedLaunch &larger : largerLaunches(sourceOf(context.subject()), base,
                                                 isModelled ? kMostModelled : kMostOnGpu, kLarger)) {
@@ -374,7 +373,7 @@ private:
         continue;
       const RunOptions options = derivedOptions(context, *own, 0, 0, "");
       instructions += double(options.instructionLimit) / (20 * kLeniency); // the expected number
-      if (isModelled ? instructions > kInstructions : secondsSince(start) > kLargerSeconds)
+      if (isModelled ? instructions > kInstructions : time.seconds() > kLargerSeconds)
         return {};
       KOPT_CHECK(tryLaunch(context, seen, clone, recorder, std::move(larger), answer));
       if (answer.failure)

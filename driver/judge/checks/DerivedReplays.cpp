@@ -50,7 +50,8 @@ constexpr std::size_t kFewestInSearch = 1;
 constexpr double kUntilFound = 3; ///< times the seconds for learning, until one is found
 /// The most bytes of results of a launch with elements that jump: kopt has to remember which do.
 constexpr std::uint64_t kMostMoved = std::uint64_t(256) << 20;
-constexpr std::uint64_t kSmallThreads = 4096; ///< threads of a small captured launch
+/// The most threads of a small problem that is derived from a captured launch.
+constexpr std::uint64_t kSmallProblem = 4096;
 
 /// Threads of the smaller problem from which launches are derived if the captured one is too large:
 /// enough to fill a GPU's multiprocessors. Its buffers are cut in proportion to its threads, with
@@ -191,7 +192,7 @@ Status DerivedReplays::learn(CheckContext &context) {
       baseSeconds(context) > GpuSeconds::kLightRun)
     KOPT_CHECK(findLightBase(context));
   DerivedLaunches derived = deriveLaunches(sourceOf(context.subject()), base(context),
-                                           isOfCaptured_ ? kSmallThreads : kMost);
+                                           isOfCaptured_ ? kSmallProblem : kMost);
   missing_ = std::move(derived.missing);
   if (isOfCaptured_) {
     derived.launches = inTurn(std::move(derived.launches));
@@ -227,7 +228,7 @@ Status DerivedReplays::learnAll(CheckContext &context, Trial &trial, double seco
 /// used up. Parts of a grid come last and do not count.
 Status DerivedReplays::learnLaunches(CheckContext &context, std::size_t most, double seconds) {
   const bool isModelled = context.runner().device().modelled;
-  const auto start = std::chrono::steady_clock::now();
+  const OwnTime time(context);
   std::deque<DerivedLaunch> left;
   for (; !pending_.empty(); pending_.pop_front()) {
     DerivedLaunch &launch = pending_.front();
@@ -236,7 +237,7 @@ Status DerivedReplays::learnLaunches(CheckContext &context, std::size_t most, do
     // the original hangs.
     const bool mayStop = taken_ > 0 || !hangs_.empty();
     const double limit = mayStop ? seconds : kUntilFound * seconds;
-    const bool isLate = !isModelled && (mayStop || !learnedAll_) && secondsSince(start) > limit;
+    const bool isLate = !isModelled && (mayStop || !learnedAll_) && time.seconds() > limit;
     if (isOfCaptured_ && (isPart ? !learnedAll_ : taken_ >= most || (isLate && !learnedAll_))) {
       left.push_back(std::move(launch));
       continue;

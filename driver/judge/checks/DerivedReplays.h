@@ -64,6 +64,8 @@ public:
   /// True if launches are derived from a smaller problem than the workload's heaviest launch,
   /// because a run of that one takes longer than GpuSeconds::kLightRun.
   bool isLight() const { return light_.has_value(); }
+  /// The most threads of a captured launch that the emulated device may run in little time.
+  static constexpr std::uint64_t kSmallThreads = 32768;
   /// The launch that others are derived from: the heaviest one, or the smaller problem.
   const Launch &base(const CheckContext &context) const;
   /// Wall time of a run of the original on base(); 0 if it is unknown.

@@ -15,6 +15,7 @@ namespace {
 /// How many bytes of each captured buffer are tried, in turn, and the most bytes of all buffers
 /// together.
 constexpr std::uint64_t kPieces[] = {256 << 10, 4 << 20, 256 << 20};
+constexpr std::size_t kMostWhole = 2;             ///< most launches of a whole grid
 constexpr std::uint64_t kFewerBlocks[] = {4, 16}; ///< divisors of a part's number of blocks
 constexpr std::uint64_t kMostBytes = std::uint64_t(1) << 30;
 
@@ -33,7 +34,7 @@ public:
   Status learn(CheckContext &context, Trial &baseline) override {
     KOPT_CHECK(replays_->learnAll(context, baseline));
     if (emulation_ && !context.runner().device().modelled)
-      thread_.add([this, launches = launchesToTry()] {
+      thread_.add([this, launches = launchesToTry(context)] {
         if (!launches.empty())
           static_cast<void>(emulation_->learn(launches));
       });
@@ -81,7 +82,7 @@ private:
     if (rendered && !seen.trial.sliceText.empty())
       rendered->text = seen.trial.sliceText;
     const auto job = std::make_shared<std::packaged_task<Result<Emulation::Answer>()>>(
-        [this, launches = launchesToTry(), rendered = std::move(rendered),
+        [this, launches = launchesToTry(context), rendered = std::move(rendered),
          candidate = seen.candidate, freshSeed = seen.freshSeed]() -> Result<Emulation::Answer> {
           if (!rendered)
             return tl::unexpected(rendered.error());
@@ -97,14 +98,18 @@ private:
     return asked;
   }
 
-  /// The small launches, and parts of a grid with fewer and fewer blocks, for kernels whose threads
-  /// have much to do. If memory was captured, each launch is tried with only a part of it first:
-  /// memory that the original does not reach need not be copied.
-  std::vector<DerivedLaunch> launchesToTry() const {
+  /// The launch itself or other small ones, the largest first, and parts of a grid with fewer and
+  /// fewer blocks, for kernels whose threads have much to do. If memory was captured, each launch
+  /// is tried with only a part of it first: memory that the original does not reach need not be
+  /// copied.
+  std::vector<DerivedLaunch> launchesToTry(const CheckContext &context) const {
     std::vector<DerivedLaunch> launches;
+    const Launch &base = replays_->base(context);
+    if (isCaptured(base) && base.threads() <= DerivedReplays::kSmallThreads)
+      addPieces({Derivation::Sizes, "", base}, launches);
     std::size_t asTheyAre = 0, parts = 0;
     for (const DerivedLaunch *one : replays_->smallOnes()) {
-      if (++(one->isPart ? parts : asTheyAre) > 1)
+      if (&one->launch == &base || (one->isPart ? ++parts > 1 : ++asTheyAre > kMostWhole))
         continue;
       if (!isCaptured(one->launch)) {
         launches.push_back(*one);

@@ -123,6 +123,30 @@ TEST_F(CapturedJudge, AGridThatEndsAtSomeSizeIsJudgedBeyondIt) {
   EXPECT_EQ(right->verdict, Verdict::Faster) << right->reason;
 }
 
+TEST_F(CapturedJudge, ALaunchOfFewThreadsRunsWholeOnTheEmulatedDevice) {
+  hasEmulated_ = true;
+  makeRunner(false);
+  JudgeOptions options;
+  options.depth = Depth::Trial;
+  LocalJudge local = make(captured(100), options);
+  ASSERT_TRUE(local.baseline());
+  const Trial fast = judge(local, "FAST");
+  ASSERT_TRUE(recordOf(fast, "emulated")) << fast.reason;
+  EXPECT_EQ(recordOf(fast, "emulated")->detail, "launch 'captured' and others like it");
+}
+
+TEST_F(CapturedJudge, WaitingForAnotherKoptTakesNoTimeFromTheChecks) {
+  makeRunner(false);
+  CheckContext bench(*runner_, captured(), 42, {});
+  const std::filesystem::path module = folder_.path() / "module";
+  ASSERT_TRUE(writeFileAtomically(module, "kernel"));
+  bench.baseline().module = runner_->load(module, "scale")->id;
+  const OwnTime time(bench);
+  runner_->waited = 100;
+  ASSERT_TRUE(bench.tryExpect(bench.subject().workload.launches[0], {}));
+  EXPECT_LT(time.seconds(), 0);
+}
+
 TEST_F(CapturedJudge, WhereTheOriginalIsWrongACandidateMayBeAsWrong) {
   makeRunner(false);
   CheckContext bench(*runner_, captured(), 42, {});

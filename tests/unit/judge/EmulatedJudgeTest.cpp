@@ -29,6 +29,19 @@ TEST_F(EmulatedJudgeTest, WhatAGpuDoesNotShowTheEmulatedDeviceDoes) {
   EXPECT_EQ(opened_, 1);
 }
 
+TEST_F(EmulatedJudgeTest, ACandidateMayReadTheUnsetSharedMemoryThatTheOriginalReads) {
+  hasEmulated_ = true;
+  JudgeOptions options;
+  options.depth = Depth::Trial;
+  LocalJudge local = make("BORDER kernel", false, 0, options);
+  ASSERT_TRUE(local.baseline());
+  const Trial fast = judge(local, "BORDER FAST");
+  EXPECT_EQ(fast.verdict, Verdict::Faster) << fast.reason;
+  ASSERT_TRUE(recordOf(fast, "emulated"));
+  EXPECT_EQ(recordOf(fast, "emulated")->state, CheckState::Passed)
+      << recordOf(fast, "emulated")->detail;
+}
+
 TEST_F(EmulatedJudgeTest, TheEmulatedDeviceIsAskedOfWinners) {
   hasEmulated_ = true;
   depth_ = Depth::Search;

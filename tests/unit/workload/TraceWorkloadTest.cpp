@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/observed/TraceWorkload.h"
+#include "driver/model/TuneSubject.h"
+#include "driver/workload/observed/SubjectWorkload.h"
 
 #include "driver/device/capture/ObserveProgram.h"
 #include "driver/workload/WorkloadBuilder.h"
@@ -76,6 +78,18 @@ TEST_F(TraceWorkloadTest, GeometryThatNoSiteExplainsIsTakenAsItIs) {
   const auto made = make();
   ASSERT_TRUE(made) << made.error().what;
   EXPECT_EQ(made->workload.launches[0].geometry.grid[1], "3");
+}
+
+TEST_F(TraceWorkloadTest, ARequirementThatTheProgramDoesNotKeepIsNotUsed) {
+  sample.snapshot(sample.launch(1000, 10e-6));
+  TuneDeclaration declared;
+  declared.requirements = {"n % 8 == 0", "n == 60", "width == 3"};
+  const TuneSubject subject{kernel, kernel.specializations[0], declared, "", "scale"};
+  const auto made = workloadOf(subject, sample.observed, DeviceKind::Cuda);
+  ASSERT_TRUE(made) << made.error().what;
+  EXPECT_THAT(made->notes, testing::Contains(testing::HasSubstr("'require n == 60' is not used")));
+  EXPECT_THAT(keptByLaunches(declared, made->workload.launches).requirements,
+              testing::ElementsAre("n % 8 == 0", "width == 3"));
 }
 
 TEST_F(TraceWorkloadTest, StructsAndNullPointers) {
