@@ -2,6 +2,7 @@
 #include "driver/judge/EmulatedJudge.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/workload/ApplyCandidate.h"
+#include "driver/workload/derived/CapturedLaunches.h"
 
 #include "driver/judge/DeviceJudge.h"
 #include "driver/support/FileSystem.h"
@@ -36,9 +37,9 @@ public:
   Result<std::string> learn(const std::vector<DerivedLaunch> &launches) override {
     if (std::exchange(learned_, true))
       return why_;
-    for (const DerivedLaunch &launch : launches) {
-      const Status status = learnOnce(launch.launch);
-      isPart_ = launch.isPart;
+    launches_ = launches;
+    for (; at_ < launches_.size(); ++at_) {
+      const Status status = learnOnce(launches_[at_].launch);
       if (status)
         return why_ = "";
       if (status.error().code == ErrorCode::Interrupted ||
@@ -65,11 +66,40 @@ public:
 
   Result<Answer> judge(const RenderedSlice &rendered, const Candidate &candidate,
                        std::uint64_t freshSeed) override {
-    const auto unable = [](std::string why) { return Answer{std::move(why), std::nullopt, ""}; };
+    KOPT_TRY(Answer answer, judgeOnce(rendered, candidate, freshSeed));
+    // A candidate's first blocks may have other work than the original's, so of a part of the grid
+    // only races count.
+    while (isPart() && answer.failure && answer.failure->check != "races") {
+      if (ranToTheEnd(*answer.failure))
+        return Answer{"", std::nullopt, answer.launch + ", only for races"};
+      KOPT_TRY(const bool hasMore, learnWithMoreMemory());
+      if (!hasMore)
+        return unable("its blocks may divide the work differently from the original's: " +
+                      answer.failure->reason);
+      KOPT_TRY(answer, judgeOnce(rendered, candidate, freshSeed));
+    }
+    return answer;
+  }
+
+private:
+  static Answer unable(std::string why) { return Answer{std::move(why), std::nullopt, ""}; }
+
+  bool isPart() const { return launches_[at_].isPart; }
+
+  static bool ranToTheEnd(const Failure &failure) {
+    return failure.verdict == Verdict::WrongResult &&
+           failure.reason.find("uninitialised read") == std::string::npos;
+  }
+
+  Result<Answer> judgeOnce(const RenderedSlice &rendered, const Candidate &candidate,
+                           std::uint64_t freshSeed) {
     const Launch &original = judge_->subject().workload.launches.front(); // with what it learned
-    const auto launch = applyToLaunch(subject_.kernel, original, candidate);
+    auto launch = applyToLaunch(subject_.kernel, original, candidate);
     if (!launch)
       return unable(launch.error().what);
+    if (isPart())
+      if (auto fewer = withFirstBlocks(*launch, original.grid.count()))
+        launch = std::move(*fewer);
     const BuildRequest request = CandidateBuilder::requestOf(
         subject_, options_, rendered, options_.scratch / fmt::format("{}", ++builds_) / "module");
     KOPT_TRY(const BuildOutcome outcome, devices_.toolchain->build(request));
@@ -78,16 +108,33 @@ public:
                     outcome.log.substr(0, outcome.log.find('\n')));
     Built built{outcome.module, request.symbol, outcome.hash, outcome.externals, 0, {*launch}};
     KOPT_TRY(auto failure, judge_->whyNot(candidate, built, freshSeed));
-    // The candidate's first blocks may have other work than the original's. They may even have all
-    // of it, while the memory is cut to what the original's blocks need.
-    if (isPart_ && failure && failure->check != "races")
-      return unable("it had no race on a part of the grid, but its blocks may divide the work "
-                    "differently from the original's: " +
-                    failure->reason);
     return Answer{"", std::move(failure), original.name};
   }
 
-private:
+  /// Learns the same part of the grid with more of the captured memory, which a candidate's first
+  /// blocks may reach. Returns false if there is none.
+  Result<bool> learnWithMoreMemory() {
+    const std::size_t known = at_;
+    const std::uint64_t bytes = memoryOf(launches_[known].launch);
+    for (std::size_t next = known + 1; next < launches_.size(); ++next) {
+      const DerivedLaunch &larger = launches_[next];
+      if (larger.launch.grid != launches_[known].launch.grid || !larger.isPart ||
+          memoryOf(larger.launch) <= bytes)
+        continue;
+      const Status status = learnOnce(larger.launch);
+      if (status) {
+        at_ = next;
+        return true;
+      }
+      if (status.error().code == ErrorCode::Interrupted ||
+          status.error().code == ErrorCode::Internal)
+        return tl::unexpected(status.error());
+      KOPT_CHECK(learnOnce(launches_[known].launch)); // as it was
+      return false;
+    }
+    return false;
+  }
+
   Status learnOnce(const Launch &launch) {
     if (subject_.specialization.route == Route::InPlace)
       return makeError(ErrorCode::BaselineFailed,
@@ -123,10 +170,12 @@ private:
   Frontend &frontend_;
   Subject subject_;
   JudgeOptions options_;
-  std::unique_ptr<Runner> runner_;        ///< null until the first question
-  std::optional<Built> built_;            ///< the original
-  std::unique_ptr<DeviceJudge> judge_;    ///< declared after the runner, which it uses
-  bool learned_ = false, isPart_ = false; ///< isPart_: only a part of the grid runs
+  std::unique_ptr<Runner> runner_;     ///< null until the first question
+  std::optional<Built> built_;         ///< the original
+  std::unique_ptr<DeviceJudge> judge_; ///< declared after the runner, which it uses
+  bool learned_ = false;
+  std::vector<DerivedLaunch> launches_; ///< to be tried in turn
+  std::size_t at_ = 0;                  ///< the one of them that the original runs on
   std::string why_;
   std::size_t builds_ = 0, ahead_ = 0;
 };

@@ -161,6 +161,9 @@ public:
     if (has(text, "LENGTHY") && device_.modelled && options.instructionLimit != 0 &&
         launch.grid.count() * 5'000'000 > options.instructionLimit)
       return failed(RunStatus::TimedOut, "its instructions are used up");
+    if (has(text, "REACHES") && device_.modelled && !launch.buffers.empty() &&
+        launch.buffers[0].bytes < 1 << 20)
+      return failed(RunStatus::Fault, "out of bounds read of 4 bytes");
     if (has(text, "RACES") && device_.modelled)
       return failed(RunStatus::Fault, "two threads meet");
     if (has(text, "FAULT"))
@@ -178,7 +181,7 @@ public:
       return failed(RunStatus::GuardTouched, "wrote beside 'out'");
     if (has(text, "INPUT") && !leftOut(options, "inputs"))
       return failed(RunStatus::InputChanged, "wrote to 'in'");
-    if (has(text, "RACY") && options.checkRaces)
+    if ((has(text, "RACY") || (has(text, "MEETS") && device_.modelled)) && options.checkRaces)
       return failed(RunStatus::Race, "two threads meet in 'out'");
     std::mt19937_64 random(options.inputSeed);
     std::vector<double> in, out;
@@ -209,6 +212,8 @@ public:
     for (const Buffer &buffer : launch.buffers)
       if (has(text, "OVERFLOWS") && buffer.readOnly && buffer.fill.high > 1e20)
         out[0] = 0.25;
+    if (has(text, "DIVIDES") && device_.modelled)
+      out[0] += 1e6;
     if (has(text, "BY_ORDER"))
       out[4] += double(options.scheduleSeed);
     if (has(text, "POISONED"))

@@ -379,6 +379,27 @@ TEST_F(CapturedJudge, WhereNothingMakesItSmallerAPartOfTheGridIsTaken) {
   EXPECT_THAT(record->detail, testing::HasSubstr("the first 128 of 600 blocks of the grid)'"));
 }
 
+TEST_F(CapturedJudge, OfAPartOfTheGridOnlyRacesCount) {
+  hasEmulated_ = true;
+  makeRunner(false);
+  Subject subject = captured(6000);
+  subject.workload.launches[0].geometry.grid = {"6000", "1", "1"};
+  JudgeOptions options;
+  options.depth = Depth::Trial;
+  LocalJudge local = make(std::move(subject), options);
+  ASSERT_TRUE(local.baseline());
+  const auto recordFor = [&](const std::string &text) {
+    const CheckRecord *record = recordOf(judge(local, text), "emulated");
+    return record ? *record : CheckRecord();
+  };
+  const CheckRecord other = recordFor("FAST DIVIDES");
+  EXPECT_EQ(other.state, CheckState::Passed) << other.detail;
+  EXPECT_THAT(other.detail, testing::HasSubstr("6000 blocks of the grid), only for races'"));
+  const CheckRecord further = recordFor("FAST REACHES");
+  EXPECT_EQ(further.state, CheckState::Passed) << further.detail << " needs more of the memory";
+  EXPECT_EQ(recordFor("FAST MEETS").state, CheckState::Failed);
+}
+
 TEST_F(CapturedJudge, WhereThreadsHaveMuchToDoTheEmulatedDeviceTakesFewerBlocks) {
   hasEmulated_ = true;
   makeRunner(false);
