@@ -46,14 +46,17 @@ std::string elementOf(double value, const std::string &scalar) {
 }
 
 /// Contents with `number` in a third of the elements, and somewhat less (`side` -1) or more (`side`
-/// 1) in the others.
+/// 1) in the others. Of large buffers all are drawn from there.
 Fill spelled(const Buffer &buffer, double number, int side) {
   const std::uint64_t width = elementBytes(buffer.scalar), count = buffer.bytes / width;
+  const bool isReal = isFloating(buffer.scalar), isDrawn = buffer.fill.kind == FillKind::Uniform;
+  const double reach = std::max({isDrawn ? buffer.fill.high - buffer.fill.low : 0,
+                                 std::abs(number) / 8, isReal && isDrawn ? 0.0 : 1.0});
+  if (isReal && (buffer.bytes > kMostSpelled || elementOf(number, buffer.scalar).empty()))
+    return {FillKind::Uniform, std::min(number, number + side * reach),
+            std::max(number, number + side * reach)};
   if (buffer.bytes > kMostSpelled || elementOf(number, buffer.scalar).size() != width)
     return {FillKind::Constant, number, number};
-  const bool isReal = isFloating(buffer.scalar), isDrawn = buffer.fill.kind == FillKind::Uniform;
-  const double reach = std::max(
-      {isDrawn ? buffer.fill.high - buffer.fill.low : 0, std::abs(number) / 8, isReal ? 0.0 : 1.0});
   Fill fill{FillKind::Values, number, number};
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t random = mixed(0x5eed, i);

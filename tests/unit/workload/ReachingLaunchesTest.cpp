@@ -63,6 +63,26 @@ TEST_F(ReachingLaunchesTest, AnIntegerIsWhatItIsComparedWith) {
     EXPECT_LE(costOf(derived.launch), 1u << 21) << derived.title;
 }
 
+TEST_F(ReachingLaunchesTest, CapturedNumbersComeBelowAndAboveWhatTheyAreComparedWith) {
+  auto launch = buildLaunch(kernel_, specialization_, declaration_,
+                            launchesOn(declaration_, DeviceKind::Cuda).front());
+  ASSERT_TRUE(launch) << launch.error().what;
+  launch->buffers[0].fill = {FillKind::Captured, 0, 0};
+  launch->buffers[0].bytes = 64 << 20;
+  Deciding deciding{{0}, {}}; // in[i] < 0
+  deciding.data = true;
+  std::vector<Fill> fills;
+  for (const DerivedLaunch &derived :
+       reachingLaunches({kernel_, specialization_, &declaration_}, *launch, deciding, 1 << 30, 48))
+    fills.push_back(derived.launch.buffers[0].fill);
+  const auto isDrawn = [&](double low, double high) {
+    return std::ranges::any_of(fills, [&](const Fill &fill) {
+      return fill.kind == FillKind::Uniform && fill.low == low && fill.high == high;
+    });
+  };
+  EXPECT_TRUE(isDrawn(-1, 0) && isDrawn(0, 1));
+}
+
 TEST_F(ReachingLaunchesTest, ThereAreMoreBlocksThanTheNumber) {
   EXPECT_TRUE(have(reaching({{1000}, {}, true}), "rows", 1001));
   EXPECT_FALSE(have(reaching({{1000}, {}, true}, 1000), "rows", 1001)) << "it costs more";
