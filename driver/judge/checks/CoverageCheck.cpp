@@ -216,8 +216,8 @@ private:
     std::optional<Failure> failure;   ///< in a launch made for an outcome
   };
 
-  /// Finds the outcomes that no launch brings about. `seen` is null for the original: then outcomes
-  /// that are not required count, too, and no launches are made for missing ones.
+  /// Finds the outcomes that no launch brings about, also none that is made for them. `seen` is
+  /// null for the original: then outcomes that are not required count, too.
   Result<Answer> neverDone(CheckContext &context, const Candidate &candidate,
                            const std::string &text, const std::string &expression,
                            const std::string &symbol, Examination *seen) {
@@ -251,6 +251,8 @@ private:
       std::erase_if(answer.missing, [](const CoveragePoint &mark) { return !mark.required; });
     Recorder recorder{built.module, symbol, loaded->id};
     Status ran = runAll(context, candidate, *clone, recorder, answer);
+    if (!seen && ran && answer.fails.empty())
+      ran = reachForAll(context, *clone, recorder, answer);
     if (seen && ran && answer.fails.empty()) {
       std::erase_if(answer.missing,
                     [&](const CoveragePoint &mark) { return isOfOriginal(mark, candidate); });
@@ -304,50 +306,101 @@ private:
     return {};
   }
 
-  /// Derives launches with the numbers that the conditions name, special cases first, so that a
-  /// fast path for a value or a range is judged where it is taken.
-  Status reach(CheckContext &context, Examination &seen, const CoverageClone &clone,
-               Recorder &recorder, Answer &answer) const {
-    const bool isModelled = context.runner().device().modelled;
+  /// What has been spent on launches made for outcomes.
+  struct Effort {
+    OwnTime time;
+    std::set<std::string> tried; ///< their titles
+    double instructions = 0;     ///< expected, on the emulated device
+    int refused = 0;             ///< by the original
+  };
+
+  /// The outcomes to make launches for, special cases first.
+  static std::vector<CoveragePoint> soughtOf(std::vector<CoveragePoint> missing) {
+    std::ranges::stable_sort(missing, {}, [](const CoveragePoint &mark) { return !mark.special; });
+    missing.resize(std::min(missing.size(), kMostSought));
+    return missing;
+  }
+
+  std::vector<DerivedLaunch> launchesFor(const CheckContext &context,
+                                         const CoveragePoint &mark) const {
+    return reachingLaunches(sourceOf(context.subject()), replays_->base(context),
+                            {mark.numbers, mark.params, mark.blocks, mark.data}, kReachingCost,
+                            kReaching);
+  }
+
+  /// True if there is time left for the launch, which was not tried before.
+  bool mayTry(const CheckContext &context, const DerivedLaunch &made, Effort &effort) const {
+    const Launch &from = replays_->base(context);
     const std::size_t heaviest = context.heaviest();
-    const Launch &launch = replays_->base(context);
     const double own = heaviest < context.instructionLimits.size()
                            ? double(context.instructionLimits[heaviest]) / 20 // of a limit
                            : 0;
-    std::vector<CoveragePoint> sought = answer.missing;
-    std::ranges::stable_sort(sought, {}, [](const CoveragePoint &mark) { return !mark.special; });
-    sought.resize(std::min(sought.size(), kMostSought));
-    const OwnTime time(context);
-    std::set<std::string> tried;
-    double instructions = 0;
-    int refused = 0;
-    for (const CoveragePoint &mark : sought) {
+    const double expected = own * std::max(1.0, double(costOf(made.launch)) / double(costOf(from)));
+    const bool isTooMuch =
+        context.runner().device().modelled
+            ? expected > kReachingInstructions || effort.instructions + expected > kAllReaching
+            : made.unbounded || effort.refused >= kMostRefused ||
+                  effort.time.seconds() > kReachingSeconds;
+    if (isTooMuch || !effort.tried.insert(made.title).second)
+      return false;
+    effort.instructions += expected;
+    return true;
+  }
+
+  /// Derives launches with the numbers that the conditions name, so that a fast path for a value or
+  /// a range is judged where it is taken.
+  Status reach(CheckContext &context, Examination &seen, const CoverageClone &clone,
+               Recorder &recorder, Answer &answer) const {
+    Effort effort{OwnTime(context), {}};
+    for (const CoveragePoint &mark : soughtOf(answer.missing)) {
       int times = 0;
-      for (DerivedLaunch &made : reachingLaunches(
-               sourceOf(context.subject()), launch,
-               {mark.numbers, mark.params, mark.blocks, mark.data}, kReachingCost, kReaching)) {
+      for (DerivedLaunch &made : launchesFor(context, mark)) {
         if (!isMissing(mark, answer))
           break;
-        const double expected =
-            own * std::max(1.0, double(costOf(made.launch)) / double(costOf(launch)));
-        const bool isTooMuch =
-            isModelled
-                ? expected > kReachingInstructions || instructions + expected > kAllReaching
-                : made.unbounded || refused >= kMostRefused || time.seconds() > kReachingSeconds;
-        if (isTooMuch || !tried.insert(made.title).second)
+        if (!mayTry(context, made, effort))
           continue;
-        instructions += expected;
         KOPT_TRY(const bool isTaken,
                  tryLaunch(context, seen, clone, recorder, std::move(made), answer));
         if (answer.failure)
           return {};
-        refused += !isTaken;
+        effort.refused += !isTaken;
         if (!isMissing(mark, answer) && ++times < kEach)
           answer.missing.push_back(mark); // so that the next launch is judged, too
       }
       if (times > 0)
         std::erase_if(answer.missing,
                       [&](const CoveragePoint &other) { return other.at == mark.at; });
+    }
+    return {};
+  }
+
+  /// Adds launches with outcomes that no launch brings about in the original, so that a candidate
+  /// without the case is judged there, too.
+  Status reachForAll(CheckContext &context, const CoverageClone &clone, Recorder &recorder,
+                     Answer &answer) {
+    Effort effort{OwnTime(context), {}};
+    std::vector<CoveragePoint> missing;
+    std::ranges::copy_if(answer.missing, std::back_inserter(missing), &CoveragePoint::required);
+    for (const CoveragePoint &mark : soughtOf(std::move(missing))) {
+      int times = 0;
+      for (DerivedLaunch &made : launchesFor(context, mark)) {
+        if (times == kEach || (times == 0 && !isMissing(mark, answer)))
+          break;
+        if (!mayTry(context, made, effort))
+          continue;
+        std::vector<CoveragePoint> left = answer.missing;
+        left.push_back(mark);
+        KOPT_TRY(const RunOutcome outcome, run(context, made.launch, clone, recorder, left));
+        if (outcome.status != RunStatus::Ok ||
+            std::ranges::find(left, mark.at, &CoveragePoint::at) != left.end())
+          continue;
+        KOPT_TRY(const auto unfit, replays_->take(context, std::move(made)));
+        effort.refused += unfit.has_value();
+        if (unfit)
+          continue;
+        answer.missing = std::move(left);
+        ++times;
+      }
     }
     return {};
   }

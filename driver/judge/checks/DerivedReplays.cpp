@@ -259,28 +259,36 @@ Status DerivedReplays::learnLaunches(CheckContext &context, std::size_t most, do
       continue;
     }
     const LoggedStage logged(fmt::format("derive {}: {}", toString(launch.kind), launch.title));
-    const std::uint64_t bytes = outputBytes(launch.launch);
-    const bool isKept = isModelled || !isOfCaptured_ || keptBytes_ + bytes <= mostKept_;
-    KOPT_TRY(auto replay, prepare(context, std::move(launch), context.seed() + 77 + replays_.size(),
-                                  isKept ? fmt::format("derived-{}", replays_.size())
-                                         : std::string("derived-large")));
-    if (!replay) {
-      if (replay.error().isHang)
+    KOPT_TRY(auto reason, take(context, std::move(launch)));
+    if (reason) {
+      if (reason->isHang)
         hangs_.push_back({change, unfit.title});
-      unfit.why = std::move(replay.error().why);
+      unfit.why = std::move(reason->why);
       if (!isPart)
         missing_.push_back(std::move(unfit));
       continue;
     }
     taken_ += !isPart;
-    kinds_.insert(replay->derived.kind);
-    replay->isKept = isKept;
-    if (isKept)
-      keptBytes_ += bytes;
-    replays_.push_back(std::move(*replay));
   }
   pending_ = std::move(left);
   return {};
+}
+
+Result<std::optional<NotATest>> DerivedReplays::take(CheckContext &context, DerivedLaunch launch) {
+  const std::uint64_t bytes = outputBytes(launch.launch);
+  const bool isKept =
+      context.runner().device().modelled || !isOfCaptured_ || keptBytes_ + bytes <= mostKept_;
+  KOPT_TRY(auto replay, prepare(context, std::move(launch), context.seed() + 77 + replays_.size(),
+                                isKept ? fmt::format("derived-{}", replays_.size())
+                                       : std::string("derived-large")));
+  if (!replay)
+    return std::optional(std::move(replay.error()));
+  kinds_.insert(replay->derived.kind);
+  replay->isKept = isKept;
+  if (isKept)
+    keptBytes_ += bytes;
+  replays_.push_back(std::move(*replay));
+  return std::optional<NotATest>();
 }
 
 void DerivedReplays::noteMissing(Trial &trial) const {

@@ -60,6 +60,8 @@ public:
   const std::deque<Replay> &replays() const { return replays_; }
   /// Adds a launch that candidates are judged on. References to the other replays stay valid.
   void add(Replay replay) { replays_.push_back(std::move(replay)); }
+  /// Adds a launch in the same way if the original runs on it; otherwise returns why not.
+  Result<std::optional<NotATest>> take(CheckContext &context, DerivedLaunch launch);
   const std::vector<NotDerived> &missing() const { return missing_; }
   /// True if launches are derived from a smaller problem than the workload's heaviest launch,
   /// because a run of that one takes longer than GpuSeconds::kLightRun.

@@ -45,6 +45,12 @@ std::string elementOf(double value, const std::string &scalar) {
   return bytesOf(std::int64_t(value)).substr(0, elementBytes(scalar)); // little-endian
 }
 
+/// True for captured bytes. What larger integers might be is not known: they may be indices.
+bool isCapturedByte(const Buffer &buffer) {
+  return buffer.fill.kind == FillKind::Captured && isInteger(buffer.scalar) &&
+         elementBytes(buffer.scalar) == 1;
+}
+
 /// Contents with `number` in a third of the elements, and somewhat less (`side` -1) or more (`side`
 /// 1) in the others. Of large buffers all are drawn from there.
 Fill spelled(const Buffer &buffer, double number, int side) {
@@ -52,7 +58,8 @@ Fill spelled(const Buffer &buffer, double number, int side) {
   const bool isReal = isFloating(buffer.scalar), isDrawn = buffer.fill.kind == FillKind::Uniform;
   const double reach = std::max({isDrawn ? buffer.fill.high - buffer.fill.low : 0,
                                  std::abs(number) / 8, isReal && isDrawn ? 0.0 : 1.0});
-  if (isReal && (buffer.bytes > kMostSpelled || elementOf(number, buffer.scalar).empty()))
+  if ((isReal && elementOf(number, buffer.scalar).empty()) ||
+      (buffer.bytes > kMostSpelled && (isReal || isCapturedByte(buffer))))
     return {FillKind::Uniform, std::min(number, number + side * reach),
             std::max(number, number + side * reach)};
   if (buffer.bytes > kMostSpelled || elementOf(number, buffer.scalar).size() != width)
@@ -63,7 +70,9 @@ Fill spelled(const Buffer &buffer, double number, int side) {
     const double share = double(random >> 11) * 0x1p-53;
     double value = random % 3 == 0 ? number : number + side * share * reach;
     if (!isReal)
-      value = std::clamp(std::round(value), buffer.fill.low, buffer.fill.high);
+      value = std::round(value);
+    if (!isReal && !isCapturedByte(buffer))
+      value = std::clamp(value, buffer.fill.low, buffer.fill.high);
     fill.bytes += elementOf(value, buffer.scalar);
   }
   return fill;
@@ -236,13 +245,14 @@ private:
     for (Buffer &buffer : launch.buffers) {
       const bool isReal = isFloating(buffer.scalar), isDeclared = !buffer.fill.isDefault;
       const bool isFit =
-          isReal || (isInteger(buffer.scalar) && number == std::floor(number) &&
-                     buffer.fill.kind == FillKind::Uniform &&
-                     (!isDeclared || (number >= buffer.fill.low && number <= buffer.fill.high)));
+          isReal || isCapturedByte(buffer) ||
+          (isInteger(buffer.scalar) && number == std::floor(number) &&
+           buffer.fill.kind == FillKind::Uniform &&
+           (!isDeclared || (number >= buffer.fill.low && number <= buffer.fill.high)));
       if (!isInput(buffer) || (isTold && !names(buffer.name)) || !isFit)
         continue;
       Fill fill = around.make(buffer, number);
-      if (!isReal && isDeclared) {
+      if (!isReal && isDeclared && !isCapturedByte(buffer)) {
         fill.low = std::clamp(fill.low, buffer.fill.low, buffer.fill.high);
         fill.high = std::clamp(fill.high, buffer.fill.low, buffer.fill.high);
       }

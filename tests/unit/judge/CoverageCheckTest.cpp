@@ -76,6 +76,26 @@ TEST_F(CoverageCheckTest, ALaunchWithTheNumberOfAConditionReachesIt) {
   EXPECT_NE(promised.reason.find("promises"), std::string::npos) << promised.reason;
 }
 
+TEST_F(CoverageCheckTest, ACaseThatOnlyTheOriginalHasIsReachedForEachCandidate) {
+  frontend_.reach.variable = "coverage";
+  frontend_.reach.bytes = 1;
+  CoveragePoint special{0, 3, "`n == 250001` is true", {"$3 == 250001"}, {}, true, true};
+  special.numbers = {250001};
+  special.params = {3};
+  frontend_.reach.marks = {special};
+  JudgeOptions options;
+  options.depth = Depth::Trial;
+  makeRunner(false);
+  Subject subject = declaredSubject();
+  subject.sliceText = "LONGER kernel";
+  LocalJudge local = make(std::move(subject), options);
+  ASSERT_TRUE(local.baseline());
+  EXPECT_EQ(judge(local, "FAST").verdict, Verdict::Faster);
+  const Trial wrong = judge(local, "FAST BADLONG"); // its own conditions all occur
+  EXPECT_EQ(wrong.verdict, Verdict::WrongResult) << wrong.reason;
+  EXPECT_NE(wrong.reason.find("n = 500003"), std::string::npos) << wrong.reason;
+}
+
 TEST_F(CoverageCheckTest, WhatIsReachedIsAskedOfWinnersOnAGpuAndOfNoMutant) {
   frontend_.reach.variable = "coverage";
   frontend_.reach.bytes = 1;

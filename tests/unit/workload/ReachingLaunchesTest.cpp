@@ -81,6 +81,13 @@ TEST_F(ReachingLaunchesTest, CapturedNumbersComeBelowAndAboveWhatTheyAreCompared
     });
   };
   EXPECT_TRUE(isDrawn(-1, 0) && isDrawn(0, 1));
+  launch->buffers[0].scalar = "u8";
+  deciding.numbers = {48}; // in[i] == '0'
+  fills.clear();
+  for (const DerivedLaunch &derived :
+       reachingLaunches({kernel_, specialization_, &declaration_}, *launch, deciding, 1 << 30, 48))
+    fills.push_back(derived.launch.buffers[0].fill);
+  EXPECT_TRUE(isDrawn(42, 48) && isDrawn(48, 54));
 }
 
 TEST_F(ReachingLaunchesTest, ThereAreMoreBlocksThanTheNumber) {
