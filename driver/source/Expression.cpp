@@ -41,11 +41,16 @@ tl::unexpected<Error> failAt(const Program &program, std::uint32_t column,
                    what + " in '" + program.text + "' at column " + std::to_string(column));
 }
 
-/// Runs a program. With `kReal` every value is floating-point; otherwise values are as in C, with
-/// checks.
-template <bool kReal> class Machine {
+/// The values of names and of the whole: integers, with values between them as in C; floating-point
+/// ones all; or each of its own kind, as in C.
+enum class Kind { Integers, Reals, Mixed };
+
+template <Kind kKind> class Machine {
 public:
-  using Number = std::conditional_t<kReal, double, std::int64_t>;
+  static constexpr bool kReal = kKind == Kind::Reals;
+  using Number =
+      std::conditional_t<kReal, double,
+                         std::conditional_t<kKind == Kind::Mixed, MixedNumber, std::int64_t>>;
 
   Machine(const Program &program, std::span<const Number> values)
       : program_(program), values_(values) {
@@ -68,10 +73,7 @@ public:
         *end++ = realValue(step.real);
         break;
       case Code::Name:
-        if constexpr (kReal)
-          *end++ = realValue(values_[step.index]);
-        else
-          *end++ = whole(values_[step.index]);
+        *end++ = valueOf(values_[step.index]);
         break;
       case Code::Truth:
         end[-1] = whole(end[-1].truth());
@@ -111,6 +113,12 @@ public:
   }
 
 private:
+  static Value valueOf(std::int64_t value) { return whole(value); }
+  static Value valueOf(double value) { return realValue(value); }
+  static Value valueOf(const MixedNumber &value) {
+    return std::visit([](auto number) { return valueOf(number); }, value);
+  }
+
   static Value whole(std::int64_t value) {
     if constexpr (kReal)
       return realValue(double(value));
@@ -127,12 +135,15 @@ private:
   }
 
   Number finish(const Value &value) {
-    if constexpr (kReal) {
-      if (!std::isfinite(value.number))
-        fault_ = "a result that is not a finite number";
-      return value.number;
-    } else {
+    if constexpr (kKind == Kind::Integers) {
       return toInteger(value);
+    } else {
+      if (value.real && !std::isfinite(value.number))
+        fault_ = "a result that is not a finite number";
+      if constexpr (kReal)
+        return value.number;
+      else
+        return value.real ? MixedNumber(value.number) : MixedNumber(value.integer);
     }
   }
 
@@ -334,11 +345,15 @@ Result<Expression> Expression::parseReal(std::string_view text) {
 const std::vector<std::string> &Expression::names() const { return program_->names; }
 
 Result<std::int64_t> Expression::evaluate(std::span<const std::int64_t> values) const {
-  return Machine<false>(*program_, values).run();
+  return Machine<Kind::Integers>(*program_, values).run();
 }
 
 Result<double> Expression::evaluateReal(std::span<const double> values) const {
-  return Machine<true>(*program_, values).run();
+  return Machine<Kind::Reals>(*program_, values).run();
+}
+
+Result<MixedNumber> Expression::evaluateMixed(std::span<const MixedNumber> values) const {
+  return Machine<Kind::Mixed>(*program_, values).run();
 }
 
 Result<std::int64_t> Expression::evaluate(const Bindings &bindings) const {

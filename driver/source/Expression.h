@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace kopt {
@@ -22,6 +23,7 @@ struct Program;
 }
 
 using Bindings = std::map<std::string, std::int64_t>;
+using MixedNumber = std::variant<std::int64_t, double>;
 
 /// A parsed expression that can be evaluated many times. Evaluation over values by position does no
 /// look-ups and, unless it fails, no allocations (except for very deep expressions). Copies share
@@ -50,6 +52,10 @@ public:
   /// comparisons give 1 or 0. `values` as for evaluate(). Fails with Usage, naming the column, on
   /// division by zero and on a result that is not finite.
   Result<double> evaluateReal(std::span<const double> values) const;
+
+  /// The value as in C, which need not be an integer: n / 2 is one, and n / 2.0 is not. `values` as
+  /// for evaluate(). Fails as evaluate() and evaluateReal() do.
+  Result<MixedNumber> evaluateMixed(std::span<const MixedNumber> values) const;
 
 private:
   explicit Expression(std::shared_ptr<const expression::Program> program);

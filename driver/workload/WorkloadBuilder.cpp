@@ -6,6 +6,7 @@
 #include "driver/support/Text.h"
 #include "driver/workload/DeclaredFill.h"
 #include "driver/workload/DeclaredNames.h"
+#include "driver/workload/DeclaredReals.h"
 #include "driver/workload/SiteValues.h"
 #include "runtime/runner/StructType.h"
 
@@ -66,17 +67,6 @@ std::string integerBytes(const std::string &scalar, std::int64_t integer) {
   if (scalar == "i64" || scalar == "u64")
     return bytesOf(integer);
   return realBytes(scalar, double(integer));
-}
-
-/// The value of an `arg` clause that is a plain number. It is read before the text is tried as an
-/// expression, because expressions have only integers.
-std::optional<double> plainNumber(const TuneDeclaration &declaration, const std::string &name) {
-  const auto declared = declaration.arguments.find(name);
-  if (declared == declaration.arguments.end())
-    return std::nullopt;
-  char *end = nullptr;
-  const double value = std::strtod(declared->second.c_str(), &end);
-  return end != declared->second.c_str() && *end == '\0' ? std::optional(value) : std::nullopt;
 }
 
 /// The value of a kernel parameter also binds the launch-site variable that is passed for it, and
@@ -178,7 +168,8 @@ Result<Argument> pointerArgument(const KernelSpec &kernel, const KernelParam &pa
 /// A __constant__ variable that host code sets is an input like any other. An `arg` clause may give
 /// its value if it is a single number.
 Result<Buffer> constantVariable(const KernelSpec &kernel, const ConstantVariable &variable,
-                                const TuneDeclaration &declaration, const Bindings &bindings) {
+                                const TuneDeclaration &declaration, const DeclaredReals &reals,
+                                const Bindings &bindings) {
   Buffer buffer;
   buffer.name = variable.name;
   buffer.symbol = variable.symbol;
@@ -188,7 +179,8 @@ Result<Buffer> constantVariable(const KernelSpec &kernel, const ConstantVariable
   const auto text = declaration.arguments.find(variable.name);
   const auto bound = bindings.find(variable.name);
   const bool isOne = variable.bytes == elementBytes(variable.scalar);
-  std::optional<double> given = isOne ? plainNumber(declaration, variable.name) : std::nullopt;
+  std::optional<double> given =
+      isOne && isFloating(variable.scalar) ? reals.of(variable.name) : std::nullopt;
   if (isOne && !given && bound != bindings.end())
     given = double(bound->second);
   if (isOne && !given && text != declaration.arguments.end())
@@ -205,7 +197,8 @@ Result<Buffer> constantVariable(const KernelSpec &kernel, const ConstantVariable
 
 /// A struct or vector, made from the numbers of its clause.
 Result<Argument> membersArgument(const KernelSpec &kernel, const KernelParam &param,
-                                 const TuneDeclaration &declaration, const Bindings &bindings) {
+                                 const TuneDeclaration &declaration, const DeclaredReals &reals,
+                                 const Bindings &bindings) {
   const auto given = declaration.argumentMembers.find(param.name);
   const std::size_t count = given == declaration.argumentMembers.end() ? 0 : given->second.size();
   if (count != param.members.size()) {
@@ -225,11 +218,9 @@ Result<Argument> membersArgument(const KernelSpec &kernel, const KernelParam &pa
   for (std::size_t i = 0; i < count; ++i) {
     const ParamMember &member = param.members[i];
     const std::string &text = given->second[i];
-    char *end = nullptr;
-    const double number = std::strtod(text.c_str(), &end);
     std::string bytes;
-    if (isFloating(member.scalar) && end != text.c_str() && *end == '\0') {
-      bytes = realBytes(member.scalar, number);
+    if (const auto number = isFloating(member.scalar) ? reals.evaluate(text) : std::nullopt) {
+      bytes = realBytes(member.scalar, *number);
     } else {
       auto value = evaluateExpression(text, bindings);
       if (!value) {
@@ -246,20 +237,27 @@ Result<Argument> membersArgument(const KernelSpec &kernel, const KernelParam &pa
   return Argument{std::move(made)};
 }
 
+/// What the launch site passes for the parameter as a real number, if that is known.
+std::optional<double> passedNumber(const LaunchSite *site, std::size_t argument,
+                                   const DeclaredReals &reals, const Bindings &bindings) {
+  const auto number =
+      site && argument < site->args.size() ? reals.evaluate(site->args[argument]) : std::nullopt;
+  return number ? number : passedReal(site, argument, bindings);
+}
+
+/// `passed` is what passedNumber() says.
 Result<Argument> valueArgument(const KernelSpec &kernel, const KernelParam &param,
-                               const TuneDeclaration &declaration, std::optional<double> passed,
-                               const Bindings &bindings) {
+                               const TuneDeclaration &declaration, const DeclaredReals &reals,
+                               std::optional<double> passed, const Bindings &bindings) {
   const std::string fix = fmt::format("give it one, e.g. KOPT_TUNE(\"arg {} = 1024\")", param.name);
   if (!param.members.empty())
-    return membersArgument(kernel, param, declaration, bindings);
+    return membersArgument(kernel, param, declaration, reals, bindings);
   if (auto why = whyNotDeclarable(kernel, param))
     return tl::unexpected(std::move(*why));
   if (param.kind == ParamKind::Struct) // a lambda without captures
     return Argument{ValueArg{std::string(param.size, '\0')}};
-  const bool isBound = declaration.arguments.contains(param.name) || bindings.contains(param.name);
-  const auto declared = plainNumber(declaration, param.name);
-  if (const auto number = declared || isBound ? declared : passed;
-      isFloating(param.scalar) && number) {
+  const auto declared = reals.of(param.name);
+  if (const auto number = declared ? declared : passed; isFloating(param.scalar) && number) {
     std::string bytes = realBytes(param.scalar, *number);
     if (bytes.empty())
       return notGiven(param.name, param.type, place(kernel));
@@ -410,6 +408,7 @@ Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &speci
                                      launch.bindings, at.has_value()}))
     return tl::unexpected(std::move(*missing));
 
+  const DeclaredReals reals(declaration, declared.arguments, launch.bindings);
   for (std::size_t i = 0; i < specialization.params.size(); ++i) {
     const KernelParam &param = specialization.params[i];
     if (at && param.kind == ParamKind::Pointer && i < site->args.size() &&
@@ -421,8 +420,8 @@ Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &speci
         param.kind == ParamKind::Pointer
             ? pointerArgument(kernel, param, declaration, allocatedElements(site, i, param),
                               launch.bindings, launch)
-            : valueArgument(kernel, param, declaration, passedReal(site, i, launch.bindings),
-                            launch.bindings);
+            : valueArgument(kernel, param, declaration, reals,
+                            passedNumber(site, i, reals, launch.bindings), launch.bindings);
     if (!argument)
       return tl::unexpected(argument.error());
     launch.arguments.push_back(std::move(*argument));
@@ -431,7 +430,8 @@ Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &speci
     if (std::ranges::none_of(specialization.params, [&](const KernelParam &param) {
           return param.name == variable.name;
         })) {
-      KOPT_TRY(Buffer buffer, constantVariable(kernel, variable, declaration, launch.bindings));
+      KOPT_TRY(Buffer buffer,
+               constantVariable(kernel, variable, declaration, reals, launch.bindings));
       launch.buffers.push_back(std::move(buffer));
     }
   auto geometry = evaluateGeometry(launch.geometry, launch.bindings);

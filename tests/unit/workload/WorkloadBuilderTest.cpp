@@ -124,8 +124,32 @@ TEST_F(WorkloadBuilderTest, ARealNumberThatTheLaunchPassesNeedsNoClause) {
   EXPECT_EQ(valueWith("0.25f", {"launch a: by=5"}), 5);
   for (const char *converted : {"(float)n", "float(n)", "(double)(n)", "static_cast<float>(n)"})
     EXPECT_EQ(valueWith(converted, {}), 64) << converted;
-  EXPECT_EQ(valueWith("1.0f / n", {}), -1);
+  EXPECT_EQ(valueWith("1.0f / n", {}), 1.0f / 64);
   EXPECT_EQ(valueWith("alpha", {}), -1);
+}
+
+TEST_F(WorkloadBuilderTest, ARealNumberIsWhatCComputesFromItsClause) {
+  specialization_.params.push_back(
+      {"by", "float", ParamKind::Scalar, 4, 4, "f32", 1, 0, false, false});
+  LaunchSite &site = kernel_.launches.front();
+  site.args.resize(specialization_.params.size());
+  site.args.back() = "alpha";
+  const auto valueWith = [&](std::vector<std::string> clauses) {
+    clauses.insert(clauses.end(), {"arg n = 64", "extent x = 64"});
+    const auto built =
+        buildWorkload(kernel_, specialization_, declaration(clauses), DeviceKind::Emulated);
+    EXPECT_TRUE(built) << built.error().what;
+    float value = -1;
+    if (built)
+      std::memcpy(&value, std::get<ValueArg>(built->launches[0].arguments.back()).bytes.data(), 4);
+    return value;
+  };
+  EXPECT_EQ(valueWith({"arg alpha = 0.25"}), 0.25f) << "as the launch calls it";
+  EXPECT_EQ(valueWith({"arg by = 0.25"}), 0.25f) << "as the kernel calls it";
+  EXPECT_EQ(valueWith({"arg alpha = 1.0 / 21"}), 1.0f / 21);
+  EXPECT_EQ(valueWith({"arg alpha = n / 3"}), 21);
+  EXPECT_EQ(valueWith({"arg alpha = half * n", "arg half = 0.5"}), 32);
+  EXPECT_EQ(valueWith({"arg alpha = 0.5", "launch a: alpha=3"}), 3);
 }
 
 TEST_F(WorkloadBuilderTest, AFloatingPointArgumentKeepsItsFraction) {
