@@ -3,6 +3,7 @@
 
 #include "driver/source/Expression.h"
 #include "driver/workload/DeclaredFill.h"
+#include "driver/workload/DeclaredReals.h"
 #include "driver/workload/WorkloadBuilder.h"
 #include "driver/workload/derived/Requirements.h"
 
@@ -35,8 +36,11 @@ LaunchFamily::LaunchFamily(const DerivationSource &source, const Launch &launch)
     : source_(source), launch_(launch) {
   if (!source.declaration || isCaptured(launch))
     return;
+  const Bindings none;
+  const DeclaredReals reals(*source.declaration, none, none);
   for (const auto &[name, text] : source.declaration->arguments)
-    if (const auto value = evaluateExpression(text, {}); value && !isFloating(scalarOf(name)))
+    if (const auto value = evaluateExpression(text, {});
+        value && !isFloating(scalarOf(name)) && reals.evaluate(text) == double(*value))
       values_[name] = *value;
   for (const DeclaredLaunch &declared : source.declaration->launches)
     if (declared.name == launch.name)

@@ -374,6 +374,17 @@ TEST_F(DerivedLaunchesTest, AFactorOfZeroComesBack) {
   EXPECT_TRUE(any);
 }
 
+TEST_F(DerivedLaunchesTest, ARealNumberThatOthersAreComputedFromStays) {
+  declaration_.arguments["factor"] = "half * n";
+  declaration_.arguments["half"] = "0.5";
+  for (const DerivedLaunch &derived : only(derive(), Derivation::Sizes)) {
+    float factor = 0;
+    std::memcpy(&factor, std::get<ValueArg>(derived.launch.arguments[3]).bytes.data(),
+                sizeof factor);
+    EXPECT_EQ(factor, 0.5f * float(integer(derived.launch, 4))) << derived.title;
+  }
+}
+
 TEST_F(DerivedLaunchesTest, DrawsAreOfAllScalarsAndSizesAndBelongTogether) {
   const Launch launch = only(derive(), Derivation::Sizes).front().launch;
   const DerivationSource source{kernel_, specialization_, &declaration_};
