@@ -28,6 +28,9 @@ constexpr std::uint64_t kFew = 128;
 /// sums of terms that cancel occasionally have errors of the terms' size.
 constexpr std::uint64_t kFewAlike = 64;
 constexpr double kRoomAlike = 16, kLeastSlack = 0x1p-10;
+/// The same part for elements below the largest one times the square of a rounding: they are what
+/// is left of terms that cancel.
+constexpr double kFarBelow = 1. / 16;
 constexpr int kBinades = 4; ///< binary exponents in one class of similar magnitudes
 
 /// Steps between subnormal numbers that are always allowed: there every operation rounds to a whole
@@ -225,7 +228,9 @@ std::optional<std::string> excessError(const Buffer &buffer, const ErrorStatisti
     if (theirs.count < kFewAlike || own == candidate.classes.end())
       continue;
     const double least = std::ldexp(1.0, magnitude * kBinades);
-    const double coarse = std::max(kLeastSlack, 16 * unitRoundoff(buffer.scalar)) * least;
+    const bool isFarBelow = least < std::pow(unitRoundoff(buffer.scalar), 2) * original.largest;
+    const double coarse =
+        (isFarBelow ? kFarBelow : std::max(kLeastSlack, 16 * unitRoundoff(buffer.scalar))) * least;
     const double allowed =
         kRoomAlike * theirs.worst + std::max(coarse, subnormalSteps(buffer.scalar));
     if (!(own->second.worst <= allowed))

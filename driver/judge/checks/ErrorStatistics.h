@@ -66,7 +66,8 @@ ErrorStatistics withErrorsOf(ErrorStatistics own, const ErrorStatistics &typical
 /// rounding of a factor common to all elements. With fewer than 128 elements only the worst one
 /// counts, with 16 units in the last place, because the error of one sum is a matter of luck. The
 /// errors of 64 or more elements of similar magnitude may be 16 times the original's, plus a
-/// thousandth of the magnitude, so that results that are small beside the largest one count, too.
+/// thousandth of the magnitude, so that results that are small beside the largest one count, too;
+/// plus a sixteenth if they are smaller than the square of a rounding times the largest.
 std::optional<std::string> excessError(const Buffer &buffer, const ErrorStatistics &candidate,
                                        const ErrorStatistics &original, double factor);
 

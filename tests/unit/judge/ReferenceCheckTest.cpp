@@ -121,6 +121,20 @@ TEST_F(PreciseErrors, OfSmallElementsBesideLargeOnesCount) {
   EXPECT_NE(excess->find("of magnitude"), std::string::npos) << *excess;
 }
 
+TEST_F(PreciseErrors, OfElementsFarBelowTheLargestOnlyLargeOnesCount) {
+  const auto off = [&](double part) { // of the smallest elements
+    std::vector<double> exact;
+    std::vector<float> seen;
+    for (int i = 0; i < 4000; ++i) {
+      exact.push_back(i % 2 ? 1 : 1e-29);
+      seen.push_back(float(i % 2 ? 1 : 1e-29 * (1 + part)));
+    }
+    return *errorStatistics(buffer(), file("seen", seen), file("exact", exact));
+  };
+  EXPECT_FALSE(excessError(buffer(), off(0.004), off(0), 2));
+  EXPECT_TRUE(excessError(buffer(), off(-1), off(0), 2)) << "they are dropped";
+}
+
 TEST_F(PreciseErrors, FarLargerOnesAreNamed) {
   const ErrorStatistics original = moved(0);
   const auto excess = excessError(buffer(), moved(20), original, 2);
