@@ -9,6 +9,7 @@
 #include "driver/support/Text.h"
 #include "driver/workload/derived/CapturedLaunches.h"
 #include "driver/workload/derived/LaunchFamily.h"
+#include "driver/workload/derived/OtherScalars.h"
 #include "driver/workload/derived/Requirements.h"
 
 #include <algorithm>
@@ -560,7 +561,7 @@ std::optional<std::string> brokenThere(const CheckContext &context, const Candid
   Bindings values = launch.bindings;
   for (const auto &[name, value] : candidate.constants)
     values[name] = value;
-  return Requirements(&*declaration).broken(values);
+  return Requirements(&*declaration, realsOf(sourceOf(context.subject()), launch)).broken(values);
 }
 
 } // namespace

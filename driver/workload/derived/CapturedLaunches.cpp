@@ -51,7 +51,8 @@ public:
 
 private:
   DerivedLaunch *add(Derivation kind, std::string title, Launch launch) {
-    if (const auto broken = Requirements(source_.declaration).broken(launch.bindings)) {
+    const Requirements required(source_.declaration, realsOf(source_, launch));
+    if (const auto broken = required.broken(launch.bindings)) {
       out_.missing.push_back(
           {kind, std::move(title), fmt::format("'require {}' does not hold there", *broken)});
       return nullptr;

@@ -4,6 +4,7 @@
 #include "driver/source/Expression.h"
 #include "driver/workload/derived/CapturedContents.h"
 #include "driver/workload/derived/LaunchFamily.h"
+#include "driver/workload/derived/OtherScalars.h"
 #include "driver/workload/derived/Requirements.h"
 #include "runtime/runner/StructType.h"
 
@@ -218,7 +219,8 @@ Values CapturedNumbers::related(Values values) const {
 }
 
 Values CapturedNumbers::allowed(const Values &values) const {
-  return related(Requirements(source_.declaration).moved(related(values), all_, launch_.bindings));
+  return related(Requirements(source_.declaration, realsOf(source_, launch_))
+                     .moved(related(values), all_, launch_.bindings));
 }
 
 std::optional<std::int64_t> CapturedNumbers::integerAt(std::size_t argument) const {

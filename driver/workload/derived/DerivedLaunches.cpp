@@ -80,7 +80,8 @@ private:
       out_.missing.push_back({kind, std::move(title), launch.error().what});
       return nullptr;
     }
-    if (const auto broken = Requirements(source_.declaration).broken(launch->bindings)) {
+    const Requirements required(source_.declaration, realsOf(source_, *launch));
+    if (const auto broken = required.broken(launch->bindings)) {
       out_.missing.push_back(
           {kind, std::move(title), fmt::format("'require {}' does not hold there", *broken)});
       return nullptr;
@@ -227,6 +228,8 @@ private:
       });
       if (auto extreme = refilled(large, highest)) {
         DerivedLaunch *added = add(Derivation::Contents, title, std::move(*extreme));
+        if (!added)
+          continue;
         added->large = true;
         added->unbounded = isUnbounded;
       }
@@ -384,6 +387,8 @@ private:
       return false;
     DerivedLaunch *added =
         add(Derivation::Contents, title + "contents: " + wanted.name, std::move(*launch));
+    if (!added)
+      return true; // add() says why
     added->nonFinite = wanted.nonFinite;
     added->maybeConditional = wanted.maybeConditional;
     added->cancelling = wanted.cancelling;
@@ -516,7 +521,9 @@ private:
       out_.missing.push_back({Derivation::Alignment, title, why, true});
     if (shared.joined.empty() || !aliased_.insert(std::move(shared.joined)).second)
       return;
-    add(Derivation::Alignment, std::move(title), std::move(shared.launch))->asLaunched = true;
+    if (DerivedLaunch *added =
+            add(Derivation::Alignment, std::move(title), std::move(shared.launch)))
+      added->asLaunched = true;
   }
 
 private:

@@ -5,6 +5,7 @@
 #include "driver/workload/DeclaredFill.h"
 #include "driver/workload/DeclaredReals.h"
 #include "driver/workload/WorkloadBuilder.h"
+#include "driver/workload/derived/OtherScalars.h"
 #include "driver/workload/derived/Requirements.h"
 
 #include <algorithm>
@@ -56,7 +57,8 @@ LaunchFamily::LaunchFamily(const DerivationSource &source, const Launch &launch)
 }
 
 LaunchFamily::Values LaunchFamily::allowed(Values values, const Values &base) const {
-  return Requirements(source_.declaration).moved(std::move(values), base, launch_.bindings);
+  return Requirements(source_.declaration, realsOf(source_, launch_))
+      .moved(std::move(values), base, launch_.bindings);
 }
 
 LaunchFamily::Values LaunchFamily::around(const std::string &name, Values values) const {
@@ -65,7 +67,8 @@ LaunchFamily::Values LaunchFamily::around(const std::string &name, Values values
   known[name] = kept;
   values.erase(name);
   const Values base = values;
-  values = Requirements(source_.declaration).moved(std::move(values), base, known);
+  values = Requirements(source_.declaration, realsOf(source_, launch_))
+               .moved(std::move(values), base, known);
   values[name] = kept;
   return values;
 }

@@ -11,12 +11,48 @@
 #include <set>
 
 namespace kopt {
+namespace {
+
+template <class Real> double readAs(const std::string &bytes) {
+  Real value;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return double(value);
+}
+
+} // namespace
 
 std::string describe(const std::map<std::string, std::int64_t> &values) {
   std::string text;
   for (const auto &[name, value] : values)
     text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value);
   return text;
+}
+
+Reals realsOf(const DerivationSource &source, const Launch &launch) {
+  Reals reals;
+  const auto note = [&](const std::string &name, double real) {
+    const auto bound = launch.bindings.find(name);
+    if (bound == launch.bindings.end() || double(bound->second) != real)
+      reals.try_emplace(name, real); // otherwise it may be an integer that is passed as a real
+  };
+  const std::vector<KernelParam> &params = source.specialization.params;
+  for (std::size_t i = 0; i < std::min(params.size(), launch.arguments.size()); ++i) {
+    const auto *value = std::get_if<ValueArg>(&launch.arguments[i]);
+    if (!value || params[i].kind != ParamKind::Scalar)
+      continue;
+    std::optional<double> real;
+    if (params[i].scalar == "f32" && value->bytes.size() == sizeof(float))
+      real = readAs<float>(value->bytes);
+    if (params[i].scalar == "f64" && value->bytes.size() == sizeof(double))
+      real = readAs<double>(value->bytes);
+    if (!real)
+      continue;
+    note(params[i].name, *real);
+    for (const LaunchSite &site : source.kernel.launches)
+      if (site.symbol == source.specialization.symbol && i < site.args.size())
+        note(site.args[i], *real);
+  }
+  return reals;
 }
 
 std::vector<std::int64_t> modesOf(const DerivationSource &source, const std::string &name) {

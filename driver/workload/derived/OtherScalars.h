@@ -3,6 +3,7 @@
 #pragma once
 
 #include "driver/workload/derived/DerivedLaunches.h"
+#include "driver/workload/derived/Requirements.h"
 
 #include <functional>
 #include <map>
@@ -14,6 +15,10 @@ namespace kopt {
 
 /// "n = 3, m = 4"
 std::string describe(const std::map<std::string, std::int64_t> &values);
+
+/// The floating-point scalars of a launch, by the kernel's names for them and by the launch sites',
+/// without those that its bindings hold as they are.
+Reals realsOf(const DerivationSource &source, const Launch &launch);
 
 /// The values that the kernel compares the parameter with, at most a dozen.
 std::vector<std::int64_t> modesOf(const DerivationSource &source, const std::string &name);

@@ -118,7 +118,7 @@ public:
 private:
   void add(Derivation kind, std::string title, Launch launch, bool isUnbounded = false) {
     if (launches_.size() == count_ || !titles_.insert(title).second ||
-        Requirements(source_.declaration).broken(launch.bindings))
+        Requirements(source_.declaration, realsOf(source_, launch)).broken(launch.bindings))
       return;
     launch.name = fmt::format("{} ({})", launch_.name, title);
     launches_.push_back({kind, std::move(title), std::move(launch)});

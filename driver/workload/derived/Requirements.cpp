@@ -3,18 +3,30 @@
 
 #include <set>
 #include <utility>
+#include <vector>
 
 namespace kopt {
 namespace {
 
 constexpr std::int64_t kFurthest = 4096; ///< a number is moved by at most this
 
-bool holds(const std::string &text, const Bindings &bindings) {
-  const auto value = evaluateExpression(text, bindings);
-  return !value || *value != 0;
-}
-
 } // namespace
+
+bool Requirements::holds(const std::string &text, const Bindings &bindings) const {
+  const auto expression = Expression::parse(text);
+  if (!expression)
+    return true;
+  std::vector<MixedNumber> values;
+  for (const std::string &name : expression->names())
+    if (const auto real = reals_.find(name); real != reals_.end())
+      values.push_back(real->second);
+    else if (const auto bound = bindings.find(name); bound != bindings.end())
+      values.push_back(bound->second);
+    else
+      return true;
+  const auto result = expression->evaluateMixed(values);
+  return !result || std::visit([](auto number) { return number != 0; }, *result);
+}
 
 std::optional<std::string> Requirements::broken(const Bindings &bindings) const {
   for (const std::string &text : texts_)

@@ -11,14 +11,20 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace kopt {
+
+/// Floating-point numbers by name.
+using Reals = std::map<std::string, double>;
 
 /// Refers to the declaration's requirements.
 class Requirements {
 public:
-  /// No requirements if `declaration` is null.
-  explicit Requirements(const TuneDeclaration *declaration) {
+  /// No requirements if `declaration` is null. The values in `reals` take precedence over bindings,
+  /// which may hold them as integers.
+  explicit Requirements(const TuneDeclaration *declaration, Reals reals = {})
+      : reals_(std::move(reals)) {
     if (declaration)
       texts_ = declaration->requirements;
   }
@@ -36,7 +42,10 @@ public:
                                             const Bindings &known) const;
 
 private:
+  bool holds(const std::string &text, const Bindings &bindings) const;
+
   std::span<const std::string> texts_;
+  Reals reals_;
 };
 
 } // namespace kopt

@@ -46,7 +46,8 @@ public:
   /// Nothing if there is no such launch, or a GPU would refuse it for the original.
   std::optional<Launch> at(double times) const {
     std::optional<Launch> made = make_(valuesAt(times));
-    if (!made || Requirements(source_.declaration).broken(made->bindings) ||
+    if (!made ||
+        Requirements(source_.declaration, realsOf(source_, *made)).broken(made->bindings) ||
         whyNotLaunched(source_.kernel, *made, Candidate()))
       return std::nullopt;
     return made;

@@ -385,6 +385,30 @@ TEST_F(DerivedLaunchesTest, ARealNumberThatOthersAreComputedFromStays) {
   }
 }
 
+TEST_F(DerivedLaunchesTest, RequirementsOfRealNumbersHold) {
+  declaration_.requirements = {"factor > 0", "factor < 1.75"};
+  const DerivedLaunches all = derive();
+  EXPECT_FALSE(only(all, Derivation::Contents).empty());
+  std::set<float> factors;
+  for (const DerivedLaunch &derived : all.launches) {
+    float factor = 0;
+    std::memcpy(&factor, std::get<ValueArg>(derived.launch.arguments[3]).bytes.data(),
+                sizeof factor);
+    EXPECT_TRUE(factor > 0 && factor < 1.75) << derived.title;
+    factors.insert(factor);
+  }
+  EXPECT_GT(factors.size(), 1u);
+}
+
+TEST_F(DerivedLaunchesTest, ARequirementThatTheLaunchBreaksIsNamed) {
+  declaration_.requirements = {"factor > 2"};
+  const DerivedLaunches all = derive();
+  EXPECT_TRUE(only(all, Derivation::Contents).empty());
+  EXPECT_TRUE(std::ranges::any_of(all.missing, [](const NotDerived &missing) {
+    return missing.why == "'require factor > 2' does not hold there";
+  }));
+}
+
 TEST_F(DerivedLaunchesTest, DrawsAreOfAllScalarsAndSizesAndBelongTogether) {
   const Launch launch = only(derive(), Derivation::Sizes).front().launch;
   const DerivationSource source{kernel_, specialization_, &declaration_};
