@@ -229,6 +229,8 @@ public:
       for (std::size_t i = 0; i < out.size(); ++i)
         out[i] = double(runs) * 1000 + double(i);
     std::uint64_t unwritten = has(text, "NOOP") ? out.size() : 0;
+    if (has(text, "SKIPS") && options.jitter != 0)
+      unwritten = 1;
     seeds_[module].insert(options.inputSeed);
     if (declared_.buffers.empty())
       declared_ = launch; // the first launch of all is the baseline's

@@ -135,6 +135,18 @@ TEST_F(CapturedJudge, ALaunchOfFewThreadsRunsWholeOnTheEmulatedDevice) {
   EXPECT_EQ(recordOf(fast, "emulated")->detail, "launch 'captured' and others like it");
 }
 
+TEST_F(CapturedJudge, InputsThatDecideWhatIsWrittenAreNotMoved) {
+  makeRunner(false);
+  Subject subject = captured();
+  subject.sliceText = "SKIPS kernel";
+  LocalJudge local = make(std::move(subject), {});
+  ASSERT_TRUE(local.baseline());
+  const Trial trial = judge(local, "SKIPS FAST");
+  EXPECT_EQ(trial.verdict, Verdict::Faster) << trial.reason;
+  ASSERT_TRUE(recordOf(trial, "fresh"));
+  EXPECT_EQ(recordOf(trial, "fresh")->state, CheckState::NotRun);
+}
+
 TEST_F(CapturedJudge, WaitingForAnotherKoptTakesNoTimeFromTheChecks) {
   makeRunner(false);
   CheckContext bench(*runner_, captured(), 42, {});
