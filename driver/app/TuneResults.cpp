@@ -3,7 +3,7 @@
 
 #include "driver/integrate/patch/Patch.h"
 #include "driver/judge/Statistics.h"
-#include "driver/judge/checks/CheckList.h"
+#include "driver/model/CheckList.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/source/SliceLines.h"
 #include "driver/support/Text.h"

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "driver/judge/checks/CheckContext.h"
-#include "driver/judge/checks/CheckList.h"
+#include "driver/model/CheckList.h"
 
 #include <optional>
 #include <string>

@@ -6,7 +6,7 @@
 #include "driver/device/Toolchain.h"
 #include "driver/judge/Statistics.h"
 #include "driver/judge/checks/Check.h"
-#include "driver/judge/checks/CheckList.h"
+#include "driver/model/CheckList.h"
 #include "driver/source/Frontend.h"
 #include "driver/support/JobQueue.h"
 

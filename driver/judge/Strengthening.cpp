@@ -48,7 +48,7 @@ std::optional<DerivedLaunch> derive(CheckContext &context, const DerivedReplays 
 Result<std::optional<Replay>> remake(CheckContext &context, const DerivedReplays &replays,
                                      const Addition &addition, const std::string &slot) {
   auto derived = derive(context, replays, addition);
-  if (!derived || derived->advisory)
+  if (!derived)
     return std::nullopt;
   KOPT_TRY(auto replay, replays.prepare(context, std::move(*derived), addition.seed | 1, slot));
   if (!replay)

@@ -111,7 +111,7 @@ template <> struct EnumNames<CheckState> {
       {CheckState::NotApplicable, "not applicable"}};
 };
 
-/// The result of one check (driver/judge/checks/CheckList.h).
+/// The result of one check (driver/model/CheckList.h).
 struct CheckRecord {
   std::string check;
   CheckState state = CheckState::Passed;
@@ -168,7 +168,7 @@ struct Trial {
   Verdict verdict = Verdict::Ambiguous;
   Stage stage = Stage::Screen;     ///< the stage that decided
   std::string reason;              ///< one sentence, with the figures
-  std::string check;               ///< check that decided (driver/judge/checks/CheckList.h);
+  std::string check;               ///< check that decided (driver/model/CheckList.h);
                                    ///< empty: none did
   std::vector<CheckRecord> checks; ///< records of the checks, in order
   std::vector<Finding> findings;

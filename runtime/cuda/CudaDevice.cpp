@@ -254,7 +254,11 @@ Status CudaDevice::allocate(std::size_t bytes, Address &out) {
   return status;
 }
 
-Status CudaDevice::release(Address address) { return check(api_.memFree(address), "cuMemFree"); }
+Status CudaDevice::release(Address address) {
+  if (const auto repeating = repeating_.extract(address))
+    return releaseRepeating(repeating.mapped());
+  return check(api_.memFree(address), "cuMemFree");
+}
 
 Status CudaDevice::poison(Address to, const void *from, std::size_t bytes) {
   return write(to, from, bytes);

@@ -27,6 +27,7 @@ public:
   Status unload(std::uint32_t module) override;
   Status allocate(std::size_t bytes, Address &out) override;
   Status release(Address address) override;
+  Status allocateRepeating(std::size_t bytes, Address &out) override; // CudaRepeating.cpp
   Status write(Address to, const void *from, std::size_t bytes) override;
   Status read(void *to, Address from, std::size_t bytes) override;
   Status poison(Address to, const void *from, std::size_t bytes) override;
@@ -62,6 +63,16 @@ private:
   };
 
   struct GraphHolder; ///< of CudaTiming.cpp
+
+  /// Memory of allocateRepeating(): addresses of three times as many bytes, whose middle third is
+  /// mapped.
+  struct Repeating {
+    CuDevicePointer reserved = 0;
+    std::size_t bytes = 0, mapped = 0; ///< of the middle third
+    CuMemoryHandle memory = 0;
+  };
+  /// Takes back what there is of it.
+  Status releaseRepeating(const Repeating &repeating);
 
   /// A piece of page-locked memory on its way to or from the device.
   struct Stage {
@@ -134,6 +145,7 @@ private:
   CuContext context_ = nullptr;
   CuStream stream_ = nullptr;
   CuEvent start_ = nullptr, stop_ = nullptr;
+  std::map<Address, Repeating> repeating_;
   std::array<Stage, 4> stages_;
   bool stagesTried_ = false;
   std::size_t stackBytes_ = 0, defaultStackBytes_ = 0; ///< of each thread

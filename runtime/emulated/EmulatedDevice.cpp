@@ -9,7 +9,7 @@ namespace kopt::runtime::emulated {
 namespace {
 
 /// Address space reserved for device memory. Pages take host memory only when they are used.
-constexpr std::uint64_t kArenaBytes = 64ull << 30;
+constexpr std::uint64_t kArenaBytes = 256ull << 30;
 
 void *pointerOf(Address address) { return reinterpret_cast<void *>(address); }
 
@@ -89,6 +89,15 @@ Status EmulatedDevice::allocate(std::size_t bytes, Address &out) {
     return {StatusCode::NoMemory, "out of device memory: " + std::to_string(bytes) +
                                       " bytes wanted, " + std::to_string(arena_->allocatedBytes()) +
                                       " of " + std::to_string(properties_.memoryBytes) + " in use"};
+  out = reinterpret_cast<Address>(memory);
+  return {};
+}
+
+Status EmulatedDevice::allocateRepeating(std::size_t bytes, Address &out) {
+  std::byte *memory = arena_->allocateRepeating(bytes, kRepeatBytes);
+  if (!memory)
+    return {StatusCode::NoMemory,
+            "no address space for " + std::to_string(bytes) + " bytes of repeating memory"};
   out = reinterpret_cast<Address>(memory);
   return {};
 }

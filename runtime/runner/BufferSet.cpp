@@ -114,6 +114,10 @@ Status BufferSet::allocate(bool pristine, std::uint64_t placement) {
     if (!specs_[i].symbol.empty()) {
       if (Status status = findVariable(i); !status.ok())
         return status;
+    } else if (isRepeating(i)) {
+      if (Status status = device_.allocateRepeating(bytes, placed_[i].base); !status.ok())
+        return {StatusCode::LaunchFailed, status.detail}; // nobody lacks memory for anything else
+      placed_[i].data = placed_[i].base;
     } else if (bytes + guardBytes_ > 0) {
       if (Status status = device_.allocate(bytes + 2 * guardBytes_, placed_[i].base); !status.ok())
         return status;
@@ -177,8 +181,12 @@ std::uint64_t BufferSet::guardStream(std::size_t buffer, bool after) const {
   return specs_.size() + 2 * buffer + (after ? 1 : 0);
 }
 
+bool BufferSet::isRepeating(std::size_t buffer) const {
+  return specs_[buffer].repeats && specs_[buffer].bytes > kRepeatBytes;
+}
+
 Status BufferSet::resetGuards(std::size_t buffer) {
-  if (guardBytes_ == 0 || !specs_[buffer].symbol.empty())
+  if (guardBytes_ == 0 || !specs_[buffer].symbol.empty() || isRepeating(buffer))
     return {};
   std::vector<std::byte> bytes(guardBytes_);
   for (const bool after : {false, true}) {
@@ -196,7 +204,7 @@ const std::byte *BufferSet::initial(std::size_t buffer, Source source, std::uint
   const BufferSpec &spec = specs_[buffer];
   Placed &placed = placed_[buffer];
   const Stages::Scope stage(stages_, "draw");
-  if (source == Source::Contents && !placed.contents)
+  if (source == Source::Contents && !placed.contents && !isRepeating(buffer))
     placed.contents = memory_.contents(spec, inputSeed_, buffer);
   const bool moved = source == Source::Contents && spec.holdsPointers;
   if (source == Source::Contents && placed.contents && !moved)
@@ -223,19 +231,22 @@ Status BufferSet::fill(std::size_t buffer) {
   const Placed &placed = placed_[buffer];
   const std::vector<Address> places =
       spec.symbol.empty() ? std::vector<Address>{placed.data} : placed.variables;
-  Status filled = forPieces(spec.bytes, [&](std::uint64_t offset, std::size_t size) -> Status {
+  const bool isPoisoned = spec.output && !isRepeating(buffer);
+  const std::uint64_t bytes = isRepeating(buffer) ? kRepeatBytes : spec.bytes;
+  Status filled = forPieces(bytes, [&](std::uint64_t offset, std::size_t size) -> Status {
     const std::byte *bytes =
-        initial(buffer, spec.output ? Source::Poison : Source::Contents, offset, size);
+        initial(buffer, isPoisoned ? Source::Poison : Source::Contents, offset, size);
     if (!bytes)
       return failure_;
     for (const Address place : places)
-      if (Status status = spec.output ? device_.poison(place + offset, bytes, size)
-                                      : device_.write(place + offset, bytes, size);
+      if (Status status = isPoisoned ? device_.poison(place + offset, bytes, size)
+                                     : device_.write(place + offset, bytes, size);
           !status.ok())
         return status;
     return {};
   });
-  if (!filled.ok() || !spec.readOnly || !spec.symbol.empty() || spec.bytes == 0 || !checks_.inputs)
+  if (!filled.ok() || !spec.readOnly || !spec.symbol.empty() || bytes == 0 || !checks_.inputs ||
+      isRepeating(buffer))
     return filled;
   return device_.protect(placed.data, spec.bytes);
 }

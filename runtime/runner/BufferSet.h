@@ -98,6 +98,7 @@ private:
   };
   enum class Source { Contents, Poison };
 
+  bool isRepeating(std::size_t buffer) const;
   std::uint64_t guardStream(std::size_t buffer, bool after) const;
   /// Bytes [offset, offset + size) of a buffer's initial contents or poison, valid until the next
   /// use of scratch(1). Null, with failure_ set, if captured contents cannot be read.

@@ -53,8 +53,10 @@ void addCounts(Message &reply, const std::string &key, const std::vector<std::ui
 /// The buffers of a `run`, with the request's fields that apply to all buffers.
 std::vector<BufferSpec> buffersOf(const LaunchSpec &launch, const Message &request) {
   std::vector<BufferSpec> buffers = launch.buffers;
-  for (BufferSpec &buffer : buffers)
+  for (BufferSpec &buffer : buffers) {
     buffer.jitter = request.number<unsigned>("jitter").value_or(0);
+    buffer.repeats = request.number<unsigned>("repeating").value_or(0) != 0;
+  }
   return buffers;
 }
 
@@ -79,6 +81,8 @@ public:
         instructionLimit_(request.number<std::uint64_t>("instruction_limit").value_or(0)),
         scheduleSeed_(request.number<std::uint64_t>("schedule").value_or(0)),
         scratchSeed_(request.number<std::uint64_t>("scratch").value_or(0)),
+        repeating_(request.number<unsigned>("repeating").value_or(0) != 0),
+        lastBlocks_(request.number<std::uint32_t>("last_blocks").value_or(0)),
         races_(request.number<unsigned>("races").value_or(1)) {}
 
   /// `outputs` as BufferSet::collect() takes them.
@@ -89,7 +93,7 @@ public:
     const std::uint64_t placement = poisonSeed_ * 0x9e3779b97f4a7c15u >> 20 | 1;
     if (Status status = buffers_.allocate(false, placement); !status.ok())
       return status;
-    if (Status status = launchOn({poisonSeed_, false}); !status.ok())
+    if (Status status = launchOn({poisonSeed_, false}); !status.ok() || repeating_)
       return status;
     std::vector<ElementSet> first, second;
     if (Status status = buffers_.collect(outputs, &first); !status.ok())
@@ -118,6 +122,7 @@ public:
     request.checkRaces = races_ != 0;
     request.checkAcrossBlocks = races_ == 2;
     request.scheduleSeed = scheduleSeed_;
+    request.lastBlocks = lastBlocks_;
     return request;
   }
   /// `repeated`: restore() can be called later.
@@ -140,13 +145,15 @@ private:
       if (Status status = context_.device.launch(request); !status.ok())
         return status;
     }
-    return buffers_.check();
+    return repeating_ ? Status() : buffers_.check();
   }
 
   RunContext context_;
   const LaunchSpec &launch_;
   BufferSet buffers_;
   std::uint64_t poisonSeed_, instructionLimit_, scheduleSeed_, scratchSeed_;
+  bool repeating_; ///< its results mean nothing, only how it ends
+  std::uint32_t lastBlocks_;
   unsigned races_; ///< 0: none, 1: within a block, 2: across blocks too
   std::vector<std::uint64_t> unwritten_;
 };

@@ -149,6 +149,10 @@ public:
     const std::string text = modules_.at(module);
     ++runs;
     limit = options.limit;
+    if (options.repeating) {
+      ++wideRuns;
+      return has(text, "NARROW") ? failed(RunStatus::Fault, "illegal address") : RunOutcome();
+    }
     if (!breaksAt.empty() && has(text, breaksAt.c_str()))
       lost_ = "the GPU fell off the bus";
     KOPT_CHECK(check());
@@ -322,7 +326,7 @@ public:
   void prepareRenewals(unsigned count) override { prepared = count; }
   std::string lost() const override { return lost_; }
 
-  int runs = 0, profiles = 0;
+  int runs = 0, profiles = 0, wideRuns = 0;
   int jumpsEvery = 0;                ///< so many runs: a result is a little else; 0: never
   std::optional<Duration> limit;     ///< of the last run
   std::vector<double> timingBudgets; ///< seconds of each call of time()

@@ -339,7 +339,9 @@ void RunnerClient::unloadRemote(ModuleId id) {
 Result<RunOutcome> RunnerClient::run(ModuleId id, const Launch &launch, const RunOptions &options) {
   if (options.freshModule)
     unloadRemote(id);
-  KOPT_TRY(const SharedBuffers::Places places, shared_.prepare(options.slot, launch.buffers));
+  KOPT_TRY(
+      const SharedBuffers::Places places,
+      shared_.prepare(options.slot, options.repeating ? std::vector<Buffer>() : launch.buffers));
   LaunchContents descriptors(places.descriptors);
   KOPT_CHECK(descriptors.addContents(launch));
   RunOutcome outcome;
@@ -357,6 +359,8 @@ Result<RunOutcome> RunnerClient::run(ModuleId id, const Launch &launch, const Ru
         request.add("schedule", options.scheduleSeed);
         request.add("jitter", options.jitter);
         request.add("scratch", options.poisonSeed);
+        request.add("repeating", std::uint64_t(options.repeating));
+        request.add("last_blocks", options.lastBlocks);
         request.addList("skip", options.skip);
         request.addList("out", places.paths);
         // Outputs that stay poisoned need a second launch.
@@ -366,7 +370,7 @@ Result<RunOutcome> RunnerClient::run(ModuleId id, const Launch &launch, const Ru
       }));
   outcome.status = reply.status;
   outcome.detail = reply.detail;
-  if (reply.status != RunStatus::Ok)
+  if (reply.status != RunStatus::Ok || options.repeating)
     return outcome;
   outcome.buffers = paths(places.paths);
   for (const std::string &count : reply.message.list("unwritten"))

@@ -5,9 +5,9 @@
 #pragma once
 
 #include "driver/device/Runner.h"
-#include "driver/judge/checks/CheckList.h"
 #include "driver/judge/checks/CompareBuffers.h"
 #include "driver/model/Candidate.h"
+#include "driver/model/CheckList.h"
 #include "driver/model/Trial.h"
 #include "driver/model/TuneDeclaration.h"
 

@@ -10,7 +10,6 @@
 #include "driver/workload/derived/CapturedLaunches.h"
 #include "driver/workload/derived/LaunchFamily.h"
 #include "driver/workload/derived/OtherScalars.h"
-#include "driver/workload/derived/Requirements.h"
 
 #include <algorithm>
 #include <cmath>
@@ -561,7 +560,7 @@ std::optional<std::string> brokenThere(const CheckContext &context, const Candid
   Bindings values = launch.bindings;
   for (const auto &[name, value] : candidate.constants)
     values[name] = value;
-  return Requirements(&*declaration, realsOf(sourceOf(context.subject()), launch)).broken(values);
+  return brokenRequirement(sourceOf(context.subject()), launch, std::move(values));
 }
 
 } // namespace

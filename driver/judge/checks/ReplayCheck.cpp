@@ -3,6 +3,7 @@
 #include "driver/judge/checks/DerivedOptions.h"
 #include "driver/judge/checks/DerivedReplays.h"
 #include "driver/judge/checks/OwnLaunchSizes.h"
+#include "driver/judge/checks/WideIndexCheck.h"
 #include "driver/support/Hash.h"
 #include "driver/support/Text.h"
 
@@ -86,7 +87,8 @@ private:
       return made + "if no caller uses such numbers, say so, as in require n % 128 == 0";
     case Derivation::Alignment:
       return made + "pointers may have any alignment that their type allows, and may be equal "
-                    "where a launch passes equal ones";
+                    "where a launch passes equal ones; if all callers pass aligned ones, say so, "
+                    "as in require in % 16 == 0";
     }
     return made;
   }
@@ -94,12 +96,11 @@ private:
   Result<std::optional<Failure>> checkAll(CheckContext &context, Examination &seen,
                                           CheckRecord &record) {
     std::vector<const DerivedReplays::Replay *> ran;
-    bool isAdvised = false; // one warning is enough; on a GPU each such failure costs a context
     std::vector<NotDerived> refused;
     std::size_t left = 0;
     for (std::size_t i = 0; i < replays_->replays().size(); ++i) {
       const DerivedReplays::Replay &replay = replays_->replays()[i];
-      if (replay.derived.kind != kind_ || (replay.derived.advisory && isAdvised) ||
+      if (replay.derived.kind != kind_ ||
           (replay.derived.isPart && !context.runner().device().modelled))
         continue;
       if (seen.depth == Depth::Search && i >= replays_->inSearch()) {
@@ -135,12 +136,8 @@ private:
         continue;
       }
       ran.push_back(&replay);
-      if (!failure)
-        continue;
-      if (!replay.derived.advisory || failure->verdict != Verdict::RunFailed)
+      if (failure)
         return failure;
-      advise(*failure, seen.trial);
-      isAdvised = true;
     }
     std::vector<const NotDerived *> missing;
     for (const NotDerived &item : replays_->missing())
@@ -166,9 +163,11 @@ private:
       record.detail += fmt::format(", {} more run only for winners", left);
     if (!missing.empty())
       record.detail += "; not run: " + inWords(missing);
-    return kind_ == Derivation::Sizes && isAll
-               ? checkOwnLaunchSizes(context, *replays_, assurance_, seen, record)
-               : Result<std::optional<Failure>>(std::nullopt);
+    if (kind_ != Derivation::Sizes || !isAll)
+      return std::nullopt;
+    KOPT_TRY(auto failure, checkOwnLaunchSizes(context, *replays_, assurance_, seen, record));
+    return failure || seen.depth == Depth::Search ? std::move(failure)
+                                                  : wideIndices_.ask(context, seen, record);
   }
 
   /// Runs the candidate's launch and compares it with the original's results. If they differ, tries
@@ -191,16 +190,6 @@ private:
     return wider ? compareWithin(*wider) : Result<std::optional<Failure>>(std::move(failure));
   }
 
-  /// Warns that the candidate needs better aligned pointers than the original. It is still right if
-  /// no caller passes other ones.
-  static void advise(const Failure &failure, Trial &trial) {
-    trial.findings.push_back(
-        {"alignment", Severity::Warning,
-         "the candidate needs better aligned pointers than the original: " + failure.reason +
-             "; do not use it if callers pass pointers into the middle of an allocation",
-         ""});
-  }
-
   /// Runs a launch that is chosen, and its inputs drawn, after the candidate was frozen. For sizes
   /// and scalars also runs one with newly drawn values.
   Result<std::optional<Failure>>
@@ -212,8 +201,6 @@ private:
       const std::uint64_t seed =
           mixed(seen.freshSeed + std::uint64_t(kind_), std::uint64_t(draw)) | 1;
       const DerivedReplays::Replay &replay = *ran[mixed(seed, 0) % ran.size()];
-      if (replay.derived.advisory)
-        continue;
       if (kind_ == Derivation::Scalars || kind_ == Derivation::Sizes) {
         KOPT_TRY(auto failure, checkDrawn(context, seen, replay.derived.launch, seed, refused));
         if (failure)
@@ -277,6 +264,7 @@ private:
   Derivation kind_;
   std::shared_ptr<DerivedReplays> replays_;
   AssurancePolicy assurance_;
+  WideIndexCheck wideIndices_; ///< for sizes
 };
 
 } // namespace

@@ -9,7 +9,6 @@
 #include "driver/workload/derived/InPlaceUse.h"
 #include "driver/workload/derived/LaunchFamily.h"
 #include "driver/workload/derived/OtherScalars.h"
-#include "driver/workload/derived/Requirements.h"
 
 #include <algorithm>
 #include <cmath>
@@ -51,8 +50,7 @@ public:
 
 private:
   DerivedLaunch *add(Derivation kind, std::string title, Launch launch) {
-    const Requirements required(source_.declaration, realsOf(source_, launch));
-    if (const auto broken = required.broken(launch.bindings)) {
+    if (const auto broken = brokenRequirement(source_, launch, launch.bindings)) {
       out_.missing.push_back(
           {kind, std::move(title), fmt::format("'require {}' does not hold there", *broken)});
       return nullptr;
@@ -413,24 +411,16 @@ private:
     std::vector<std::uint64_t> further = elements;
     for (std::uint64_t &bytes : further)
       bytes = bytes == 0 ? 0 : (255 / bytes + 1) * bytes;
-    // A program that passes pointers into the middle of an allocation may pass other such pointers.
-    const bool isInside = std::ranges::any_of(launch_.arguments, [](const Argument &argument) {
-      const auto *pointer = std::get_if<BufferArg>(&argument);
-      return pointer && pointer->offset % 256 != 0;
-    });
-    const auto shift = [&](const std::string &title, const std::vector<std::uint64_t> &by) {
-      if (DerivedLaunch *added = add(Derivation::Alignment, title, shifted(by)))
-        added->advisory = !isInside;
-    };
     add(Derivation::Alignment, "pointers 256 bytes further", shifted(further));
-    shift("pointers one element further", elements);
+    add(Derivation::Alignment, "pointers one element further", shifted(elements));
     const auto several = std::ranges::count_if(elements, [](std::uint64_t of) { return of != 0; });
     for (std::size_t b = 0, shown = 0; several > 1 && b < elements.size(); ++b) {
       if (elements[b] == 0 || ++shown > kMostAlone)
         continue;
       std::vector<std::uint64_t> alone(elements.size(), 0);
       alone[b] = elements[b];
-      shift(fmt::format("'{}' alone one element further", launch_.buffers[b].name), alone);
+      add(Derivation::Alignment,
+          fmt::format("'{}' alone one element further", launch_.buffers[b].name), shifted(alone));
     }
     addInPlace();
   }

@@ -7,7 +7,6 @@
 #include "driver/workload/derived/InPlaceUse.h"
 #include "driver/workload/derived/LaunchFamily.h"
 #include "driver/workload/derived/OtherScalars.h"
-#include "driver/workload/derived/Requirements.h"
 
 #include <algorithm>
 #include <bit>
@@ -74,23 +73,18 @@ private:
   }
 
   /// Adds a launch and returns it; if it cannot be made, notes why and returns null.
-  DerivedLaunch *add(Derivation kind, std::string title, Result<Launch> launch,
-                     bool advisory = false) {
+  DerivedLaunch *add(Derivation kind, std::string title, Result<Launch> launch) {
     if (!launch) {
       out_.missing.push_back({kind, std::move(title), launch.error().what});
       return nullptr;
     }
-    const Requirements required(source_.declaration, realsOf(source_, *launch));
-    if (const auto broken = required.broken(launch->bindings)) {
+    if (const auto broken = brokenRequirement(source_, *launch, launch->bindings)) {
       out_.missing.push_back(
           {kind, std::move(title), fmt::format("'require {}' does not hold there", *broken)});
       return nullptr;
     }
     launch->name = fmt::format("{} ({})", declared_.name, title);
-    DerivedLaunch &added =
-        out_.launches.emplace_back(DerivedLaunch{kind, std::move(title), std::move(*launch)});
-    added.advisory = advisory;
-    return &added;
+    return &out_.launches.emplace_back(DerivedLaunch{kind, std::move(title), std::move(*launch)});
   }
 
   void addSizes() {
@@ -446,15 +440,8 @@ private:
     for (const std::uint64_t bytes : {256, 768}) // allocations begin at multiples of 256 or 512
       add(Derivation::Alignment, fmt::format("pointers {} bytes further", bytes),
           shifted(base_, [&](const Buffer &) { return bytes; }));
-    // Callers that do pointer arithmetic pass such pointers; for other callers this is not known.
-    bool arithmetic = false;
-    if (const LaunchSite *at = site())
-      for (std::size_t i = 0; i < base_.arguments.size() && i < at->args.size(); ++i)
-        arithmetic |= std::holds_alternative<BufferArg>(base_.arguments[i]) &&
-                      at->args[i].find_first_of("+-[") != std::string::npos;
     const auto anElement = [&](const Buffer &buffer) { return alignmentOf(buffer); };
-    add(Derivation::Alignment, "pointers one element further", shifted(base_, anElement),
-        !arithmetic);
+    add(Derivation::Alignment, "pointers one element further", shifted(base_, anElement));
     // `n is a multiple of 4 && a is aligned && b is aligned`: a later condition is evaluated only
     // if the earlier ones hold.
     const auto withSizes = [&](auto change) {
@@ -468,16 +455,14 @@ private:
     for (const Buffer &alone : base_.buffers)
       if (even && base_.buffers.size() > 1 && alone.symbol.empty())
         add(Derivation::Alignment, fmt::format("'{}' alone one element further", alone.name),
-            shifted(*even,
-                    [&](const Buffer &buffer) {
-                      return buffer.name == alone.name ? alignmentOf(buffer) : 0;
-                    }),
-            !arithmetic);
+            shifted(*even, [&](const Buffer &buffer) {
+              return buffer.name == alone.name ? alignmentOf(buffer) : 0;
+            }));
     // Fewer elements than there are before the next aligned one.
     if (const auto one = withSizes([](std::int64_t) { return std::int64_t(1); });
         one && !small_.empty())
       add(Derivation::Alignment, "one element, at pointers one element further",
-          shifted(*one, anElement), !arithmetic);
+          shifted(*one, anElement));
     addAliases();
     if (auto made = usedInPlace(source_.specialization, base_))
       if (DerivedLaunch *added = add(made->kind, made->title, std::move(made->launch)))

@@ -21,9 +21,6 @@ struct DerivedLaunch {
   Launch launch;          ///< the baseline's launch; its weight is unused
   bool nonFinite = false; ///< its inputs contain infinities and NaNs; with other inputs the
                           ///< original produces none
-  /// Callers may never pass such pointers: a candidate that cannot run on it gets a warning, and
-  /// one that runs must be right.
-  bool advisory = false;
   /// Valid only if the original has the same results where the two buffers are apart: then the
   /// kernel may be used in place.
   struct InPlace {

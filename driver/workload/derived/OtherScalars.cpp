@@ -55,6 +55,15 @@ Reals realsOf(const DerivationSource &source, const Launch &launch) {
   return reals;
 }
 
+std::optional<std::string> brokenRequirement(const DerivationSource &source, const Launch &launch,
+                                             Bindings values) {
+  const std::vector<KernelParam> &params = source.specialization.params;
+  for (std::size_t i = 0; i < std::min(params.size(), launch.arguments.size()); ++i)
+    if (const auto *pointer = std::get_if<BufferArg>(&launch.arguments[i]))
+      values.try_emplace(params[i].name, std::int64_t(pointer->offset));
+  return Requirements(source.declaration, realsOf(source, launch)).broken(values);
+}
+
 std::vector<std::int64_t> modesOf(const DerivationSource &source, const std::string &name) {
   constexpr std::size_t kMostModes = 12;
   std::set<std::int64_t> modes;

@@ -20,6 +20,12 @@ std::string describe(const std::map<std::string, std::int64_t> &values);
 /// without those that its bindings hold as they are.
 Reals realsOf(const DerivationSource &source, const Launch &launch);
 
+/// The first of the user's requirements that does not hold for the launch; nothing if all hold.
+/// `values` are the launch's bindings, or these and others. A pointer's name stands for its
+/// address: its distance from the beginning of its buffer, which is aligned to 256 bytes.
+std::optional<std::string> brokenRequirement(const DerivationSource &source, const Launch &launch,
+                                             Bindings values);
+
 /// The values that the kernel compares the parameter with, at most a dozen.
 std::vector<std::int64_t> modesOf(const DerivationSource &source, const std::string &name);
 

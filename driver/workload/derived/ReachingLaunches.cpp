@@ -5,7 +5,6 @@
 #include "driver/workload/derived/CapturedLaunches.h"
 #include "driver/workload/derived/LaunchFamily.h"
 #include "driver/workload/derived/OtherScalars.h"
-#include "driver/workload/derived/Requirements.h"
 
 #include <algorithm>
 #include <cmath>
@@ -118,7 +117,7 @@ public:
 private:
   void add(Derivation kind, std::string title, Launch launch, bool isUnbounded = false) {
     if (launches_.size() == count_ || !titles_.insert(title).second ||
-        Requirements(source_.declaration, realsOf(source_, launch)).broken(launch.bindings))
+        brokenRequirement(source_, launch, launch.bindings))
       return;
     launch.name = fmt::format("{} ({})", launch_.name, title);
     launches_.push_back({kind, std::move(title), std::move(launch)});

@@ -5,7 +5,6 @@
 #include "driver/workload/derived/CapturedNumbers.h"
 #include "driver/workload/derived/LaunchFamily.h"
 #include "driver/workload/derived/OtherScalars.h"
-#include "driver/workload/derived/Requirements.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -46,8 +45,7 @@ public:
   /// Nothing if there is no such launch, or a GPU would refuse it for the original.
   std::optional<Launch> at(double times) const {
     std::optional<Launch> made = make_(valuesAt(times));
-    if (!made ||
-        Requirements(source_.declaration, realsOf(source_, *made)).broken(made->bindings) ||
+    if (!made || brokenRequirement(source_, *made, made->bindings) ||
         whyNotLaunched(source_.kernel, *made, Candidate()))
       return std::nullopt;
     return made;

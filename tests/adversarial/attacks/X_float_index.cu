@@ -9,7 +9,7 @@ KOPT_TUNE("arg n = 12000", "arg factor = 1.5", "extent in = n", "extent out = n"
 __global__ void copyScale(const float *in, float *out, float factor, int n) {
   float f = blockIdx.x * 128.0f + threadIdx.x;
   int i = int(f);
-  if (4 * i + 3 < n) {
+  if (4 * i + 3 < n && (size_t(in) | size_t(out)) % 16 == 0) {
     float4 v = reinterpret_cast<const float4 *>(in)[i];
     reinterpret_cast<float4 *>(out)[i] = make_float4(factor * v.x, factor * v.y, factor * v.z, factor * v.w);
   } else {

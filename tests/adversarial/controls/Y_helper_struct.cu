@@ -12,7 +12,7 @@ struct Scale {
 KOPT_TUNE("arg n = 12000", "arg factor = 1.5", "extent in = n", "extent out = n")
 __global__ void copyScale(const float *in, float *out, float factor, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (8 * i + 7 < n) {
+  if (8 * i + 7 < n && (size_t(in) | size_t(out)) % 16 == 0) {
     Scale scale{factor};
     float4 v = reinterpret_cast<const float4 *>(in)[2 * i], w = reinterpret_cast<const float4 *>(in)[2 * i + 1];
     reinterpret_cast<float4 *>(out)[2 * i] = scale.of(v);

@@ -5,10 +5,12 @@
 #include "driver/workload/derived/CapturedContents.h"
 #include "driver/workload/derived/CapturedNumbers.h"
 #include "driver/workload/derived/Requirements.h"
+#include "driver/workload/derived/WideIndices.h"
 #include "runtime/trace/Contents.h"
 
 #include <algorithm>
 #include <cstring>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <set>
 
@@ -352,6 +354,17 @@ TEST_F(CapturedLaunchesTest, OfTwoEqualNumbersOneGrowsAMatrixOnce) {
   EXPECT_LT(larger->buffers[0].bytes, 4u * 4 * kN * 4 * kN);
 }
 
+TEST_F(CapturedLaunchesTest, TwoSizesOfAMatrixReachIndicesOfMoreThan32Bits) {
+  launch_.buffers[3].holdsPointers = false;
+  launch_.buffers[0].bytes = 4u * kN * kN;
+  const auto wide = wideIndexLaunches({kernel_, specialization_, &declaration_}, launch_);
+  ASSERT_EQ(wide.size(), 1u);
+  const std::int64_t n = integer(wide[0].launch, 6), ld = integer(wide[0].launch, 7);
+  EXPECT_GE(wide[0].launch.buffers[0].bytes / 4, kWideElements);
+  EXPECT_GE(n * ld, std::int64_t(kWideElements) / 2) << wide[0].title;
+  EXPECT_EQ(wide[0].launch.grid.x, std::uint32_t((n + 127) / 128));
+}
+
 TEST_F(CapturedLaunchesTest, NothingGrowsWhereAddressesWouldHaveToMove) {
   const DerivedLaunches all = derive();
   EXPECT_TRUE(std::ranges::none_of(
@@ -485,10 +498,16 @@ TEST_F(CapturedLaunchesTest, PointersGoFurtherInMoreMemory) {
         EXPECT_EQ(derived.launch.buffers[b].fill.low, double(offset));
       EXPECT_EQ(derived.launch.buffers[b].fill.path, launch_.buffers[b].fill.path);
     }
-  EXPECT_FALSE(moved[0].advisory);
-  EXPECT_TRUE(moved[1].advisory);
-  std::get<BufferArg>(launch_.arguments[0]).offset = 4; // the program does so itself
-  EXPECT_FALSE(derive(Derivation::Alignment)[1].advisory);
+}
+
+TEST_F(CapturedLaunchesTest, PointersStayAlignedAsRequired) {
+  declaration_.requirements = {fmt::format("{} % 16 == 0", specialization_.params[0].name)};
+  std::size_t moved = 0;
+  for (const DerivedLaunch &derived : derive(Derivation::Alignment)) {
+    EXPECT_EQ(std::get<BufferArg>(derived.launch.arguments[0]).offset % 16, 0u);
+    moved += std::get<BufferArg>(derived.launch.arguments[1]).offset % 16 != 0;
+  }
+  EXPECT_GT(moved, 0u); // another pointer alone
 }
 
 TEST_F(CapturedLaunchesTest, APartIsTheFirstBlocks) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each check of the list alone: what it refuses, that it lets a good candidate pass, where it does
 // not run, and that nothing else refuses the same where it is left out.
-#include "driver/judge/checks/CheckList.h"
+#include "driver/model/CheckList.h"
 #include "unit/judge/JudgeFixture.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/judge/checks/CheckList.h"
+#include "driver/model/CheckList.h"
 
 #include "driver/support/Text.h"
 

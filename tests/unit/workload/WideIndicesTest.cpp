@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/derived/WideIndices.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+using namespace kopt;
+
+namespace {
+
+/// scale(in, out, rows, columns): a block for each row.
+class WideIndicesTest : public testing::Test {
+protected:
+  WideIndicesTest() {
+    LaunchSite site;
+    site.symbol = specialization_.symbol = "scale";
+    site.geometry = GeometryKind::Symbolic;
+    site.grid = {"rows", "1", "1"};
+    site.block = {"128", "1", "1"};
+    site.variables = {"rows", "columns"};
+    site.args = {"in", "out", "rows", "columns"};
+    kernel_.launches = {site};
+    specialization_.params = {
+        {"in", "const float *", ParamKind::Pointer, 8, 8, "f32", 1, 4, true, false},
+        {"out", "float *", ParamKind::Pointer, 8, 8, "f32", 1, 4, false, false},
+        {"rows", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false},
+        {"columns", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false}};
+    declaration_.arguments = {{"rows", "100"}, {"columns", "96"}};
+    declaration_.extents = {{"in", "rows * columns"}, {"out", "rows * columns"}};
+  }
+
+  std::vector<DerivedLaunch> wide() {
+    const auto launch = buildLaunch(kernel_, specialization_, declaration_,
+                                    launchesOn(declaration_, DeviceKind::Cuda).front());
+    EXPECT_TRUE(launch) << launch.error().what;
+    return wideIndexLaunches({kernel_, specialization_, &declaration_}, *launch);
+  }
+
+  KernelSpec kernel_;
+  Specialization specialization_;
+  TuneDeclaration declaration_;
+};
+
+TEST_F(WideIndicesTest, EachSizeAloneGivesEnoughElementsAndFewMore) {
+  const auto launches = wide();
+  ASSERT_EQ(launches.size(), 2u);
+  for (const DerivedLaunch &one : launches) {
+    EXPECT_EQ(one.kind, Derivation::Sizes);
+    const std::uint64_t elements = one.launch.buffers[1].bytes / 4;
+    EXPECT_GE(elements, kWideElements) << one.title;
+    EXPECT_LT(elements, kWideElements + 1000) << one.title;
+    EXPECT_EQ(one.launch.bindings.at("rows") == 100, one.launch.bindings.at("columns") != 96);
+  }
+  EXPECT_EQ(launches[0].launch.grid.x, std::uint32_t(launches[0].launch.bindings.at("rows")));
+}
+
+TEST_F(WideIndicesTest, ASizeStaysWithinItsTypeItsGridAndTheRequirements) {
+  declaration_.extents = {{"in", "rows"}, {"out", "rows"}};
+  EXPECT_TRUE(wide().empty()) << "an int has no more than 2^31";
+  specialization_.params[2] = {"rows", "long", ParamKind::Scalar, 8, 8, "i64", 1, 0, false, false};
+  EXPECT_TRUE(wide().empty()) << "a grid has no more than 2^31 blocks";
+  kernel_.launches[0].grid = {"(rows + 127) / 128", "1", "1"};
+  ASSERT_EQ(wide().size(), 1u);
+  EXPECT_EQ(wide()[0].launch.bindings.at("rows"), std::int64_t(kWideElements));
+  kernel_.launches[0].grid = {"1", "(rows + 127) / 128", "1"};
+  EXPECT_TRUE(wide().empty()) << "65535 blocks along y";
+  kernel_.launches[0].grid = {"(rows + 127) / 128", "1", "1"};
+  declaration_.requirements = {"rows < 1000000"};
+  EXPECT_TRUE(wide().empty());
+}
+
+} // namespace
