@@ -8,6 +8,7 @@
 #include "driver/judge/checks/CompareBuffers.h"
 #include "driver/support/Log.h"
 #include "driver/workload/WorkloadBuilder.h"
+#include "driver/workload/derived/CapturedLaunches.h"
 
 #include <algorithm>
 #include <chrono>
@@ -98,6 +99,30 @@ Status DeviceJudge::acceptRaces(std::size_t index, const std::string &what) {
   return {};
 }
 
+/// Where a captured launch changes nothing, as one that adds zeros does: gives it drawn contents on
+/// which it does. Returns false if there are none.
+Result<bool> DeviceJudge::drawContents(std::size_t index, std::set<std::string> &read) {
+  constexpr std::size_t kMost = 4;
+  Launch &launch = context_.baseline().launches[index];
+  const Launch captured = launch;
+  std::vector<Launch> drawn = withDrawnContents(sourceOf(subject()), captured);
+  drawn.resize(std::min(drawn.size(), kMost));
+  for (Launch &other : drawn) {
+    launch.buffers = std::move(other.buffers);
+    KOPT_TRY(const auto ran,
+             context_.tryExpect(launch, context_.options(options_.seed, kPoison, index, "drawn")));
+    if (!ran)
+      continue;
+    KOPT_TRY(const bool writes, findPureOutputs(context_, index, *ran, read));
+    if (writes) {
+      drawnLaunches_.insert(launch.name);
+      return true;
+    }
+  }
+  launch = captured;
+  return false;
+}
+
 Status DeviceJudge::classifyBuffers() {
   context_.baselineSeconds.clear();
   std::set<std::string> read; // buffers whose old contents the kernel reads
@@ -121,7 +146,10 @@ Status DeviceJudge::classifyBuffers() {
     KOPT_TRY(const Expected reference, first ? Result<Expected>(std::move(*first))
                                              : expect(i, options_.seed, kPoison, "second"));
     context_.baselineSeconds.push_back(reference.ownSeconds());
-    KOPT_TRY(const bool writes, findPureOutputs(context_, i, reference, read));
+    KOPT_TRY(bool writes, findPureOutputs(context_, i, reference, read));
+    if (!writes && isCaptured(launch)) {
+      KOPT_TRY(writes, drawContents(i, read));
+    }
     if (!writes)
       return makeError(ErrorCode::BaselineFailed,
                        fmt::format("kernel '{}' writes to none of its buffers in launch '{}'",
@@ -198,6 +226,12 @@ Result<bool> DeviceJudge::learnVariation(std::size_t index, int repeats) {
 
 /// Reports what learnVariation() and classifyBuffers() learnt of a launch.
 void DeviceJudge::reportVariation(const Launch &launch, Trial &trial) {
+  if (drawnLaunches_.contains(launch.name))
+    addWorkloadGap("outputs",
+                   fmt::format("the original changes nothing in launch '{}' with the contents that "
+                               "the program gave it, so it has drawn ones",
+                               launch.name),
+                   trial);
   if (launch.readsUnsetShared)
     addWorkloadGap("outputs",
                    fmt::format("the original reads shared memory that it did not set in launch "

@@ -111,6 +111,7 @@ private:
   Status loadBaseline(const Built &built, Trial &trial);
   Status acceptRaces(std::size_t index, const std::string &what);
   Status classifyBuffers();
+  Result<bool> drawContents(std::size_t index, std::set<std::string> &read);
   Status checkRepeatability(Trial &trial);
   Result<Expected> expectInOtherOrder(std::size_t launch);
   Result<bool> learnVariation(std::size_t launch, int repeats);
@@ -149,7 +150,8 @@ private:
   std::map<std::size_t, Counters> timedCounters_; ///< by launch, for the module timed last
   std::map<std::size_t, std::vector<LineCost>> timedLines_; ///< as timedCounters_
   ModuleId timedModule_ = 0;
-  std::string race_;                            ///< of the original, which is accepted
+  std::string race_;                    ///< of the original, which is accepted
+  std::set<std::string> drawnLaunches_; ///< names of launches with drawn contents for captured ones
   std::set<std::string> throttled_, otherLoad_; ///< what disturbed the current timing
   std::unique_ptr<JobQueue> compilers_;         ///< last, as its jobs use the other members
 };

@@ -202,7 +202,9 @@ public:
       else
         out = values;
     }
-    if (!has(text, "NOOP")) {
+    const bool isIdle = has(text, "NOOP") ||
+                        (has(text, "ADDS") && launch.buffers.at(0).fill.kind == FillKind::Captured);
+    if (!isIdle) {
       const bool isConstant = has(text, "CONSTANT");
       const std::size_t computed =
           has(text, "COVERS") ? std::min<std::size_t>(out.size(), coveredBy(launch)) : out.size();
@@ -232,7 +234,7 @@ public:
     if (has(text, "CLOCK"))
       for (std::size_t i = 0; i < out.size(); ++i)
         out[i] = double(runs) * 1000 + double(i);
-    std::uint64_t unwritten = has(text, "NOOP") ? out.size() : 0;
+    std::uint64_t unwritten = isIdle ? out.size() : 0;
     if (has(text, "SKIPS") && options.jitter != 0)
       unwritten = 1;
     seeds_[module].insert(options.inputSeed);

@@ -461,6 +461,15 @@ DerivedLaunches deriveCaptured(const DerivationSource &source, const Launch &lau
   return CapturedDeriver(source, launch, most).run();
 }
 
+std::vector<Launch> withDrawnContents(const DerivationSource &source, const Launch &launch) {
+  std::vector<Launch> launches;
+  for (DerivedLaunch &derived : deriveCaptured(source, launch, 1).launches)
+    if (derived.kind == Derivation::Contents && !derived.nonFinite && !derived.maybeConditional &&
+        !derived.cancelling && !derived.isCoarse && !derived.isExtreme)
+      launches.push_back(std::move(derived.launch));
+  return launches;
+}
+
 std::optional<DerivedLaunch> drawCapturedSizes(const DerivationSource &source, const Launch &launch,
                                                std::uint64_t seed) {
   const CapturedNumbers numbers(source, launch);

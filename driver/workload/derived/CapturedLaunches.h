@@ -35,6 +35,10 @@ std::optional<DerivedLaunch> drawCapturedSizes(const DerivationSource &source, c
 std::optional<Launch> withCapturedInteger(const DerivationSource &source, const Launch &launch,
                                           const std::string &name, std::int64_t value);
 
+/// The captured launch with other contents like its own: first those that are constant, above all
+/// zeros, are replaced. For contents that leave the kernel nothing to do.
+std::vector<Launch> withDrawnContents(const DerivationSource &source, const Launch &launch);
+
 /// The launch with only the first blocks of its grid, as a rectangle of at most `blocks`. Nothing
 /// if it has no more than that, or if its blocks wait for each other.
 std::optional<Launch> withFirstBlocks(Launch launch, std::uint64_t blocks);

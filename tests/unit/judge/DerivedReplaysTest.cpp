@@ -88,6 +88,21 @@ TEST_F(CapturedJudge, EveryKindOfDerivedLaunchIsTried) {
   }
 }
 
+TEST_F(CapturedJudge, WhereTheCapturedContentsChangeNothingOthersAreDrawn) {
+  makeRunner(false);
+  Subject subject = captured();
+  subject.sliceText += " ADDS";
+  LocalJudge local = make(subject, {});
+  const auto baseline = local.baseline();
+  ASSERT_TRUE(baseline) << baseline.error().what;
+  EXPECT_TRUE(std::ranges::any_of(baseline->trial.findings, [](const Finding &finding) {
+    return finding.message.find("so it has drawn ones") != finding.message.npos;
+  }));
+  EXPECT_EQ(judge(local, "FAST ADDS").verdict, Verdict::Faster);
+  EXPECT_EQ(judge(local, "FAST ADDS WRONG").verdict, Verdict::WrongResult);
+  EXPECT_EQ(judge(local, "FAST NOOP").verdict, Verdict::WrongResult);
+}
+
 TEST_F(CapturedJudge, WhatIsWrongOnADerivedLaunchAloneIsRefused) {
   makeRunner(false);
   LocalJudge local = make(captured(), {});
