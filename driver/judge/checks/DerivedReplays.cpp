@@ -15,6 +15,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
+#include <regex>
 #include <set>
 #include <tuple>
 
@@ -72,6 +73,13 @@ std::vector<DerivedLaunch> inTurn(std::vector<DerivedLaunch> launches) {
   for (const auto &[turn, index] : order)
     sorted.push_back(std::move(launches[index]));
   return sorted;
+}
+
+/// True if the kernel's text treats infinities or NaNs by themselves.
+bool treatsNonFinite(const std::string &text) {
+  static const std::regex names(
+      R"(\b_*(is(inf|nan|finite)\w*|INFINITY|NAN|HUGE_VALF?|infinity|quiet_NaN)\b)");
+  return std::regex_search(text, names);
 }
 
 std::uint64_t outputBytes(const Launch &launch) {
@@ -195,6 +203,8 @@ Status DerivedReplays::learn(CheckContext &context) {
                                            isOfCaptured_ ? kSmallProblem : kMost);
   missing_ = std::move(derived.missing);
   if (isOfCaptured_) {
+    if (treatsNonFinite(context.subject().sliceText)) // most telling there
+      std::ranges::stable_partition(derived.launches, &DerivedLaunch::nonFinite);
     derived.launches = inTurn(std::move(derived.launches));
     inSearch_ = mostReplays(context, GpuSeconds::replays(Depth::Search), kFewestInSearch);
   }

@@ -413,6 +413,21 @@ Fill CapturedNumbers::filled(std::size_t index, std::uint64_t bytes) const {
 }
 
 std::optional<Launch> CapturedNumbers::larger(const Values &changed) const {
+  return grown(with(changed),
+               [&](std::uint64_t elements) { return elementsWith(elements, changed); });
+}
+
+std::optional<Launch> CapturedNumbers::inProportion(const Values &changed) const {
+  Launch made = with(changed);
+  const double growth = double(made.threads()) / double(launch_.threads());
+  return grown(std::move(made), [&](std::uint64_t elements) {
+    return std::uint64_t(std::ceil(double(elements) * growth));
+  });
+}
+
+/// The launch in larger memory; `grow` gives the elements of a buffer from those that it had.
+std::optional<Launch>
+CapturedNumbers::grown(Launch made, const std::function<std::uint64_t(std::uint64_t)> &grow) const {
   if (!isAtSite())
     return std::nullopt;
   std::vector<std::optional<std::uint64_t>> offsets(launch_.buffers.size());
@@ -427,7 +442,6 @@ std::optional<Launch> CapturedNumbers::larger(const Values &changed) const {
       return std::nullopt;
     offsets[pointer.buffer] = pointer.offset;
   }
-  Launch made = with(changed);
   for (std::size_t b = 0; b < made.buffers.size(); ++b) {
     Buffer &buffer = made.buffers[b];
     if (buffer.holdsPointers)
@@ -438,7 +452,7 @@ std::optional<Launch> CapturedNumbers::larger(const Values &changed) const {
     const std::uint64_t width = type ? type->bytes : elementBytes(buffer.scalar);
     const std::uint64_t offset = offsets[b].value_or(0);
     const std::uint64_t elements = (buffer.bytes - std::min(buffer.bytes, offset)) / width;
-    const std::uint64_t bytes = offset + elementsWith(elements, changed) * width;
+    const std::uint64_t bytes = offset + grow(elements) * width;
     if (bytes <= buffer.bytes)
       continue;
     const Fill fill = filled(b, bytes);

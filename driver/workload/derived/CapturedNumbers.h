@@ -5,6 +5,7 @@
 
 #include "driver/workload/derived/DerivedLaunches.h"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -41,6 +42,9 @@ public:
   /// of a buffer, or addresses in memory, would have to move.
   std::optional<Launch> larger(const Values &changed) const;
 
+  /// As larger(), but each buffer grows as the number of threads does, which may be too little.
+  std::optional<Launch> inProportion(const Values &changed) const;
+
   /// A host variable of unknown value that every launch site computes the block or its shared
   /// memory from, as `n` in `n / 4`: with other integers the block would have to be another. Empty
   /// if there is none, if the launch follows its launch site's expressions, or if the user's `arg`
@@ -75,6 +79,8 @@ private:
   std::optional<std::uint64_t> elementsOf(std::size_t buffer) const;
   std::uint64_t elementsWith(std::uint64_t elements, const Values &changed) const;
   Fill filled(std::size_t buffer, std::uint64_t bytes) const;
+  std::optional<Launch> grown(Launch made,
+                              const std::function<std::uint64_t(std::uint64_t)> &grow) const;
 
   const DerivationSource &source_;
   const Launch &launch_;

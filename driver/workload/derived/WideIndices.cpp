@@ -103,7 +103,8 @@ std::vector<DerivedLaunch> wideIndexLaunches(const DerivationSource &source, con
   for (const std::string &name : numbers.deciding())
     deciding[name] = numbers.sizes().at(name);
   if (numbers.unknownInBlock().empty())
-    addFor(deciding, [&](const Values &wide) { return numbers.larger(numbers.allowed(wide)); });
+    addFor(deciding,
+           [&](const Values &wide) { return numbers.inProportion(numbers.allowed(wide)); });
   return launches;
 }
 

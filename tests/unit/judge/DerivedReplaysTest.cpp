@@ -9,6 +9,7 @@
 #include <cstring>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <numeric>
 #include <set>
 
 using namespace kopt;
@@ -101,6 +102,28 @@ TEST_F(CapturedJudge, WhereTheCapturedContentsChangeNothingOthersAreDrawn) {
   EXPECT_EQ(judge(local, "FAST ADDS").verdict, Verdict::Faster);
   EXPECT_EQ(judge(local, "FAST ADDS WRONG").verdict, Verdict::WrongResult);
   EXPECT_EQ(judge(local, "FAST NOOP").verdict, Verdict::WrongResult);
+}
+
+TEST_F(CapturedJudge, WhereTheKernelAsksForInfinitiesTheyComeFirst) {
+  for (const bool asks : {true, false}) {
+    makeRunner(false);
+    Subject subject = captured();
+    subject.sliceText += asks ? " isinf(x)" : "";
+    std::vector<float> values(subject.workload.launches[0].buffers[0].bytes / 4);
+    std::iota(values.begin(), values.end(), 1.f);
+    subject.workload.launches[0].buffers[0].fill.path = store(values);
+    JudgeOptions options;
+    options.mostDerived = 4; // one of each kind
+    bool isTried = false;
+    runner_->hangs = [&](const Launch &launch) {
+      isTried |= launch.buffers[0].fill.kind == FillKind::Special;
+      return false;
+    };
+    LocalJudge local = make(subject, options);
+    ASSERT_TRUE(local.baseline());
+    EXPECT_EQ(judge(local, "FAST").verdict, Verdict::Faster);
+    EXPECT_EQ(isTried, asks);
+  }
 }
 
 TEST_F(CapturedJudge, WhatIsWrongOnADerivedLaunchAloneIsRefused) {
