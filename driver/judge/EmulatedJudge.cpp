@@ -13,7 +13,7 @@ namespace kopt {
 namespace {
 
 /// The GPU replays all other derived launches; here it only matters how a launch runs.
-constexpr std::size_t kMostDerived = 3; // one for each kind
+constexpr std::size_t kMostDerived = 6; // one of each kind, and a second one of some
 /// Of a run of the original, about a quarter of a second: a launch that takes more is replaced by
 /// fewer of its blocks.
 constexpr std::uint64_t kMostInstructions = 50'000'000;

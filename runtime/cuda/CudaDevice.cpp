@@ -20,6 +20,10 @@ namespace {
 /// Shared memory that a kernel may use by default; more must be requested for each function.
 constexpr std::uint32_t kDefaultSharedLimit = 48 * 1024;
 
+/// Released memory is filled with this, and kept up to this part of the GPU's.
+constexpr unsigned kForgotten = 0xcbcbcbcb;
+constexpr std::uint64_t kKeptPart = 8;
+
 /// Errors that a candidate causes and after which every call on the context fails, so that the
 /// process must end.
 bool isKernelFault(CuResult result) {
@@ -245,19 +249,51 @@ Status CudaDevice::unload(std::uint32_t module) {
 }
 
 Status CudaDevice::allocate(std::size_t bytes, Address &out) {
+  const std::size_t needed = FreedMemory::rounded(bytes);
+  if (const auto known = freed_.take(needed)) {
+    out = known->address;
+    allocated_[out] = known->bytes;
+    return {};
+  }
   CuDevicePointer pointer = 0;
-  Status status = check(api_.memAlloc(&pointer, std::max<std::size_t>(bytes, 1)), "cuMemAlloc");
-  if (!status.ok())
+  Status status = check(api_.memAlloc(&pointer, needed), "cuMemAlloc");
+  if (status.code == StatusCode::NoMemory) {
+    if (Status freed = reduceFreed(0); !freed.ok())
+      return freed;
+    status = check(api_.memAlloc(&pointer, needed), "cuMemAlloc");
+  }
+  if (!status.ok()) {
     status.detail += " (" + std::to_string(bytes) + " bytes of " +
                      std::to_string(properties_.memoryBytes) + " on the device)";
+    return status;
+  }
   out = pointer;
-  return status;
+  allocated_[out] = needed;
+  return {};
+}
+
+Status CudaDevice::reduceFreed(std::uint64_t most) {
+  for (const FreedMemory::Block &block : freed_.reduce(most))
+    if (Status status = check(api_.memFree(block.address), "cuMemFree"); !status.ok())
+      return status;
+  return {};
 }
 
 Status CudaDevice::release(Address address) {
   if (const auto repeating = repeating_.extract(address))
     return releaseRepeating(repeating.mapped());
-  return check(api_.memFree(address), "cuMemFree");
+  const auto known = allocated_.find(address);
+  if (known == allocated_.end())
+    return {StatusCode::DeviceError, "release of an address that is not an allocation"};
+  const FreedMemory::Block block{address, known->second};
+  allocated_.erase(known);
+  // No later launch may find results there.
+  if (Status status = check(api_.memsetD32Async(address, kForgotten, block.bytes / 4, stream_),
+                            "cuMemsetD32Async");
+      !status.ok())
+    return status;
+  freed_.keep(block);
+  return reduceFreed(properties_.memoryBytes / kKeptPart);
 }
 
 Status CudaDevice::poison(Address to, const void *from, std::size_t bytes) {

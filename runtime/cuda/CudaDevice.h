@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runtime/cuda/DriverApi.h"
+#include "runtime/cuda/FreedMemory.h"
 #include "runtime/cuda/Nvml.h"
 #include "runtime/cuda/RangeProfiler.h"
 #include "runtime/device/Device.h"
@@ -71,6 +72,8 @@ private:
     std::size_t bytes = 0, mapped = 0; ///< of the middle third
     CuMemoryHandle memory = 0;
   };
+  /// Frees what was released until at most `most` bytes of it are left.
+  Status reduceFreed(std::uint64_t most);
   /// Takes back what there is of it.
   Status releaseRepeating(const Repeating &repeating);
 
@@ -146,6 +149,8 @@ private:
   CuStream stream_ = nullptr;
   CuEvent start_ = nullptr, stop_ = nullptr;
   std::map<Address, Repeating> repeating_;
+  std::map<Address, std::size_t> allocated_; ///< bytes by address
+  FreedMemory freed_;
   std::array<Stage, 4> stages_;
   bool stagesTried_ = false;
   std::size_t stackBytes_ = 0, defaultStackBytes_ = 0; ///< of each thread

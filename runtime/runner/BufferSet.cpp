@@ -15,6 +15,8 @@ namespace kopt::runtime {
 namespace {
 
 constexpr std::size_t kGuardBytes = 64 << 10;
+/// How far into its allocation a buffer begins at most, and the multiples of which it does.
+constexpr std::uint64_t kMostShift = 256 << 10, kShiftStep = 4096;
 
 /// Bytes of each guard zone on this device. None on the emulated device: it reports every access
 /// outside an allocation, reads included, and a guard zone would hide such accesses from it.
@@ -83,8 +85,6 @@ BufferSet::~BufferSet() {
     if (placed.pristine && device_.usable())
       device_.release(placed.pristine);
   }
-  if (spacer_ && device_.usable())
-    device_.release(spacer_);
 }
 
 std::uint64_t BufferSet::footprint(const Device &device, const std::vector<BufferSpec> &specs,
@@ -98,14 +98,12 @@ std::uint64_t BufferSet::footprint(const Device &device, const std::vector<Buffe
 
 Status BufferSet::allocate(bool pristine, std::uint64_t placement) {
   const Stages::Scope stage(stages_, "allocate");
-  // A driver answers equal requests with equal addresses, so an allocation of varying size comes
-  // first and shifts the buffers: its whole pages of 2 MiB shift large buffers, the remainder small
-  // ones. The emulated device hands out new addresses anyway.
-  if (placement != 0 && device_.properties().kind != "emulated")
-    if (Status status =
-            device_.allocate((placement % 5 << 21) + ((placement >> 8) % 255 + 1) * 4096, spacer_);
-        !status.ok())
-      return status;
+  // A GPU answers equal requests with equal addresses, so the buffers begin further in larger
+  // allocations. The emulated device hands out new addresses anyway.
+  const std::uint64_t shift = placement != 0 && device_.properties().kind != "emulated"
+                                  ? (placement % (kMostShift / kShiftStep) + 1) * kShiftStep
+                                  : 0;
+  const std::uint64_t room = shift > 0 ? kMostShift : 0;
   for (std::size_t i = 0; i < specs_.size(); ++i) {
     const std::uint64_t bytes = specs_[i].bytes;
     if (!specs_[i].contents.empty())
@@ -119,9 +117,10 @@ Status BufferSet::allocate(bool pristine, std::uint64_t placement) {
         return {StatusCode::LaunchFailed, status.detail}; // nobody lacks memory for anything else
       placed_[i].data = placed_[i].base;
     } else if (bytes + guardBytes_ > 0) {
-      if (Status status = device_.allocate(bytes + 2 * guardBytes_, placed_[i].base); !status.ok())
+      if (Status status = device_.allocate(bytes + 2 * guardBytes_ + room, placed_[i].base);
+          !status.ok())
         return status;
-      placed_[i].data = placed_[i].base + guardBytes_;
+      placed_[i].data = placed_[i].base + shift + guardBytes_;
     }
     if (specs_[i].address != 0 && placed_[i].data != 0)
       moves_.push_back(
@@ -185,6 +184,11 @@ bool BufferSet::isRepeating(std::size_t buffer) const {
   return specs_[buffer].repeats && specs_[buffer].bytes > kRepeatBytes;
 }
 
+Address BufferSet::guardOf(std::size_t buffer, bool after) const {
+  const Address data = placed_[buffer].data;
+  return after ? data + specs_[buffer].bytes : data - guardBytes_;
+}
+
 Status BufferSet::resetGuards(std::size_t buffer) {
   if (guardBytes_ == 0 || !specs_[buffer].symbol.empty() || isRepeating(buffer))
     return {};
@@ -192,7 +196,7 @@ Status BufferSet::resetGuards(std::size_t buffer) {
   for (const bool after : {false, true}) {
     drawPoison(poison_.seed, guardStream(buffer, after), poison_.inverted, 0, guardBytes_,
                bytes.data());
-    const Address at = after ? placed_[buffer].data + specs_[buffer].bytes : placed_[buffer].base;
+    const Address at = guardOf(buffer, after);
     if (Status status = device_.poison(at, bytes.data(), guardBytes_); !status.ok())
       return status;
   }
@@ -326,7 +330,7 @@ Status BufferSet::checkGuard(std::size_t buffer, bool after) {
   if (guardBytes_ == 0 || !specs_[buffer].symbol.empty())
     return {};
   std::vector<std::byte> found(guardBytes_), wanted(guardBytes_);
-  const Address at = after ? placed_[buffer].data + specs_[buffer].bytes : placed_[buffer].base;
+  const Address at = guardOf(buffer, after);
   if (Status status = device_.read(found.data(), at, guardBytes_); !status.ok())
     return status;
   drawPoison(poison_.seed, guardStream(buffer, after), poison_.inverted, 0, guardBytes_,

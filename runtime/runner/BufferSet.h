@@ -48,10 +48,9 @@ public:
   const std::vector<BufferSpec> &specs() const { return specs_; }
 
   /// Allocates the buffers. With `pristine`, also keeps copies of the in-place buffers on the
-  /// device, for restore(). `placement` shifts the addresses of the buffers, as far as the device
-  /// allows: it sets the size of an allocation that comes before them. LaunchFailed if a module
-  /// lacks a variable that the launch writes, or has it in another size; DeviceError if captured
-  /// contents cannot be read.
+  /// device, for restore(). `placement`, if not 0, shifts the addresses of the buffers: they begin
+  /// further in their allocations. LaunchFailed if a module lacks a variable that the launch
+  /// writes, or has it in another size; DeviceError if captured contents cannot be read.
   Status allocate(bool pristine, std::uint64_t placement = 0);
   /// Writes everything anew: inputs, in-place buffers, poisoned outputs and guard zones. All of it
   /// comes from the host, never from memory that a launch could have reached.
@@ -99,6 +98,7 @@ private:
   enum class Source { Contents, Poison };
 
   bool isRepeating(std::size_t buffer) const;
+  Address guardOf(std::size_t buffer, bool after) const;
   std::uint64_t guardStream(std::size_t buffer, bool after) const;
   /// Bytes [offset, offset + size) of a buffer's initial contents or poison, valid until the next
   /// use of scratch(1). Null, with failure_ set, if captured contents cannot be read.
@@ -120,7 +120,6 @@ private:
   std::vector<BufferSpec> specs_;
   std::uint64_t inputSeed_;
   Checks checks_;
-  Address spacer_ = 0;
   std::size_t guardBytes_;
   std::vector<std::uint32_t> modules_;
   std::vector<Move> moves_;

@@ -6,6 +6,7 @@
 #include "driver/workload/derived/WideIndices.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <regex>
 
@@ -15,6 +16,9 @@ namespace {
 constexpr Duration kWideLimit{2};            ///< of a run on a GPU
 constexpr std::uint64_t kLastThreads = 8192; ///< on the emulated device
 constexpr std::uint64_t kWideInstructions = 50'000'000;
+/// How far the candidate's part of the original's threads may be from that in the workload, for
+/// blocks at the ends of their grids.
+constexpr double kLikeBefore = 0.2;
 
 /// True if some integer of the kernel's text may number more than 2^31 elements. Otherwise the
 /// original would only fault, which costs a GPU's context.
@@ -65,10 +69,19 @@ Result<std::optional<Failure>> WideIndexCheck::ask(CheckContext &context, Examin
   const auto own = applyToDerived(context, seen.candidate, wide_->launch);
   if (!own)
     return std::nullopt; // the candidate's constants are not meant for that size
-  // A candidate whose threads do more has fewer blocks.
+  // A candidate whose threads do more has fewer blocks. One whose grid does not grow with the
+  // problem does other work in its last blocks than the original.
   const Launch &base = wide_->launch;
-  const double share = double(own->threads()) / double(base.threads()) *
-                       double(base.block.count()) / double(own->block.count());
+  const Launch &heaviest = context.baseline().launches[context.heaviest()];
+  const Launch &usual = seen.built.launches[context.heaviest()];
+  const auto shareOf = [](const Launch &candidate, const Launch &original) {
+    return double(candidate.threads()) / double(original.threads());
+  };
+  if (context.runner().device().modelled &&
+      std::abs(shareOf(*own, base) / shareOf(usual, heaviest) - 1) > kLikeBefore)
+    return std::nullopt;
+  const double share =
+      shareOf(*own, base) * double(base.block.count()) / double(own->block.count());
   KOPT_TRY(const RunOutcome outcome,
            context.runner().run(seen.built.module, *own, optionsOf(context, base, share)));
   if (outcome.status == RunStatus::Fault)

@@ -90,7 +90,7 @@ private:
                       name));
     addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t v) { return v - 1; }));
     addLarger();
-    for (const auto &small : {inProportion(), smaller()})
+    for (const auto &small : {smaller(), inProportion()})
       if (DerivedLaunch *added = small ? addNumbers(Derivation::Sizes, *small) : nullptr)
         added->isSmall = added->launch.threads() <= most_;
     addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t v) { return v * 3 / 4 + 1; }));
@@ -195,6 +195,18 @@ private:
     return small;
   }
 
+  /// Adds a launch in which integers that are no sizes are far greater. They may be indices, so
+  /// only a device that checks bounds can tell whether the original runs on it.
+  void addGreater(const Values &others) {
+    constexpr std::int64_t kTimes = 16, kMostOther = 4096;
+    Values greater;
+    for (const auto &[name, value] : others)
+      if (value > 1 && value <= kMostOther)
+        greater[name] = value * kTimes + 1;
+    if (DerivedLaunch *added = addNumbers(Derivation::Scalars, greater))
+      added->unbounded = true;
+  }
+
   void addScalars() {
     for (const double factor : kScalarFactors)
       if (auto scaled = scaledScalars(source_, launch_, [&](std::size_t index) {
@@ -202,6 +214,7 @@ private:
           }))
         add(Derivation::Scalars, scaled->title, std::move(scaled->launch));
     const Values &others = numbers_.others();
+    addGreater(others);
     addNumbers(Derivation::Scalars, each(others, [](std::int64_t v) { return v - 1; }));
     addNumbers(Derivation::Scalars, each(others, [](std::int64_t) { return 1; }));
     for (const std::string &name : numbers_.counts())
@@ -318,6 +331,12 @@ private:
       return fill ? fill : forConstant(buffer, b);
     });
     addContents("a thousand times smaller", scaled(1 / kScale));
+    addContents("of the other sign", [&](const Buffer &buffer, std::size_t b) {
+      const bool hasOneSign = known_[b]->low >= 0 || known_[b]->high <= 0;
+      return isFloating(buffer.scalar) && hasOneSign && !known_[b]->isAllZero()
+                 ? std::optional(Fill{FillKind::Captured, -1, -1})
+                 : std::nullopt;
+    });
     addContents("integers drawn anew", [&](const Buffer &buffer, std::size_t b) {
       return isFloating(buffer.scalar) ? std::nullopt : drawn(buffer, b);
     });

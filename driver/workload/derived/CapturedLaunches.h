@@ -8,16 +8,17 @@ namespace kopt {
 
 /// Derives launches of each kind, the most telling first:
 /// - contents: constant numbers (above all zeros) are replaced; all numbers are drawn anew with the
-///   same range and kind; floating-point numbers are multiplied and divided by 1000, and get the
-///   contents of DerivedContents.h. Integers keep their range, as they may be indices, and buffers
-///   with addresses stay as they are.
+///   same range and kind; floating-point numbers are multiplied and divided by 1000, change their
+///   sign if all have the same, and get the contents of DerivedContents.h. Integers keep their
+///   range, as they may be indices, and buffers with addresses stay as they are.
 /// - sizes: all integers of 8 and more become one and three less, three quarters, and 1; each
 ///   integer that decides the grid becomes one less and 0. If the grid follows them, all of them,
 ///   and each that decides it, also become twice as large, in larger memory
 ///   (CapturedNumbers::larger()). Equal integers stay equal, and integers that are a block or grid
 ///   extent stay as they are.
 /// - scalars: floating-point scalars change as in deriveLaunches(); integers that are not sizes
-///   become smaller, or one of the values that the kernel compares them with.
+///   become smaller, 16 times as great (where the device checks bounds), or one of the values that
+///   the kernel compares them with.
 /// - alignment: pointers begin 256 bytes and one element further.
 /// The grid follows the launch site's expressions if those gave the captured grid; otherwise it
 /// stays. Also derives small launches: with smaller sizes, of at most `most` threads, if the grid

@@ -69,6 +69,9 @@ std::optional<DerivedLaunch> raised(const DerivationSource &source, const Values
   }
   if (!made || !isLaunched(*made) || brokenRequirement(source, *made, made->bindings))
     return std::nullopt;
+  for (auto &[name, value] : wide) // a requirement may have moved it
+    if (const auto bound = made->bindings.find(name); bound != made->bindings.end())
+      value = bound->second;
   std::string title = describe(wide);
   made->name += fmt::format(" ({})", title);
   return DerivedLaunch{Derivation::Sizes, std::move(title), std::move(*made)};

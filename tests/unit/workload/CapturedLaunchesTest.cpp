@@ -12,6 +12,7 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <numeric>
 #include <set>
 
 using namespace kopt;
@@ -374,16 +375,18 @@ TEST_F(CapturedLaunchesTest, NothingGrowsWhereAddressesWouldHaveToMove) {
   }));
 }
 
-TEST_F(CapturedLaunchesTest, ASmallOneIsInProportionAndHasATail) {
+TEST_F(CapturedLaunchesTest, ASmallOneKeepsSmallSizesAndAnotherIsInProportionWithATail) {
   const std::int32_t ld = 2 * kN;
   std::memcpy(std::get<ValueArg>(launch_.arguments[7]).bytes.data(), &ld, 4);
   launch_.bindings["ld"] = ld;
   const auto sizes = derive(Derivation::Sizes);
-  const auto small = std::ranges::find_if(sizes, &DerivedLaunch::isSmall);
-  ASSERT_NE(small, sizes.end());
-  EXPECT_EQ(integer(small->launch, 6), 255);
-  EXPECT_EQ(integer(small->launch, 7), 511);
-  EXPECT_EQ(small->launch.grid.x, 2u);
+  std::vector<std::pair<std::int32_t, std::int32_t>> small;
+  for (const DerivedLaunch &derived : sizes)
+    if (derived.isSmall) {
+      small.emplace_back(integer(derived.launch, 6), integer(derived.launch, 7));
+      EXPECT_EQ(derived.launch.grid.x, 2u);
+    }
+  EXPECT_THAT(small, testing::ElementsAre(std::pair(256, 2048), std::pair(255, 511)));
 }
 
 TEST_F(CapturedLaunchesTest, RequirementsHoldForAllOfThem) {
@@ -447,9 +450,10 @@ TEST_F(CapturedLaunchesTest, ScalarsAreSmallerOrMultiplied) {
     factors.insert(factor);
     steps.insert(integer(derived.launch, 9));
     EXPECT_EQ(integer(derived.launch, 6), kN) << derived.title;
+    EXPECT_EQ(integer(derived.launch, 9) > 3, derived.unbounded) << derived.title;
   }
   EXPECT_GE(factors.size(), 4u);
-  EXPECT_EQ(steps, (std::set<std::int32_t>{1, 2, 3}));
+  EXPECT_EQ(steps, (std::set<std::int32_t>{1, 2, 3, 49}));
 }
 
 TEST_F(CapturedLaunchesTest, WhatIsNoExtentCountsRepetitionsAndBecomesFew) {
@@ -498,6 +502,21 @@ TEST_F(CapturedLaunchesTest, PointersGoFurtherInMoreMemory) {
         EXPECT_EQ(derived.launch.buffers[b].fill.low, double(offset));
       EXPECT_EQ(derived.launch.buffers[b].fill.path, launch_.buffers[b].fill.path);
     }
+}
+
+TEST_F(CapturedLaunchesTest, NumbersOfOneSignAlsoHaveTheOther) {
+  const auto isNegated = [](const DerivedLaunch &derived) {
+    return derived.title == "contents: of the other sign";
+  };
+  EXPECT_TRUE(std::ranges::none_of(derive(Derivation::Contents), isNegated));
+  std::vector<float> positive(launch_.buffers[0].bytes / 4);
+  std::iota(positive.begin(), positive.end(), 0.5f);
+  launch_.buffers[0].fill.path = store(positive);
+  const auto contents = derive(Derivation::Contents);
+  const auto negated = std::ranges::find_if(contents, isNegated);
+  ASSERT_NE(negated, contents.end());
+  EXPECT_EQ(negated->launch.buffers[0].fill.kind, FillKind::Captured);
+  EXPECT_EQ(negated->launch.buffers[0].fill.high, -1);
 }
 
 TEST_F(CapturedLaunchesTest, PointersStayAlignedAsRequired) {

@@ -70,6 +70,45 @@ TEST_F(CudaDeviceTest, DescribesTheDevice) {
   EXPECT_FALSE(properties.modelled);
 }
 
+TEST_F(CudaDeviceTest, ReleasedMemoryIsKeptForTheNextAllocation) {
+  Address first = 0, second = 0, other = 0;
+  ASSERT_TRUE(device->allocate(3'000'000, first).ok());
+  ASSERT_TRUE(device->release(first).ok());
+  EXPECT_EQ(fakeDriver().calls, Calls{"memset 4194304"}) << "nothing is left in it";
+  ASSERT_TRUE(device->allocate(3'500'000, second).ok());
+  EXPECT_EQ(second, first);
+  EXPECT_FALSE(device->release(first + 4).ok());
+}
+
+TEST_F(CudaDeviceTest, KeptMemoryIsFreedWhereItIsWanted) {
+  Address first = 0, second = 0;
+  ASSERT_TRUE(device->allocate(64 << 20, first).ok());
+  ASSERT_TRUE(device->release(first).ok());
+  EXPECT_EQ(fakeDriver().frees, 0);
+  fakeDriver().largestAllocation = 1 << 20;
+  EXPECT_EQ(device->allocate(2 << 20, second).code, StatusCode::NoMemory);
+  EXPECT_EQ(fakeDriver().frees, 1);
+}
+
+TEST(FreedMemory, GivesTheSmallestBlockThatIsNotFarTooLarge) {
+  using cuda::FreedMemory;
+  EXPECT_EQ(FreedMemory::rounded(1), FreedMemory::rounded(200'000));
+  EXPECT_GE(FreedMemory::rounded(5'000'001), 5'000'001u);
+  FreedMemory freed;
+  for (const FreedMemory::Block block : {FreedMemory::Block{1, 100}, {2, 400}, {3, 100}, {4, 1000}})
+    freed.keep(block);
+  EXPECT_EQ(freed.take(60)->address, 1u);
+  EXPECT_EQ(freed.take(60)->address, 3u);
+  EXPECT_FALSE(freed.take(60)) << "400 bytes are too many";
+  EXPECT_EQ(freed.take(300)->address, 2u);
+  EXPECT_FALSE(freed.take(2000));
+  freed.keep({5, 10});
+  const auto out = freed.reduce(10);
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0].address, 4u);
+  EXPECT_TRUE(freed.take(10));
+}
+
 TEST_F(CudaDeviceTest, FindsVariablesOfTheModule) {
   fakeDriver().variables["_ZN2ns4coefE"] = std::string(64, '\1');
   ModuleProperties module;

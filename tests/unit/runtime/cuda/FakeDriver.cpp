@@ -197,11 +197,13 @@ CuResult cuFuncSetAttribute(CuFunction, CuFunctionAttribute which, int value) {
 CuResult cuMemAlloc_v2(CuDevicePointer *pointer, std::size_t bytes) {
   if (bytes > fakeDriver().largestAllocation)
     return kErrorOutOfMemory;
+  ++fakeDriver().allocations;
   *pointer = reinterpret_cast<CuDevicePointer>(std::malloc(bytes));
   return alive();
 }
 CuResult cuMemFree_v2(CuDevicePointer pointer) {
   doCopies();
+  ++fakeDriver().frees;
   std::free(reinterpret_cast<void *>(pointer));
   return alive();
 }

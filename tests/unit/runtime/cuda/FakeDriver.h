@@ -26,6 +26,7 @@ struct FakeDriverState {
   std::map<std::string, std::string> variables; ///< of every module: contents by name
   std::size_t stackBytes = 1024; ///< the limit, of each thread; more than 64 KiB is refused
   int dynamicSharedSet = 0, contextsReleased = 0;
+  int allocations = 0, frees = 0;
 };
 
 FakeDriverState &fakeDriver();
