@@ -106,6 +106,7 @@ bool CudaDevice::initialise(int ordinal, std::string &why) {
     return false;
   stackBytes_ = defaultStackBytes_;
   properties_.kind = "cuda";
+  properties_.repeatBytes = 64u << 20; // each mapping takes a driver up to a fifth of a millisecond
   properties_.name = name;
   properties_.arch = "sm_" + std::to_string(attribute(kComputeCapabilityMajor)) +
                      std::to_string(attribute(kComputeCapabilityMinor));

@@ -7,8 +7,9 @@ namespace kopt::runtime::cuda {
 Status CudaDevice::allocateRepeating(std::size_t bytes, Address &out) {
   if (!api_.memAddressReserve || !api_.memCreate || !api_.memMap || !api_.memSetAccess)
     return Device::allocateRepeating(bytes, out);
+  const std::size_t piece = properties_.repeatBytes;
   Repeating made;
-  made.bytes = (bytes + kRepeatBytes - 1) / kRepeatBytes * kRepeatBytes;
+  made.bytes = (bytes + piece - 1) / piece * piece;
   const CuMemoryLocation location{.id = device_};
   const CuMemoryKind kind{.location = location};
   const CuMemoryAccess access{.location = location};
@@ -16,9 +17,9 @@ Status CudaDevice::allocateRepeating(std::size_t bytes, Address &out) {
       check(api_.memAddressReserve(&made.reserved, 3 * made.bytes, 0, 0, 0), "cuMemAddressReserve");
   const CuDevicePointer first = made.reserved + made.bytes;
   if (status.ok())
-    status = check(api_.memCreate(&made.memory, kRepeatBytes, &kind, 0), "cuMemCreate");
-  for (; status.ok() && made.mapped < made.bytes; made.mapped += kRepeatBytes)
-    status = check(api_.memMap(first + made.mapped, kRepeatBytes, 0, made.memory, 0), "cuMemMap");
+    status = check(api_.memCreate(&made.memory, piece, &kind, 0), "cuMemCreate");
+  for (; status.ok() && made.mapped < made.bytes; made.mapped += piece)
+    status = check(api_.memMap(first + made.mapped, piece, 0, made.memory, 0), "cuMemMap");
   if (status.ok())
     status = check(api_.memSetAccess(first, made.bytes, &access, 1), "cuMemSetAccess");
   if (!status.ok()) {

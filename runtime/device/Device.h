@@ -43,8 +43,9 @@ struct DeviceProperties {
       facts; ///< settings and state of the GPU, by name, for the record
   bool modelled = false;
   std::uint64_t l2Bytes = 0, memoryBytes = 0;
-  double dramBytesPerSecond = 0;  ///< upper bound of memory throughput; 0: not known
-  double storeBytesPerSecond = 0; ///< upper bound of what all SMs together store; 0: not known
+  double dramBytesPerSecond = 0;      ///< upper bound of memory throughput; 0: not known
+  double storeBytesPerSecond = 0;     ///< upper bound of what all SMs together store; 0: not known
+  std::size_t repeatBytes = 8u << 20; ///< after which memory of allocateRepeating() repeats
   std::uint32_t multiprocessors = 0, maxThreadsPerBlock = 1024, maxSharedPerBlock = 48 * 1024;
 };
 
@@ -86,9 +87,6 @@ struct LaunchRequest {
   /// Emulated device: only so many of the grid's last blocks run; 0: all.
   std::uint32_t lastBlocks = 0;
 };
-
-/// Bytes after which memory of Device::allocateRepeating() repeats.
-inline constexpr std::size_t kRepeatBytes = 8u << 20;
 
 /// Values by Nsight Compute metric name. An unknown metric is absent, never zero.
 using Counters = std::map<std::string, double>;
@@ -132,9 +130,10 @@ public:
   virtual Status allocate(std::size_t bytes, Address &out) = 0;
   virtual Status release(Address address) = 0;
   /// Reserves addresses for any number of bytes, more than the device has memory, of which each
-  /// piece of kRepeatBytes is the same memory. It counts as initialised. As many bytes in front of
-  /// it are out of bounds: negative indices lead there. What a launch leaves in it means nothing;
-  /// whether the launch keeps to it does. The default, for devices that cannot do this, fails.
+  /// piece of DeviceProperties::repeatBytes is the same memory. It counts as initialised. As many
+  /// bytes in front of it are out of bounds: negative indices lead there. What a launch leaves in
+  /// it means nothing; whether the launch keeps to it does. The default, for devices that cannot do
+  /// this, fails.
   virtual Status allocateRepeating(std::size_t bytes, Address &out);
   virtual Status write(Address to, const void *from, std::size_t bytes) = 0;
   virtual Status read(void *to, Address from, std::size_t bytes) = 0;

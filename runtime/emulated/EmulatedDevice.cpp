@@ -94,7 +94,7 @@ Status EmulatedDevice::allocate(std::size_t bytes, Address &out) {
 }
 
 Status EmulatedDevice::allocateRepeating(std::size_t bytes, Address &out) {
-  std::byte *memory = arena_->allocateRepeating(bytes, kRepeatBytes);
+  std::byte *memory = arena_->allocateRepeating(bytes, properties_.repeatBytes);
   if (!memory)
     return {StatusCode::NoMemory,
             "no address space for " + std::to_string(bytes) + " bytes of repeating memory"};

@@ -181,7 +181,7 @@ std::uint64_t BufferSet::guardStream(std::size_t buffer, bool after) const {
 }
 
 bool BufferSet::isRepeating(std::size_t buffer) const {
-  return specs_[buffer].repeats && specs_[buffer].bytes > kRepeatBytes;
+  return specs_[buffer].repeats && specs_[buffer].bytes > device_.properties().repeatBytes;
 }
 
 Address BufferSet::guardOf(std::size_t buffer, bool after) const {
@@ -236,7 +236,7 @@ Status BufferSet::fill(std::size_t buffer) {
   const std::vector<Address> places =
       spec.symbol.empty() ? std::vector<Address>{placed.data} : placed.variables;
   const bool isPoisoned = spec.output && !isRepeating(buffer);
-  const std::uint64_t bytes = isRepeating(buffer) ? kRepeatBytes : spec.bytes;
+  const std::uint64_t bytes = isRepeating(buffer) ? device_.properties().repeatBytes : spec.bytes;
   Status filled = forPieces(bytes, [&](std::uint64_t offset, std::size_t size) -> Status {
     const std::byte *bytes =
         initial(buffer, isPoisoned ? Source::Poison : Source::Contents, offset, size);

@@ -544,11 +544,11 @@ std::vector<const DerivedLaunch *> DerivedReplays::smallOnes() const {
     else if (!isOfCaptured_ || derived.isSmall || derived.launch.threads() <= kSmallThreads)
       ones.push_back(&derived);
   }
-  // Of captured launches with few threads, the largest shows most.
+  // Of captured launches with few threads, the largest shows most; of small problems, the one that
+  // keeps small sizes, which is derived first.
   if (isOfCaptured_)
-    std::stable_sort(ones.begin(), ones.end(), [](const auto *a, const auto *b) {
-      return std::tuple(a->isSmall, a->launch.grid.count()) >
-             std::tuple(b->isSmall, b->launch.grid.count());
+    std::ranges::stable_sort(ones, std::greater(), [](const DerivedLaunch *one) {
+      return std::tuple(one->isSmall, one->isSmall ? 0 : one->launch.grid.count());
     });
   ones.insert(ones.end(), parts.begin(), parts.end());
   return ones;

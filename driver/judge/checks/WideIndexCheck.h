@@ -6,6 +6,8 @@
 #include "driver/workload/derived/DerivedLaunches.h"
 
 #include <optional>
+#include <set>
+#include <string>
 
 namespace kopt {
 
@@ -24,6 +26,7 @@ private:
 
   bool learned_ = false;
   std::optional<DerivedLaunch> wide_; ///< nothing: the original runs on none
+  std::set<std::string> passed_;      ///< hashes of machine code that has run on it
 };
 
 } // namespace kopt

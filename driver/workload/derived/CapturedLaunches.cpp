@@ -70,9 +70,11 @@ private:
       return add(kind, describe(changed), numbers_.with(changed));
     if (!numbers_.areOther(values) || !tried_.insert(values).second)
       return nullptr;
-    Launch made = numbers_.with(values);
-    if (made.block.count() > 0)
-      return add(kind, describe(values), std::move(made));
+    auto made = numbers_.larger(values); // n - m + 1 elements are more for a smaller m
+    if (!made)
+      made = numbers_.with(values);
+    if (made->block.count() > 0)
+      return add(kind, describe(values), std::move(*made));
     out_.missing.push_back({kind, describe(values), "its block would have no threads"});
     return nullptr;
   }
@@ -208,13 +210,13 @@ private:
   }
 
   void addScalars() {
+    addGreater(numbers_.others());
     for (const double factor : kScalarFactors)
       if (auto scaled = scaledScalars(source_, launch_, [&](std::size_t index) {
             return factor * (1 + double(index) / 8);
           }))
         add(Derivation::Scalars, scaled->title, std::move(scaled->launch));
     const Values &others = numbers_.others();
-    addGreater(others);
     addNumbers(Derivation::Scalars, each(others, [](std::int64_t v) { return v - 1; }));
     addNumbers(Derivation::Scalars, each(others, [](std::int64_t) { return 1; }));
     for (const std::string &name : numbers_.counts())
@@ -331,12 +333,13 @@ private:
       return fill ? fill : forConstant(buffer, b);
     });
     addContents("a thousand times smaller", scaled(1 / kScale));
-    addContents("of the other sign", [&](const Buffer &buffer, std::size_t b) {
-      const bool hasOneSign = known_[b]->low >= 0 || known_[b]->high <= 0;
-      return isFloating(buffer.scalar) && hasOneSign && !known_[b]->isAllZero()
-                 ? std::optional(Fill{FillKind::Captured, -1, -1})
-                 : std::nullopt;
-    });
+    addContents(
+        "of the other sign", [&](const Buffer &buffer, std::size_t b) -> std::optional<Fill> {
+          ContentsSummary other = *known_[b];
+          std::tie(other.low, other.high) = std::pair(-other.high, -other.low);
+          const bool hasOneSign = other.low >= 0 || other.high <= 0;
+          return isFloating(buffer.scalar) && hasOneSign ? drawnLike(buffer, other) : std::nullopt;
+        });
     addContents("integers drawn anew", [&](const Buffer &buffer, std::size_t b) {
       return isFloating(buffer.scalar) ? std::nullopt : drawn(buffer, b);
     });

@@ -8,8 +8,8 @@ namespace kopt {
 
 /// Derives launches of each kind, the most telling first:
 /// - contents: constant numbers (above all zeros) are replaced; all numbers are drawn anew with the
-///   same range and kind; floating-point numbers are multiplied and divided by 1000, change their
-///   sign if all have the same, and get the contents of DerivedContents.h. Integers keep their
+///   same range and kind; floating-point numbers are multiplied and divided by 1000, drawn with
+///   the other sign if all have one, and get the contents of DerivedContents.h. Integers keep their
 ///   range, as they may be indices, and buffers with addresses stay as they are.
 /// - sizes: all integers of 8 and more become one and three less, three quarters, and 1; each
 ///   integer that decides the grid becomes one less and 0. If the grid follows them, all of them,

@@ -362,6 +362,18 @@ std::uint64_t CapturedNumbers::elementsWith(std::uint64_t elements, const Values
     return growth;
   };
   double most = double(elements) * least;
+  std::optional<double> exact; // of products, sums and differences that are just as many
+  const auto note = [&](double now) { exact = std::max(exact.value_or(double(elements)), now); };
+  for (const auto &[one, ofOne] : growths)
+    for (const auto &[two, ofTwo] : growths)
+      for (const int sign : {1, -1})
+        for (const std::int64_t more : {-1, 0, 1}) {
+          if (one == two || std::int64_t(elements) != one + sign * two + more)
+            continue;
+          for (const double growth : ofOne)
+            for (const double other : ofTwo)
+              note(double(one) * growth + sign * double(two) * other + double(more));
+        }
   bool isKnown = false;
   const auto seen = [&](double product, std::initializer_list<std::int64_t> of) {
     for (const std::uint64_t times : kTimes) {
@@ -370,6 +382,8 @@ std::uint64_t CapturedNumbers::elementsWith(std::uint64_t elements, const Values
         continue;
       const double growth = growthOf(of);
       isKnown = true;
+      if (double(elements) == product)
+        note(product * growth);
       most = std::max(most, had * growth + (double(elements) - had) * std::max(1.0, growth / 2));
     }
   };
@@ -384,6 +398,8 @@ std::uint64_t CapturedNumbers::elementsWith(std::uint64_t elements, const Values
           seen(double(one) * double(two) * double(three), {one, two, three});
     }
   }
+  if (exact)
+    return std::uint64_t(std::ceil(*exact));
   for (const auto &[value, alike] : growths) // it may be a square with a wider border
     if (!isKnown && double(elements) >= double(value) * double(value))
       most = std::max(most, double(elements) * alike.front() * alike.front());

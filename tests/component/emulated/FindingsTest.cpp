@@ -51,8 +51,8 @@ TEST_F(EmulatedTest, RepeatingMemoryHasBoundsAndAnyNumberOfBytes) {
   Address in = 0, out = 0;
   for (Address *each : {&in, &out})
     ASSERT_TRUE(device_->allocateRepeating(std::size_t(rows) * columns * 4, *each).ok());
-  const std::vector<float> start(kRepeatBytes / 4, 2);
-  ASSERT_TRUE(device_->write(in, start.data(), kRepeatBytes).ok());
+  const std::vector<float> start(device_->properties().repeatBytes / 4, 2);
+  ASSERT_TRUE(device_->write(in, start.data(), device_->properties().repeatBytes).ok());
   for (const char *type : {"long", "int"}) {
     LaunchRequest request = kernel(text, "k", {std::string("-DINDEX=") + type});
     request.checkRaces = false;
@@ -63,7 +63,8 @@ TEST_F(EmulatedTest, RepeatingMemoryHasBoundsAndAnyNumberOfBytes) {
     if (*type == 'i')
       EXPECT_THAT(status.detail, AllOf(HasSubstr("out of bounds read"), HasSubstr("byte -")));
   }
-  const std::size_t last = (std::size_t(rows) * columns - 1) * 4 % kRepeatBytes;
+  const std::size_t last =
+      (std::size_t(rows) * columns - 1) * 4 % device_->properties().repeatBytes;
   EXPECT_EQ(download<float>(out + last, 1)[0], 3) << "each repetition is the same memory";
   EXPECT_EQ(download<float>(out, 1)[0], 0) << "only the last blocks ran";
   for (const Address each : {in, out})

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/derived/CapturedNumbers.h"
+#include "unit/workload/CapturedLaunchesFixture.h"
+
+#include "driver/workload/derived/WideIndices.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+using namespace kopt;
+using namespace kopt::test;
+
+namespace {
+
+using CapturedNumbersTest = CapturedLaunchesFixture;
+
+TEST_F(CapturedNumbersTest, MatricesGrowByTheirProduct) {
+  launch_.buffers[3].holdsPointers = false;
+  const std::int32_t ld = 512;
+  std::memcpy(std::get<ValueArg>(launch_.arguments[7]).bytes.data(), &ld, 4);
+  launch_.bindings["ld"] = ld;
+  launch_.buffers[0].bytes = 4u * kN * ld; // n x ld
+  for (const DerivedLaunch &derived : derive(Derivation::Sizes))
+    if (const std::int64_t n = integer(derived.launch, 6), m = integer(derived.launch, 7); n > kN)
+      EXPECT_GE(derived.launch.buffers[0].bytes, 4u * n * m) << derived.title;
+}
+
+TEST_F(CapturedNumbersTest, OfTwoEqualNumbersOneGrowsAMatrixOnce) {
+  launch_.buffers[3].holdsPointers = false;
+  const std::int32_t ld = kN;
+  std::memcpy(std::get<ValueArg>(launch_.arguments[7]).bytes.data(), &ld, 4);
+  launch_.bindings["ld"] = ld;
+  launch_.buffers[0].bytes = 4u * kN * ld; // n x ld, or n x n
+  const DerivationSource source{kernel_, specialization_, &declaration_};
+  const auto larger = CapturedNumbers(source, launch_).larger({{"n", 4 * kN}});
+  ASSERT_TRUE(larger);
+  EXPECT_GE(larger->buffers[0].bytes, 4u * 4 * kN * ld);
+  EXPECT_LT(larger->buffers[0].bytes, 4u * 4 * kN * 4 * kN);
+}
+
+TEST_F(CapturedNumbersTest, ABufferMayHaveAsManyElementsAsTwoSizesDiffer) {
+  launch_.buffers[3].holdsPointers = false;
+  const std::int32_t ld = 300;
+  std::memcpy(std::get<ValueArg>(launch_.arguments[7]).bytes.data(), &ld, 4);
+  launch_.bindings["ld"] = ld;
+  launch_.buffers[0].bytes = 4u * (kN - ld + 1);
+  const DerivationSource source{kernel_, specialization_, &declaration_};
+  const CapturedNumbers numbers(source, launch_);
+  EXPECT_EQ(numbers.larger({{"ld", 200}})->buffers[0].bytes, 4u * (kN - 200 + 1));
+  EXPECT_EQ(numbers.larger({{"n", 3 * kN}})->buffers[0].bytes, 4u * (3 * kN - ld + 1));
+  EXPECT_EQ(numbers.larger({{"ld", 400}})->buffers[0].bytes, launch_.buffers[0].bytes);
+}
+
+TEST_F(CapturedNumbersTest, TwoSizesOfAMatrixReachIndicesOfMoreThan32Bits) {
+  launch_.buffers[3].holdsPointers = false;
+  launch_.buffers[0].bytes = 4u * kN * kN;
+  const auto wide = wideIndexLaunches({kernel_, specialization_, &declaration_}, launch_);
+  ASSERT_EQ(wide.size(), 1u);
+  const std::int64_t n = integer(wide[0].launch, 6), ld = integer(wide[0].launch, 7);
+  EXPECT_GE(wide[0].launch.buffers[0].bytes / 4, kWideElements);
+  EXPECT_GE(n * ld, std::int64_t(kWideElements) / 2) << wide[0].title;
+  EXPECT_EQ(wide[0].launch.grid.x, std::uint32_t((n + 127) / 128));
+}
+
+TEST_F(CapturedNumbersTest, NothingGrowsWhereAddressesWouldHaveToMove) {
+  const DerivedLaunches all = derive();
+  EXPECT_TRUE(std::ranges::none_of(
+      all.launches, [](const DerivedLaunch &derived) { return integer(derived.launch, 6) > kN; }));
+  EXPECT_TRUE(std::ranges::any_of(all.missing, [](const NotDerived &missing) {
+    return missing.title.find("2049") != missing.title.npos;
+  }));
+}
+
+} // namespace
