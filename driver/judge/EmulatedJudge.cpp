@@ -17,6 +17,9 @@ constexpr std::size_t kMostDerived = 6; // one of each kind, and a second one of
 /// Of a run of the original, about a quarter of a second: a launch that takes more is replaced by
 /// fewer of its blocks.
 constexpr std::uint64_t kMostInstructions = 50'000'000;
+/// The most threads of a candidate's own launch, if that is more than so many times the original's:
+/// threads without work take some hundred instructions, in each of some thirty runs.
+constexpr std::uint64_t kMostThreads = 1u << 17, kTimesOriginal = 4;
 /// From a launch with more bytes none are derived: filling and comparing its buffers takes seconds.
 constexpr std::uint64_t kMuch = std::uint64_t(32) << 20;
 
@@ -38,15 +41,11 @@ public:
     if (std::exchange(learned_, true))
       return why_;
     launches_ = launches;
+    judges_.resize(launches_.size());
     for (; at_ < launches_.size(); ++at_) {
-      const Status status = learnOnce(launches_[at_].launch);
-      if (status)
+      KOPT_TRY(const bool runs, runsOn(at_));
+      if (runs)
         return why_ = "";
-      if (status.error().code == ErrorCode::Interrupted ||
-          status.error().code == ErrorCode::Internal)
-        return tl::unexpected(status.error());
-      judge_.reset();
-      why_ = "the original itself: " + status.error().what;
     }
     return why_;
   }
@@ -66,17 +65,22 @@ public:
 
   Result<Answer> judge(const RenderedSlice &rendered, const Candidate &candidate,
                        std::uint64_t freshSeed) override {
-    KOPT_TRY(Answer answer, judgeOnce(rendered, candidate, freshSeed));
+    KOPT_TRY(const auto fitting, launchFor(candidate));
+    if (!fitting)
+      return unable(fitting.error());
+    std::size_t at = *fitting;
+    KOPT_TRY(Answer answer, judgeOn(at, rendered, candidate, freshSeed));
     // A candidate's first blocks may have other work than the original's, so of a part of the grid
     // only races count.
-    while (isPart() && answer.failure && answer.failure->check != "races") {
+    while (launches_[at].isPart && answer.failure && answer.failure->check != "races") {
       if (ranToTheEnd(*answer.failure))
         return Answer{"", std::nullopt, answer.launch + ", only for races"};
-      KOPT_TRY(const bool hasMore, learnWithMoreMemory());
-      if (!hasMore)
+      KOPT_TRY(const auto larger, withMoreMemory(at));
+      if (!larger)
         return unable("its blocks may divide the work differently from the original's: " +
                       answer.failure->reason);
-      KOPT_TRY(answer, judgeOnce(rendered, candidate, freshSeed));
+      at = *larger;
+      KOPT_TRY(answer, judgeOn(at, rendered, candidate, freshSeed));
     }
     return answer;
   }
@@ -84,22 +88,50 @@ public:
 private:
   static Answer unable(std::string why) { return Answer{std::move(why), std::nullopt, ""}; }
 
-  bool isPart() const { return launches_[at_].isPart; }
-
   static bool ranToTheEnd(const Failure &failure) {
     return failure.verdict == Verdict::WrongResult &&
            failure.reason.find("uninitialised read") == std::string::npos;
   }
 
-  Result<Answer> judgeOnce(const RenderedSlice &rendered, const Candidate &candidate,
-                           std::uint64_t freshSeed) {
-    const Launch &original = judge_->subject().workload.launches.front(); // with what it learned
-    auto launch = applyToLaunch(subject_.kernel, original, candidate);
+  /// The candidate's own launch of a problem, or of a part of it. Fails as applyToLaunch() does.
+  Result<Launch> ownLaunch(const DerivedLaunch &derived, const Launch &original,
+                           const Candidate &candidate) const {
+    KOPT_TRY(Launch own, applyToLaunch(subject_.kernel, original, candidate));
+    if (derived.isPart)
+      if (auto fewer = withFirstBlocks(own, original.grid.count()))
+        return std::move(*fewer);
+    return own;
+  }
+
+  /// The first launch that the original runs on and for which the candidate does not have far more
+  /// threads than it; otherwise why there is none.
+  Result<tl::expected<std::size_t, std::string>> launchFor(const Candidate &candidate) {
+    using Choice = tl::expected<std::size_t, std::string>;
+    std::string why;
+    for (std::size_t at = at_; at < launches_.size(); ++at) {
+      const Launch &original = launches_[at].launch;
+      const auto own = ownLaunch(launches_[at], original, candidate);
+      if (!own)
+        return Choice(tl::unexpected(own.error().what));
+      if (own->threads() > std::max(kMostThreads, kTimesOriginal * original.threads())) {
+        why = fmt::format("the candidate launches {} threads where the original launches {}",
+                          own->threads(), original.threads());
+        continue;
+      }
+      KOPT_TRY(const bool runs, runsOn(at));
+      if (runs)
+        return Choice(at);
+    }
+    return Choice(tl::unexpected(std::move(why)));
+  }
+
+  Result<Answer> judgeOn(std::size_t at, const RenderedSlice &rendered, const Candidate &candidate,
+                         std::uint64_t freshSeed) {
+    DeviceJudge &judge = **judges_[at];
+    const Launch &original = judge.subject().workload.launches.front(); // with what it learned
+    auto launch = ownLaunch(launches_[at], original, candidate);
     if (!launch)
       return unable(launch.error().what);
-    if (isPart())
-      if (auto fewer = withFirstBlocks(*launch, original.grid.count()))
-        launch = std::move(*fewer);
     const BuildRequest request = CandidateBuilder::requestOf(
         subject_, options_, rendered, options_.scratch / fmt::format("{}", ++builds_) / "module");
     KOPT_TRY(const BuildOutcome outcome, devices_.toolchain->build(request));
@@ -107,35 +139,40 @@ private:
       return unable("the emulated device cannot run it: " +
                     outcome.log.substr(0, outcome.log.find('\n')));
     Built built{outcome.module, request.symbol, outcome.hash, outcome.externals, 0, {*launch}};
-    KOPT_TRY(auto failure, judge_->whyNot(candidate, built, freshSeed));
+    KOPT_TRY(auto failure, judge.whyNot(candidate, built, freshSeed));
     return Answer{"", std::move(failure), original.name};
   }
 
-  /// Learns the same part of the grid with more of the captured memory, which a candidate's first
-  /// blocks may reach. Returns false if there is none.
-  Result<bool> learnWithMoreMemory() {
-    const std::size_t known = at_;
+  /// A launch of the same part of the grid with more of the captured memory, which a candidate's
+  /// first blocks may reach; nothing if the original runs on none.
+  Result<std::optional<std::size_t>> withMoreMemory(std::size_t known) {
     const std::uint64_t bytes = memoryOf(launches_[known].launch);
     for (std::size_t next = known + 1; next < launches_.size(); ++next) {
       const DerivedLaunch &larger = launches_[next];
       if (larger.launch.grid != launches_[known].launch.grid || !larger.isPart ||
           memoryOf(larger.launch) <= bytes)
         continue;
-      const Status status = learnOnce(larger.launch);
-      if (status) {
-        at_ = next;
-        return true;
-      }
-      if (status.error().code == ErrorCode::Interrupted ||
-          status.error().code == ErrorCode::Internal)
-        return tl::unexpected(status.error());
-      KOPT_CHECK(learnOnce(launches_[known].launch)); // as it was
-      return false;
+      KOPT_TRY(const bool runs, runsOn(next));
+      return runs ? std::optional(next) : std::nullopt;
     }
-    return false;
+    return std::optional<std::size_t>();
   }
 
-  Status learnOnce(const Launch &launch) {
+  /// True if the original runs on the launch. Learns it the first time.
+  Result<bool> runsOn(std::size_t at) {
+    if (!judges_[at]) {
+      auto judge = learnOnce(launches_[at].launch);
+      if (!judge && (judge.error().code == ErrorCode::Interrupted ||
+                     judge.error().code == ErrorCode::Internal))
+        return tl::unexpected(judge.error());
+      if (!judge)
+        why_ = "the original itself: " + judge.error().what;
+      judges_[at] = judge ? std::move(*judge) : nullptr;
+    }
+    return *judges_[at] != nullptr;
+  }
+
+  Result<std::unique_ptr<DeviceJudge>> learnOnce(const Launch &launch) {
     if (subject_.specialization.route == Route::InPlace)
       return makeError(ErrorCode::BaselineFailed,
                        "it is built in its own file, which the emulated device cannot run");
@@ -145,11 +182,8 @@ private:
     subject_.workload.launches = {launch};
     subject_.workload.launches.front().weight = 1;
     KOPT_CHECK(createDirectories(options_.scratch));
-    std::uint64_t bytes = 0;
-    for (const Buffer &buffer : launch.buffers)
-      bytes += buffer.bytes;
     JudgeOptions options = options_;
-    options.mostDerived = bytes > kMuch ? 0 : kMostDerived;
+    options.mostDerived = memoryOf(launch) > kMuch ? 0 : kMostDerived;
     const auto profile = [runner = runner_.get()](ModuleId module, const std::filesystem::path &,
                                                   const Launch &own) {
       return runner->profile(module, own, RunOptions{});
@@ -161,21 +195,24 @@ private:
       KOPT_TRY(built_, builder.buildBaseline(baseline));
     }
     built_->launches = subject_.workload.launches;
-    judge_ = std::make_unique<DeviceJudge>(JudgeDevice{*runner_, profile, "emulated", nullptr},
-                                           frontend_, *devices_.toolchain, subject_, options);
-    return judge_->measureBaseline(*built_, baseline);
+    auto judge = std::make_unique<DeviceJudge>(JudgeDevice{*runner_, profile, "emulated", nullptr},
+                                               frontend_, *devices_.toolchain, subject_, options);
+    KOPT_CHECK(judge->measureBaseline(*built_, baseline));
+    return judge;
   }
 
   EmulatedDevices devices_;
   Frontend &frontend_;
   Subject subject_;
   JudgeOptions options_;
-  std::unique_ptr<Runner> runner_;     ///< null until the first question
-  std::optional<Built> built_;         ///< the original
-  std::unique_ptr<DeviceJudge> judge_; ///< declared after the runner, which it uses
+  std::unique_ptr<Runner> runner_; ///< null until the first question
+  std::optional<Built> built_;     ///< the original
   bool learned_ = false;
   std::vector<DerivedLaunch> launches_; ///< to be tried in turn
-  std::size_t at_ = 0;                  ///< the one of them that the original runs on
+  /// For each of them that was tried; null: the original does not run on it. Declared after the
+  /// runner, which they use.
+  std::vector<std::optional<std::unique_ptr<DeviceJudge>>> judges_;
+  std::size_t at_ = 0; ///< the first that the original runs on
   std::string why_;
   std::size_t builds_ = 0, ahead_ = 0;
 };

@@ -35,6 +35,8 @@ constexpr std::size_t kMostSought = 6, kReaching = 32;
 constexpr std::uint64_t kReachingCost = 1u << 22;
 constexpr double kReachingInstructions = 1e8, kAllReaching = 3e8, kReachingSeconds = 2,
                  kLargerSeconds = 2;
+/// Of either kind on the emulated device, where instructions that were not expected take long.
+constexpr double kModelledSeconds = 10;
 constexpr int kEach = 3; ///< launches for each outcome: the candidate may be right on one by chance
 constexpr std::size_t kMostLaunches = 16; ///< before the module is loaded anew
 constexpr int kMostRefused = 3; ///< failures of the original on a GPU: each may cost a context
@@ -286,7 +288,7 @@ private:
     std::vector<CoveragePoint> &missing = answer.missing;
     const auto runOwn = [&](const Launch &launch) -> Result<RunOutcome> {
       const auto own = applyToDerived(context, candidate, launch);
-      if (!own || missing.empty())
+      if (!own || missing.empty() || !whyTooManyThreads(context, launch, *own).empty())
         return RunOutcome();
       return run(context, *own, clone, recorder, missing);
     };
@@ -336,11 +338,12 @@ private:
                            ? double(context.instructionLimits[heaviest]) / 20 // of a limit
                            : 0;
     const double expected = own * std::max(1.0, double(costOf(made.launch)) / double(costOf(from)));
-    const bool isTooMuch =
-        context.runner().device().modelled
-            ? expected > kReachingInstructions || effort.instructions + expected > kAllReaching
-            : made.unbounded || effort.refused >= kMostRefused ||
-                  effort.time.seconds() > kReachingSeconds;
+    const bool isTooMuch = context.runner().device().modelled
+                               ? expected > kReachingInstructions ||
+                                     effort.instructions + expected > kAllReaching ||
+                                     effort.time.seconds() > kModelledSeconds
+                               : made.unbounded || effort.refused >= kMostRefused ||
+                                     effort.time.seconds() > kReachingSeconds;
     if (isTooMuch || !effort.tried.insert(made.title).second)
       return false;
     effort.instructions += expected;
@@ -426,7 +429,8 @@ private:
         continue;
       const RunOptions options = derivedOptions(context, *own, 0, 0, "");
       instructions += double(options.instructionLimit) / (20 * kLeniency); // the expected number
-      if (isModelled ? instructions > kInstructions : time.seconds() > kLargerSeconds)
+      if (time.seconds() > (isModelled ? kModelledSeconds : kLargerSeconds) ||
+          (isModelled && instructions > kInstructions))
         return {};
       KOPT_CHECK(tryLaunch(context, seen, clone, recorder, std::move(larger), answer));
       if (answer.failure)
@@ -441,7 +445,7 @@ private:
   Result<bool> tryLaunch(CheckContext &context, Examination &seen, const CoverageClone &clone,
                          Recorder &recorder, DerivedLaunch derived, Answer &answer) const {
     auto own = applyToDerived(context, seen.candidate, derived.launch);
-    if (!own)
+    if (!own || !whyTooManyThreads(context, derived.launch, *own).empty())
       return true; // the candidate is not meant for this launch
     const RunOptions options =
         derivedOptions(context, *own, context.seed() + 6000, kOtherPoison, "derived");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Run options of derived launches.
+// Run options of derived launches, and which of them are too much for the emulated device.
 #pragma once
 
 #include "driver/judge/checks/CheckContext.h"
@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
+#include <string>
 
 namespace kopt {
 
@@ -26,6 +28,19 @@ inline RunOptions derivedOptions(const CheckContext &context, const Launch &laun
     options.instructionLimit =
         std::uint64_t(double(options.instructionLimit) * kLeniency * std::pow(growth, 1.5));
   return options;
+}
+
+/// Why the emulated device cannot run the candidate's own launch, which has very many more threads
+/// than the original's; empty if it can.
+inline std::string whyTooManyThreads(const CheckContext &context, const Launch &original,
+                                     const Launch &own) {
+  constexpr std::uint64_t kMostThreads = 4'000'000; // which take some 5 s if they do little
+  constexpr std::uint64_t kTimesOriginal = 16;
+  return context.runner().device().modelled && own.threads() > kMostThreads &&
+                 own.threads() > kTimesOriginal * original.threads()
+             ? fmt::format("the candidate launches {} threads for it, and the original {}",
+                           own.threads(), original.threads())
+             : std::string();
 }
 
 } // namespace kopt

@@ -45,19 +45,6 @@ std::string mostCommon(const std::vector<const NotDerived *> &missing) {
                            : fmt::format("{} (and {} other reasons)", found, counts.size() - 1);
 }
 
-/// Why the emulated device cannot run the candidate's own launch, which has very many more threads
-/// than the original's; empty if it can.
-std::string whyTooManyThreads(const CheckContext &context, const Launch &original,
-                              const Launch &own) {
-  constexpr std::uint64_t kMostThreads = 4'000'000; // which take some 5 s if they do little
-  constexpr std::uint64_t kTimesOriginal = 16;
-  return context.runner().device().modelled && own.threads() > kMostThreads &&
-                 own.threads() > kTimesOriginal * original.threads()
-             ? fmt::format("the candidate launches {} threads for it, and the original {}",
-                           own.threads(), original.threads())
-             : std::string();
-}
-
 class ReplayGate final : public Check {
 public:
   ReplayGate(Derivation kind, std::shared_ptr<DerivedReplays> replays, AssurancePolicy assurance)

@@ -203,6 +203,29 @@ TEST_F(CapturedJudge, ALaunchOfFewThreadsRunsWholeOnTheEmulatedDevice) {
   EXPECT_EQ(recordOf(fast, "emulated")->detail, "launch 'captured' and others like it");
 }
 
+TEST_F(CapturedJudge, ACandidateOfFarMoreThreadsRunsOnASmallerProblemThere) {
+  hasEmulated_ = true;
+  makeRunner(false);
+  JudgeOptions options;
+  options.depth = Depth::Trial;
+  LocalJudge local = make(captured(64), options);
+  ASSERT_TRUE(local.baseline());
+  const auto detailOf = [&](const std::string &grid) {
+    Candidate candidate = candidateWith("FAST // " + grid);
+    candidate.launch.gridExpressions = {grid, "1", "1"};
+    const auto trial = local.judge(candidate, Purpose::Search);
+    EXPECT_TRUE(trial && trial->verdict == Verdict::Faster);
+    const CheckRecord *record = recordOf(*trial, "emulated");
+    EXPECT_TRUE(record);
+    return record ? fmt::format("{}: {}", toString(record->state), record->detail) : "";
+  };
+  const std::string usual = detailOf("(n + 63) / 64"), many = detailOf("(n + 63) / 64 * 64");
+  EXPECT_THAT(usual, testing::HasSubstr("launch 'captured' and others"));
+  EXPECT_THAT(many, testing::AllOf(testing::HasSubstr("launch 'captured ("),
+                                   testing::HasSubstr("and others")));
+  EXPECT_THAT(detailOf("n * 100000"), testing::HasSubstr("threads where the original launches"));
+}
+
 TEST_F(CapturedJudge, InputsThatDecideWhatIsWrittenAreNotMoved) {
   makeRunner(false);
   Subject subject = captured();
