@@ -8,7 +8,7 @@
 KOPT_TUNE("arg n = 12000", "arg factor = 1.5", "extent in = n", "extent out = n")
 __global__ void copyScale(const float *in, float *out, float factor, int n) {
   int i = (unsigned short)blockIdx.x * blockDim.x + threadIdx.x;
-  if (4 * i + 3 < n) {
+  if (4 * i + 3 < n && (size_t(in) | size_t(out)) % 16 == 0) {
     float4 v = reinterpret_cast<const float4 *>(in)[i];
     reinterpret_cast<float4 *>(out)[i] = make_float4(factor * v.x, factor * v.y, factor * v.z, factor * v.w);
   } else {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // I2: four elements a thread, and the rest one by one.
-// base: copyscale
+// base: copyscale_aligned
 // expect: accepted
 #include <kopt/kopt.h>
 
-KOPT_TUNE("arg n = 12000", "arg factor = 1.5", "extent in = n", "extent out = n")
+KOPT_TUNE("arg n = 12000", "arg factor = 1.5", "extent in = n", "extent out = n", "require in % 16 == 0 && out % 16 == 0")
 __global__ void copyScale(const float *in, float *out, float factor, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (4 * i + 3 < n) {
