@@ -356,9 +356,10 @@ Result<std::unique_ptr<Judge>> Workbench::makeJudge(const TuneSubject &subject,
     const auto profile =
         [this, runner = member.runner.get(), symbol = subject.specialization.symbol](
             ModuleId module, const fs::path &path, const Launch &launch) -> Result<ProfileOutcome> {
+      auto listing = code_ ? code_->begin(path) : CodeCounter::Listing();
       KOPT_TRY(ProfileOutcome outcome, runner->profile(module, launch, RunOptions{}));
       if (code_ && outcome.status == RunStatus::Ok)
-        code_->addTo(outcome, path, symbol);
+        code_->addTo(outcome, std::move(listing), symbol);
       return outcome;
     };
     LinesFunction lines;

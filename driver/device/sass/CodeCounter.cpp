@@ -14,13 +14,18 @@ std::string symbolIn(const SassListing &listing, const std::string &symbol) {
   return listing.functions.size() == 1 ? listing.functions.front().symbol : std::string();
 }
 
-void CodeCounter::addTo(ProfileOutcome &outcome, const std::filesystem::path &cubin,
-                        const std::string &symbol) {
+CodeCounter::Listing CodeCounter::begin(const std::filesystem::path &cubin) const {
   if (unavailable_)
+    return {};
+  return std::async(std::launch::async, [this, cubin] { return disassembler_.list(cubin); });
+}
+
+void CodeCounter::addTo(ProfileOutcome &outcome, Listing begun, const std::string &symbol) {
+  if (!begun.valid())
     return;
-  const auto begun = std::chrono::steady_clock::now();
-  const Result<SassListing> listing = disassembler_.list(cubin);
-  outcome.stages["disassemble"] += Duration(std::chrono::steady_clock::now() - begun).count();
+  const auto start = std::chrono::steady_clock::now();
+  const Result<SassListing> listing = begun.get();
+  outcome.stages["disassemble"] += Duration(std::chrono::steady_clock::now() - start).count();
   std::string reason;
   if (listing) {
     const Counters counters = sassCounters(*listing, symbolIn(*listing, symbol));

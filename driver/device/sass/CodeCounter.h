@@ -5,17 +5,23 @@
 #include "driver/device/sass/Disassembler.h"
 #include "driver/device/sass/SassMix.h"
 
+#include <future>
+
 namespace kopt {
 
 class CodeCounter {
 public:
   explicit CodeCounter(Disassembler disassembler) : disassembler_(std::move(disassembler)) {}
 
-  /// Adds sassCounters() of `symbol` (or of the cubin's only function), and the stage
-  /// "disassemble". If there are none, adds the reason to `detail`; a missing nvdisasm is reported
-  /// once and not tried again.
-  void addTo(ProfileOutcome &outcome, const std::filesystem::path &cubin,
-             const std::string &symbol);
+  using Listing = std::future<Result<SassListing>>;
+  /// Begins to list the code of a cubin, on another thread: it takes half a second, in which the
+  /// kernel's launch can be counted.
+  Listing begin(const std::filesystem::path &cubin) const;
+
+  /// Waits for the listing, and adds sassCounters() of `symbol` (or of the cubin's only function),
+  /// and the stage "disassemble", the wait. If there are none, adds the reason to `detail`; a
+  /// missing nvdisasm is reported once and not tried again.
+  void addTo(ProfileOutcome &outcome, Listing begun, const std::string &symbol);
 
   /// The instructions of the code by line, lines inside loops first; sectors are not known. The
   /// module needs line information. Fails as Disassembler::list(), and with Internal if the listing

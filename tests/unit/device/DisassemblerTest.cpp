@@ -69,13 +69,13 @@ TEST(CodeCounter, adds_to_what_is_known_of_the_launch) {
   CodeCounter code(Disassembler(processes, kTool));
   ProfileOutcome outcome;
   outcome.counters["launch__block_size"] = 128;
-  code.addTo(outcome, "/build/k.cubin", kAccidental);
+  code.addTo(outcome, code.begin("/build/k.cubin"), kAccidental);
   EXPECT_EQ(outcome.counters.at("launch__block_size"), 128);
   EXPECT_EQ(outcome.counters.at("sass__inst_fp64"), 1);
   EXPECT_TRUE(outcome.stages.contains("disassemble"));
   EXPECT_TRUE(outcome.detail.empty());
   ProfileOutcome other; // several kernels, none of that name
-  code.addTo(other, "/build/k.cubin", "_Z5otherv");
+  code.addTo(other, code.begin("/build/k.cubin"), "_Z5otherv");
   EXPECT_TRUE(other.counters.empty());
   EXPECT_NE(other.detail.find("_Z5otherv"), std::string::npos);
 }
@@ -84,7 +84,8 @@ TEST(CodeCounter, takes_the_only_kernel_under_another_name) {
   fakes::FakeProcessRunner processes;
   processes.on({"nvdisasm"}, 0, "\t.section\t.text._Z5tiledILi16EEvv,\n/*0000*/ EXIT ;\n");
   ProfileOutcome outcome;
-  CodeCounter(Disassembler(processes, kTool)).addTo(outcome, "/build/k.cubin", "_Z5tiledILi8EEvv");
+  CodeCounter code(Disassembler(processes, kTool));
+  code.addTo(outcome, code.begin("/build/k.cubin"), "_Z5tiledILi8EEvv");
   EXPECT_EQ(outcome.counters.at("sass__inst"), 1);
 }
 
@@ -102,7 +103,8 @@ TEST(CodeCounter, gives_the_instructions_of_each_line) {
     sum += line.instructions;
   }
   ProfileOutcome outcome;
-  CodeCounter(Disassembler(processes, kTool)).addTo(outcome, "/build/k.cubin", kLoops);
+  CodeCounter counter(Disassembler(processes, kTool));
+  counter.addTo(outcome, counter.begin("/build/k.cubin"), kLoops);
   EXPECT_EQ(sum, outcome.counters.at("sass__inst"));
   EXPECT_FALSE(code.lines("/build/k.cubin", "_Z5otherv"));
   EXPECT_FALSE(CodeCounter(Disassembler(processes, kMissing)).lines("/build/k.cubin", kLoops));
@@ -113,8 +115,8 @@ TEST(CodeCounter, a_missing_program_is_said_once_beside_other_reasons) {
   CodeCounter code(Disassembler(processes, kMissing));
   ProfileOutcome first, second;
   first.detail = "counters are denied";
-  code.addTo(first, "/build/k.cubin", kAccidental);
-  code.addTo(second, "/build/k.cubin", kAccidental);
+  code.addTo(first, code.begin("/build/k.cubin"), kAccidental);
+  code.addTo(second, code.begin("/build/k.cubin"), kAccidental);
   EXPECT_TRUE(first.detail.starts_with("counters are denied; nvdisasm was not found"))
       << first.detail;
   EXPECT_TRUE(second.detail.empty());
