@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/observed/SubjectWorkload.h"
 
-#include "driver/source/Expression.h"
 #include "driver/workload/DeclaredNames.h"
 #include "driver/workload/WorkloadBuilder.h"
-#include "driver/workload/derived/DerivedLaunches.h"
+#include "driver/workload/derived/OtherScalars.h"
 #include "driver/workload/observed/TraceWorkload.h"
 
 #include <algorithm>
@@ -14,20 +13,25 @@ namespace kopt {
 namespace {
 
 /// The captured launch that breaks the requirement; null if none does.
-const Launch *breaking(const std::string &requirement, const std::vector<Launch> &launches) {
+const Launch *breaking(const TuneSubject &subject, const std::string &requirement,
+                       const std::vector<Launch> &launches) {
+  TuneDeclaration alone;
+  alone.requirements = {requirement};
+  const DerivationSource source{subject.kernel, subject.specialization, &alone};
   const auto found = std::ranges::find_if(launches, [&](const Launch &launch) {
-    const auto value = evaluateExpression(requirement, launch.bindings);
-    return isCaptured(launch) && value && *value == 0;
+    return isCaptured(launch) && brokenRequirement(source, launch, launch.bindings);
   });
   return found == launches.end() ? nullptr : &*found;
 }
 
 } // namespace
 
-TuneDeclaration keptByLaunches(TuneDeclaration declaration, const std::vector<Launch> &launches) {
-  std::erase_if(declaration.requirements,
-                [&](const std::string &one) { return breaking(one, launches) != nullptr; });
-  return declaration;
+TuneDeclaration keptByLaunches(const TuneSubject &subject, const std::vector<Launch> &launches) {
+  TuneDeclaration kept = subject.declaration;
+  std::erase_if(kept.requirements, [&](const std::string &one) {
+    return breaking(subject, one, launches) != nullptr;
+  });
+  return kept;
 }
 
 Result<SubjectWorkload> workloadOf(const TuneSubject &subject,
@@ -48,7 +52,7 @@ Result<SubjectWorkload> workloadOf(const TuneSubject &subject,
   result.programSeconds = std::move(captured.programSeconds);
   result.notes = std::move(captured.notes);
   for (const std::string &requirement : subject.declaration.requirements)
-    if (const Launch *launch = breaking(requirement, result.workload.launches))
+    if (const Launch *launch = breaking(subject, requirement, result.workload.launches))
       result.notes.push_back(
           fmt::format("note: 'require {}' is not used: the program's launch '{}' does "
                       "not keep it",

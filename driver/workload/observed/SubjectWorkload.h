@@ -22,9 +22,9 @@ struct SubjectWorkload {
                                   ///< which a clause gives another value
 };
 
-/// The declaration without the requirements that one of the program's own launches breaks: the
-/// kernel has to be right there, too. Declared launches keep all of them.
-TuneDeclaration keptByLaunches(TuneDeclaration declaration, const std::vector<Launch> &launches);
+/// The subject's declaration without the requirements that one of the program's own launches
+/// breaks: the kernel has to be right there, too. Declared launches keep all of them.
+TuneDeclaration keptByLaunches(const TuneSubject &subject, const std::vector<Launch> &launches);
 
 /// The program's own launches if it was observed, with those held out; otherwise the declared ones.
 /// Fails as workloadFromTrace() or buildWorkload() does.
