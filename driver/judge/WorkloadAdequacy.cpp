@@ -74,6 +74,7 @@ struct Noticed {
 
 /// The most launches derived for one mutant, and for all of them; a try runs five small launches.
 constexpr std::size_t kTries = 24, kAllTries = 96;
+constexpr double kMutantSeconds = 0.5; ///< as CheckContext::candidateSeconds
 /// Of a launch, for each draw of its inputs: the original's and the mutant's.
 constexpr double kRunsPerDraw = 2;
 
@@ -91,7 +92,12 @@ public:
   MutantTest(CheckContext &context, const std::vector<std::unique_ptr<Check>> &checks,
              const DerivedReplays &replays, std::string symbol, double mostSeconds)
       : context_(context), checks_(checks), replays_(replays), symbol_(std::move(symbol)),
-        mostSeconds_(mostSeconds) {}
+        mostSeconds_(mostSeconds), forCandidates_(context.candidateSeconds) {
+    context_.candidateSeconds = kMutantSeconds; // they differ little from the original, or hang
+  }
+  ~MutantTest() { context_.candidateSeconds = forCandidates_; }
+  MutantTest(const MutantTest &) = delete;
+  MutantTest &operator=(const MutantTest &) = delete;
 
   /// Once so many seconds more have passed.
   bool isOutOfTime(double more = 0) const { return time_.seconds() + more > mostSeconds_; }
@@ -181,7 +187,7 @@ private:
   const std::vector<std::unique_ptr<Check>> &checks_;
   const DerivedReplays &replays_;
   const std::string symbol_;
-  const double mostSeconds_;
+  const double mostSeconds_, forCandidates_;
   const OwnTime time_{context_};
   std::size_t tries_ = kAllTries;
 };

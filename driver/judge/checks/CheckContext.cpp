@@ -17,9 +17,9 @@ constexpr Duration kModelledDeadline{10};
 /// runs for that long.
 constexpr std::uint64_t kIdleInstructions = 256, kMostIdle = 400'000'000;
 
-/// A candidate's run may take so many seconds beyond so many times the baseline's run. Research on
+/// A candidate's run may take so many times the baseline's run, and some seconds. Research on
 /// hanging candidates puts slow but correct ones well within 20 times the baseline.
-constexpr double kCandidateSeconds = 3, kCandidateRuns = 20;
+constexpr double kCandidateRuns = 20;
 /// The seconds that a launch of the baseline may take beyond kTriedRuns times what it should.
 constexpr double kTriedSeconds = 1, kTriedRuns = 4;
 
@@ -148,7 +148,7 @@ Result<std::optional<Failure>> CheckContext::compare(const Built &candidate, con
   const auto start = std::chrono::steady_clock::now();
   RunOptions own = forCandidate(options, launch);
   if (!runner_.device().modelled && expected.ownSeconds() > 0)
-    own.limit = Duration(kCandidateSeconds + kCandidateRuns * expected.ownSeconds());
+    own.limit = Duration(candidateSeconds + kCandidateRuns * expected.ownSeconds());
   KOPT_TRY(RunOutcome outcome, runner_.run(candidate.module, launch, own));
   // The original's instruction count is known only for the workload's launches. The limit of a
   // derived launch is a guess, so try once more with a higher one: a hang exceeds that, too.

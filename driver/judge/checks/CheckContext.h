@@ -92,6 +92,8 @@ public:
   /// of instructions after which a launch on a modelled device is stopped.
   std::vector<double> baselineSeconds;
   std::vector<std::uint64_t> instructionLimits;
+  /// The seconds that a run of a candidate on a GPU may take beyond 20 times the baseline's run.
+  double candidateSeconds = 3;
   double waitedSeconds = 0; ///< in all runs, for other kopts that used the GPU
   /// True if the original's threads race, and its results do not depend on their order. Then races
   /// are not looked for.

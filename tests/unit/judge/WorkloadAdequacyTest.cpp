@@ -47,6 +47,17 @@ TEST_F(WorkloadAdequacyTest, AWorkloadThatNoticesWrongKernelsIsStrongEnough) {
   EXPECT_EQ(judge(local, "FAST").verdict, Verdict::Faster);
 }
 
+TEST_F(WorkloadAdequacyTest, AWrongVersionThatHangsCostsLessThanACandidate) {
+  frontend_.mutantSet.mutants = {mutant("HANG")};
+  LocalJudge local = make();
+  ASSERT_TRUE(local.baseline());
+  EXPECT_EQ(local.adequacy().noticed, 1u);
+  ASSERT_TRUE(runner_->limit);
+  const double ofMutant = runner_->limit->count();
+  EXPECT_EQ(judge(local, "FAST HANG").verdict, Verdict::TimedOut);
+  EXPECT_GT(runner_->limit->count(), ofMutant + 2);
+}
+
 TEST_F(WorkloadAdequacyTest, OnAGpuASearchLeavesItForTheFirstWinner) {
   depth_ = Depth::Search;
   frontend_.mutantSet.mutants = {mutant("WRONG 1"), mutant("other")};
