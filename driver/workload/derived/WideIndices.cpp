@@ -4,6 +4,7 @@
 #include "driver/workload/derived/CapturedNumbers.h"
 #include "driver/workload/derived/LaunchFamily.h"
 #include "driver/workload/derived/OtherScalars.h"
+#include "runtime/runner/StructType.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,8 +20,10 @@ using Make = std::function<std::optional<Launch>(const Values &)>;
 
 std::uint64_t mostElements(const Launch &launch) {
   std::uint64_t most = 0;
-  for (const Buffer &buffer : launch.buffers)
-    most = std::max(most, buffer.bytes / std::max<std::uint64_t>(1, elementBytes(buffer.scalar)));
+  for (const Buffer &buffer : launch.buffers) {
+    const auto type = runtime::StructType::parse(buffer.scalar);
+    most = std::max(most, buffer.bytes / (type ? type->bytes : elementBytes(buffer.scalar)));
+  }
   return most;
 }
 

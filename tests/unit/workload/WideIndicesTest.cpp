@@ -54,6 +54,16 @@ TEST_F(WideIndicesTest, EachSizeAloneGivesEnoughElementsAndFewMore) {
   EXPECT_EQ(launches[0].launch.grid.x, std::uint32_t(launches[0].launch.bindings.at("rows")));
 }
 
+TEST_F(WideIndicesTest, StructsAreElements) {
+  for (KernelParam &param : specialization_.params)
+    if (param.kind == ParamKind::Pointer) {
+      param.scalar = "struct 8 f32 0 i32 4";
+      param.pointeeSize = 8;
+    }
+  ASSERT_FALSE(wide().empty());
+  EXPECT_GE(wide()[0].launch.buffers[0].bytes / 8, kWideElements);
+}
+
 TEST_F(WideIndicesTest, ASizeStaysWithinItsTypeItsGridAndTheRequirements) {
   declaration_.extents = {{"in", "rows"}, {"out", "rows"}};
   EXPECT_TRUE(wide().empty()) << "an int has no more than 2^31";
