@@ -210,13 +210,17 @@ Result<std::vector<CandidateTrials>> runTrials(Services services, const TrialReq
   if (!request.program.empty()) {
     KOPT_TRY(observed, programTrace(services, request.root, request.program, bench->subjects()));
   }
+  const auto isInterrupted = [&] { return services.interrupted && *services.interrupted; };
   for (const TuneSubject &subject : bench->subjects()) {
     SubjectTrials trials(services, *bench, request, subject, observed);
-    for (std::size_t i = 0; i < files.size(); ++i) {
+    for (std::size_t i = 0; i < files.size() && !isInterrupted(); ++i) {
       KOPT_TRY(TrialOutcome outcome, trials.judge(files[i]));
       results[i].outcomes.push_back(std::move(outcome));
     }
   }
+  for (CandidateTrials &result : results)
+    if (result.outcomes.size() < bench->subjects().size())
+      result.outcomes.clear();
   services.terminal.clear();
   return results;
 }

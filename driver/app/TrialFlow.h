@@ -29,8 +29,9 @@ struct TrialOutcome {
 
 struct CandidateTrials {
   std::filesystem::path candidate;
-  std::vector<TrialOutcome> outcomes; ///< one for each specialization of the kernel
-  /// The outcome with the most severe verdict.
+  /// One for each specialization of the kernel; none if the user interrupted kopt before the last.
+  std::vector<TrialOutcome> outcomes;
+  /// The outcome with the most severe verdict; there must be one.
   const TrialOutcome &worst() const;
 };
 

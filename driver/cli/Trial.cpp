@@ -61,7 +61,11 @@ public:
     KOPT_TRY(const TrialRequest request, requestOf(call));
     KOPT_TRY(const std::vector<CandidateTrials> results, runTrials(call.services, request));
     Answer answer;
+    std::size_t left = 0;
     for (const CandidateTrials &result : results) {
+      left += result.outcomes.empty();
+      if (result.outcomes.empty())
+        continue;
       json object = toJson(result, result.worst());
       if (result.outcomes.size() > 1)
         for (const TrialOutcome &outcome : result.outcomes)
@@ -73,6 +77,13 @@ public:
         for (const TrialOutcome &outcome : result.outcomes)
           print(outcome, results.size() > 1 ? result.candidate.string() + ": " : "", call.out);
     }
+    if (left > 0)
+      answer.error = {
+          ErrorCode::Interrupted,
+          fmt::format("interrupted: {} of {} candidates were not judged", left, results.size()),
+          "",
+          "",
+          {}};
     return answer;
   }
 

@@ -22,6 +22,7 @@ import argparse
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -46,6 +47,20 @@ def program_of(case, description, folder):
     return program
 
 
+def run(command, folder, timeout):
+    """What a command printed and said. After the timeout it may end what it is at, for a minute: then its results are those so far."""
+    late = ""
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        for seconds, end in ((timeout, signal.SIGINT), (60, signal.SIGKILL), (None, None)):
+            try:
+                output, error = child.communicate(timeout=seconds)
+                return output, error + late
+            except subprocess.TimeoutExpired:
+                late = f"\nno answer within {timeout} s"
+                child.send_signal(end)
+    return "", late
+
+
 def judge(args, case, folder):
     """The trials of a case's versions, by version; what kopt said where it gave none."""
     description = json.loads((case / "case.json").read_text())
@@ -59,11 +74,7 @@ def judge(args, case, folder):
         command += ["--run", f"{program_of(case, description, folder)} {description['args']}"]
     command += ["--", *description["flags"]]
     began = time.monotonic()
-    try:
-        done = subprocess.run(command, cwd=case, capture_output=True, text=True, check=False, timeout=args.timeout)
-        output, error = done.stdout, done.stderr
-    except subprocess.TimeoutExpired as late:
-        output, error = "", (late.stderr or b"").decode(errors="replace") + f"\nno answer within {args.timeout} s"
+    output, error = run(command, case, args.timeout)
     seconds = time.monotonic() - began
     try:
         results = json.loads(output)["results"]

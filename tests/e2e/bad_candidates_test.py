@@ -3,10 +3,12 @@
 
 import json
 import pathlib
+import signal
+import subprocess
 import tempfile
 import unittest
 
-from kopt_test import DATA, FLAGS, KoptTest
+from kopt_test import BIN, DATA, FLAGS, KoptTest
 
 BODY = "    out[row * columns + column] = factor * in[row * columns + column];"
 GUARD = "  if (row < rows && column < columns)"
@@ -86,6 +88,22 @@ class BadCandidatesTest(KoptTest):
 class BadCandidates(BadCandidatesTest):
     def test_each_has_its_verdict_and_an_honest_one_after_it_wins(self):
         self.each_has_its_verdict(FEW)
+
+    def test_an_interrupt_ends_after_the_candidate_at_hand(self):
+        base = self.copy(DATA / "scale.cu")
+        candidates = [self.write(f"{name}.cu", base.read_text()) for name in ("first", "second", "third")]
+        child = subprocess.Popen(
+            [str(BIN / "kopt"), "trial", base, *(word for file in candidates for word in ("--candidate", file)), "--device", "emulated",
+             "--json", *FLAGS], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for line in child.stderr:
+            if "judging first.cu" in line:
+                child.send_signal(signal.SIGINT)
+                break
+        said, error = child.communicate(timeout=300)
+        answer = json.loads(said)
+        self.assertEqual(child.returncode, 130, error)
+        self.assertEqual([pathlib.Path(trial["candidate"]).stem for trial in answer["results"]], ["first"])
+        self.assertIn("2 of 3 candidates were not judged", answer["error"]["what"])
 
     def test_what_is_added_keeps_its_namespaces_and_its_class(self):
         trial = self.judge("scaled", "KOPT_TUNE(", """namespace outer { namespace inner {
