@@ -24,6 +24,7 @@ using Values = CapturedNumbers::Values;
 /// elements, or slightly more: a border, or one element at the end.
 constexpr std::uint64_t kTimes[] = {1, 2, 3, 4, 6, 8, 9, 12, 16};
 constexpr double kBorder = 1.1;
+constexpr std::uint64_t kManyElements = 1u << 16;
 constexpr std::size_t kMostFactors = 12; ///< most arguments that are tried as factors
 constexpr std::int64_t kLargestFactor = std::int64_t(1) << 31; ///< products of two fit 64 bits
 
@@ -398,7 +399,9 @@ std::uint64_t CapturedNumbers::elementsWith(std::uint64_t elements, const Values
           seen(double(one) * double(two) * double(three), {one, two, three});
     }
   }
-  if (exact)
+  // A small buffer may have as many elements as a number that stays, such as the threads of a
+  // block, by chance.
+  if (exact && (*exact > double(elements) || elements > kManyElements))
     return std::uint64_t(std::ceil(*exact));
   for (const auto &[value, alike] : growths) // it may be a square with a wider border
     if (!isKnown && double(elements) >= double(value) * double(value))

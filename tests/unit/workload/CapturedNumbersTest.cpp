@@ -48,7 +48,7 @@ TEST_F(CapturedNumbersTest, ABufferMayHaveAsManyElementsAsTwoSizesDiffer) {
   const CapturedNumbers numbers(source, launch_);
   EXPECT_EQ(numbers.larger({{"ld", 200}})->buffers[0].bytes, 4u * (kN - 200 + 1));
   EXPECT_EQ(numbers.larger({{"n", 3 * kN}})->buffers[0].bytes, 4u * (3 * kN - ld + 1));
-  EXPECT_EQ(numbers.larger({{"ld", 400}})->buffers[0].bytes, launch_.buffers[0].bytes);
+  EXPECT_GE(numbers.larger({{"ld", 400}})->buffers[0].bytes, launch_.buffers[0].bytes);
 }
 
 TEST_F(CapturedNumbersTest, TwoSizesOfAMatrixReachIndicesOfMoreThan32Bits) {
