@@ -4,7 +4,7 @@
 
 #include "unit/judge/JudgeFixture.h"
 
-#include "runtime/trace/Contents.h"
+#include "fakes/StoredContents.h"
 
 #include <cstring>
 #include <gmock/gmock.h>
@@ -57,19 +57,7 @@ protected:
     return subject;
   }
   std::string store(const std::vector<float> &values) {
-    runtime::trace::ContentHash hash{};
-    std::uint64_t written = 0;
-    std::string why;
-    const std::string folder = trace_.path().string();
-    EXPECT_TRUE(runtime::trace::storeContents(
-        folder, values.size() * 4,
-        [&](std::uint64_t offset, std::size_t size, std::byte *to, std::string &) {
-          std::memcpy(to, reinterpret_cast<const std::byte *>(values.data()) + offset, size);
-          return true;
-        },
-        hash, written, why))
-        << why;
-    return folder + "/" + runtime::trace::contentsPath(hash);
+    return storeValues(trace_.path().string(), values);
   }
   TemporaryDirectory trace_ = std::move(*TemporaryDirectory::create("trace"));
 };

@@ -3,7 +3,7 @@
 
 #include "driver/support/FileSystem.h"
 #include "driver/workload/derived/DerivedLaunches.h"
-#include "runtime/trace/Contents.h"
+#include "fakes/StoredContents.h"
 
 #include <cstring>
 #include <gtest/gtest.h>
@@ -72,19 +72,7 @@ protected:
   }
 
   template <class T> std::string store(const std::vector<T> &values) {
-    runtime::trace::ContentHash hash{};
-    std::uint64_t written = 0;
-    std::string why;
-    const std::string folder = folder_.path().string();
-    EXPECT_TRUE(runtime::trace::storeContents(
-        folder, values.size() * sizeof(T),
-        [&](std::uint64_t offset, std::size_t size, std::byte *to, std::string &) {
-          std::memcpy(to, reinterpret_cast<const std::byte *>(values.data()) + offset, size);
-          return true;
-        },
-        hash, written, why))
-        << why;
-    return folder + "/" + runtime::trace::contentsPath(hash);
+    return fakes::storeValues(folder_.path().string(), values);
   }
   template <class T>
   void add(const std::string &name, const std::string &scalar, std::uint64_t address,

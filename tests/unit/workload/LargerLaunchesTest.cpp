@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/derived/LargerLaunches.h"
+#include "unit/workload/RowsFixture.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -8,37 +9,11 @@ using namespace kopt;
 
 namespace {
 
-/// rows(in, out, rows, columns): a block for each row.
-class LargerLaunchesTest : public testing::Test {
+class LargerLaunchesTest : public test::RowsFixture {
 protected:
-  LargerLaunchesTest() {
-    LaunchSite site;
-    site.symbol = specialization_.symbol = "rows";
-    site.geometry = GeometryKind::Symbolic;
-    site.grid = {"rows", "1", "1"};
-    site.block = {"128", "1", "1"};
-    site.variables = {"rows", "columns"};
-    site.args = {"in", "out", "rows", "columns"};
-    kernel_.launches = {site};
-    specialization_.params = {
-        {"in", "const float *", ParamKind::Pointer, 8, 8, "f32", 1, 4, true, false},
-        {"out", "float *", ParamKind::Pointer, 8, 8, "f32", 1, 4, false, false},
-        {"rows", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false},
-        {"columns", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false}};
-    declaration_.arguments = {{"rows", "100"}, {"columns", "96"}};
-    declaration_.extents = {{"in", "rows * columns"}, {"out", "rows"}};
-  }
-
   std::vector<DerivedLaunch> larger(std::uint64_t most, std::size_t count) {
-    const auto launch = buildLaunch(kernel_, specialization_, declaration_,
-                                    launchesOn(declaration_, DeviceKind::Cuda).front());
-    EXPECT_TRUE(launch) << launch.error().what;
-    return largerLaunches({kernel_, specialization_, &declaration_}, *launch, most, count);
+    return largerLaunches(source(), launch(), most, count);
   }
-
-  KernelSpec kernel_;
-  Specialization specialization_;
-  TuneDeclaration declaration_;
 };
 
 TEST_F(LargerLaunchesTest, EachSizeGrowsWhileTheOthersAreSmall) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/derived/WideIndices.h"
+#include "unit/workload/RowsFixture.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -8,37 +9,11 @@ using namespace kopt;
 
 namespace {
 
-/// scale(in, out, rows, columns): a block for each row.
-class WideIndicesTest : public testing::Test {
+class WideIndicesTest : public test::RowsFixture {
 protected:
-  WideIndicesTest() {
-    LaunchSite site;
-    site.symbol = specialization_.symbol = "scale";
-    site.geometry = GeometryKind::Symbolic;
-    site.grid = {"rows", "1", "1"};
-    site.block = {"128", "1", "1"};
-    site.variables = {"rows", "columns"};
-    site.args = {"in", "out", "rows", "columns"};
-    kernel_.launches = {site};
-    specialization_.params = {
-        {"in", "const float *", ParamKind::Pointer, 8, 8, "f32", 1, 4, true, false},
-        {"out", "float *", ParamKind::Pointer, 8, 8, "f32", 1, 4, false, false},
-        {"rows", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false},
-        {"columns", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false}};
-    declaration_.arguments = {{"rows", "100"}, {"columns", "96"}};
-    declaration_.extents = {{"in", "rows * columns"}, {"out", "rows * columns"}};
-  }
+  WideIndicesTest() { declaration_.extents["out"] = "rows * columns"; }
 
-  std::vector<DerivedLaunch> wide() {
-    const auto launch = buildLaunch(kernel_, specialization_, declaration_,
-                                    launchesOn(declaration_, DeviceKind::Cuda).front());
-    EXPECT_TRUE(launch) << launch.error().what;
-    return wideIndexLaunches({kernel_, specialization_, &declaration_}, *launch);
-  }
-
-  KernelSpec kernel_;
-  Specialization specialization_;
-  TuneDeclaration declaration_;
+  std::vector<DerivedLaunch> wide() { return wideIndexLaunches(source(), launch()); }
 };
 
 TEST_F(WideIndicesTest, EachSizeAloneGivesEnoughElementsAndFewMore) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/runner/Session.h"
 #include "fakes/FakeDevice.h"
+#include "fakes/StoredContents.h"
 #include "runtime/runner/Fill.h"
 
 #include <csignal>
@@ -101,18 +102,7 @@ protected:
     });
   }
   template <class T> std::string contents(const std::vector<T> &values) {
-    kopt::runtime::trace::ContentHash hash{};
-    std::uint64_t written = 0;
-    std::string why;
-    EXPECT_TRUE(kopt::runtime::trace::storeContents(
-        folder, values.size() * sizeof(T),
-        [&](std::uint64_t offset, std::size_t size, std::byte *to, std::string &) {
-          std::memcpy(to, reinterpret_cast<const std::byte *>(values.data()) + offset, size);
-          return true;
-        },
-        hash, written, why))
-        << why;
-    return folder + "/" + kopt::runtime::trace::contentsPath(hash);
+    return kopt::fakes::storeValues(folder, values);
   }
   /// Data at 4096 and rows (pointers into it) at 65536, as they lay when they were captured.
   std::string gather(const std::string &variable) {
