@@ -106,6 +106,10 @@ enum class RunStatus : int {
   InputChanged = 9, ///< wrote to a read-only buffer
 };
 
+/// Names the contents of every buffer that a launch may write: equal texts, from the same process
+/// of kopt, mean equal bytes. Empty if the runner has no quick way to compute it.
+using ResultsDigest = std::string;
+
 struct RunOutcome {
   RunStatus status = RunStatus::Ok;
   std::string detail; ///< the first finding in words: buffer, index, thread, source line
@@ -115,6 +119,8 @@ struct RunOutcome {
   /// For each buffer, how many elements still held the poison after two launches with different
   /// poisons; 0 unless Buffer::output is set.
   std::vector<std::uint64_t> unwritten;
+  ResultsDigest digest;
+  bool isKnown = false; ///< the results are those of RunOptions::known, and have not been read
   StageSeconds stages;
 };
 
@@ -188,6 +194,9 @@ struct RunOptions {
   bool freshModule = false;
   /// Checks of the runner to leave out, to see what else would notice a fault: guards, inputs.
   std::vector<std::string> skip;
+  /// Results that the caller has already. If the launch has the same, it saves the time to read
+  /// them.
+  ResultsDigest known{};
   /// Names the outcome's files, which are valid until the next run() with the same slot.
   std::string slot = "run";
 };

@@ -8,6 +8,7 @@
 #include "runtime/cuda/Nvml.h"
 #include "runtime/cuda/RangeProfiler.h"
 #include "runtime/device/Device.h"
+#include "runtime/device/MemoryKernels.h"
 
 #include <array>
 #include <functional>
@@ -17,7 +18,7 @@
 
 namespace kopt::runtime::cuda {
 
-class CudaDevice final : public Device {
+class CudaDevice final : public Device, private MemoryKernels {
 public:
   /// Null, with the reason in `why`, if the driver, the device or its context is missing.
   static std::unique_ptr<CudaDevice> open(int ordinal, std::string &why);
@@ -35,6 +36,7 @@ public:
   Status variable(std::uint32_t module, const std::string &name, Address &out,
                   std::size_t &bytes) override;
   Status copy(Address to, Address from, std::size_t bytes) override;
+  MemoryKernels *memoryKernels() override { return this; }
   Status launch(const LaunchRequest &request) override;
   Status time(const LaunchRequest &request, bool cold, double &seconds) override;
   Status timeBatch(const std::vector<LaunchRequest> &requests, bool cold,
@@ -83,6 +85,19 @@ private:
     CuEvent moved = nullptr; ///< recorded after the last copy that uses it
     std::size_t results = 0; ///< leading bytes that may still hold what was read from the device
   };
+
+  class Zeros; ///< of CudaMemoryKernels.cpp, as all that follow
+  struct MemoryKernel {
+    const char *text, *name;
+    CuFunction function; ///< null until it is needed
+  };
+  static MemoryKernel patternWriter(), patternFinder(), digester();
+  Status runOnMemory(MemoryKernel &kernel, Address base, std::uint64_t words, Pattern pattern,
+                     std::uint32_t size, Address bits, Address out);
+  Status writePattern(Address to, std::uint64_t words, Pattern pattern) override;
+  Status findPattern(Address at, std::uint64_t words, Pattern pattern, std::size_t size,
+                     std::vector<std::uint64_t> &bits, std::uint64_t &count) override;
+  Status digest(Address at, std::uint64_t words, std::uint64_t key, Digest &out) override;
 
   CudaDevice() = default;
   bool initialise(int ordinal, std::string &why);
@@ -161,6 +176,8 @@ private:
   std::optional<double> eventSeconds_;
   CuFunction readKernel_ = nullptr, discardKernel_ = nullptr, fillKernel_ = nullptr,
              waitKernel_ = nullptr;
+  MemoryKernel patternWriter_ = patternWriter(), patternFinder_ = patternFinder(),
+               digester_ = digester();
   std::unique_ptr<RangeProfiler> profiler_; ///< made when counters are first requested
   std::string noProfiler_;                  ///< why there is none
   std::map<std::uint32_t, LoadedModule> modules_;

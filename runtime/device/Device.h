@@ -114,6 +114,8 @@ struct CounterRequest {
   std::function<Status()> restore; ///< restores the buffers' contents from before the launch
 };
 
+class MemoryKernels; // MemoryKernels.h
+
 class Device {
 public:
   virtual ~Device() = default;
@@ -150,6 +152,8 @@ public:
   virtual Status protect(Address, std::size_t) { return {}; }
   /// Copies within the device, in the order of launches. The default goes through the host.
   virtual Status copy(Address to, Address from, std::size_t bytes);
+  /// Null for a device without any.
+  virtual MemoryKernels *memoryKernels() { return nullptr; }
 
   /// Launches and waits. The status reports what went wrong during execution.
   virtual Status launch(const LaunchRequest &request) = 0;

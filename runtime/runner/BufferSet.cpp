@@ -6,9 +6,8 @@
 #include "runtime/runner/StructType.h"
 
 #include <algorithm>
-#include <atomic>
-#include <bit>
 #include <cstring>
+#include <random>
 
 namespace kopt::runtime {
 
@@ -17,6 +16,15 @@ namespace {
 constexpr std::size_t kGuardBytes = 64 << 10;
 /// How far into its allocation a buffer begins at most, and the multiples of which it does.
 constexpr std::uint64_t kMostShift = 256 << 10, kShiftStep = 4096;
+/// Smaller buffers are copied to the host sooner than a kernel is launched and awaited.
+constexpr std::uint64_t kWorthALaunch = 1u << 20;
+constexpr std::uint64_t kWord = sizeof(std::uint64_t);
+constexpr std::uint64_t kMovedAtATime = 64u << 10; ///< addresses that one thread looks at
+
+std::uint64_t randomKey() {
+  std::random_device source;
+  return std::uint64_t(source()) << 32 | source();
+}
 
 /// Bytes of each guard zone on this device. None on the emulated device: it reports every access
 /// outside an allocation, reads included, and a guard zone would hide such accesses from it.
@@ -33,48 +41,14 @@ template <class Part> Status forPieces(std::uint64_t bytes, Part part) {
   return {};
 }
 
-/// Compares `count` elements of type T in `a` and `b` and sets the bit of each equal one in
-/// `words`. Returns the number of equal elements.
-template <class T>
-std::uint64_t markEqual(const std::byte *a, const std::byte *b, std::uint64_t count,
-                        std::uint64_t *words) {
-  std::uint64_t equal = 0;
-  for (std::uint64_t first = 0; first < count; first += 64) {
-    std::uint64_t word = 0;
-    const std::uint64_t last = std::min<std::uint64_t>(count, first + 64);
-    for (std::uint64_t i = first; i < last; ++i) {
-      T left, right;
-      std::memcpy(&left, a + i * sizeof(T), sizeof(T));
-      std::memcpy(&right, b + i * sizeof(T), sizeof(T));
-      word |= std::uint64_t(left == right) << (i - first);
-    }
-    words[first / 64] = word;
-    equal += std::uint64_t(std::popcount(word));
-  }
-  return equal;
-}
-
-std::uint64_t markEqual(std::size_t element, const std::byte *a, const std::byte *b,
-                        std::uint64_t count, std::uint64_t *words) {
-  switch (element) {
-  case 2:
-    return markEqual<std::uint16_t>(a, b, count, words);
-  case 4:
-    return markEqual<std::uint32_t>(a, b, count, words);
-  case 8:
-    return markEqual<std::uint64_t>(a, b, count, words);
-  default:
-    return markEqual<std::uint8_t>(a, b, count, words);
-  }
-}
-
 } // namespace
 
 BufferSet::BufferSet(RunContext context, std::vector<BufferSpec> specs, std::uint64_t inputSeed,
                      std::vector<std::uint32_t> modules, Checks checks)
     : device_(context.device), memory_(context.memory), stages_(context.stages),
       specs_(std::move(specs)), inputSeed_(inputSeed), checks_(checks),
-      guardBytes_(guardBytesOn(device_)), modules_(std::move(modules)), placed_(specs_.size()) {}
+      guardBytes_(guardBytesOn(device_)), modules_(std::move(modules)), placed_(specs_.size()),
+      digestKey_(randomKey()) {}
 
 BufferSet::~BufferSet() {
   const Stages::Scope stage(stages_, "free");
@@ -156,9 +130,9 @@ Status BufferSet::findVariable(std::size_t buffer) {
 }
 
 void BufferSet::moveAddresses(std::byte *bytes, std::size_t size, bool toDevice) const {
-  for (std::size_t at = 0; at + sizeof(Address) <= size; at += sizeof(Address)) {
+  const auto moveOne = [&](std::byte *at) {
     Address word = 0;
-    std::memcpy(&word, bytes + at, sizeof word);
+    std::memcpy(&word, at, sizeof word);
     // Programs also keep pointers to the end of a buffer. Where another buffer begins at that
     // address, the pointer is taken to mean that buffer.
     const Move *found = nullptr;
@@ -170,10 +144,17 @@ void BufferSet::moveAddresses(std::byte *bytes, std::size_t size, bool toDevice)
         break;
     }
     if (!found)
-      continue;
+      return;
     word = toDevice ? word - found->from + found->to : word - found->to + found->from;
-    std::memcpy(bytes + at, &word, sizeof word);
-  }
+    std::memcpy(at, &word, sizeof word);
+  };
+  parallelFor(
+      size / sizeof(Address), kMovedAtATime,
+      [&](std::uint64_t begin, std::uint64_t end) {
+        for (std::uint64_t i = begin; i < end; ++i)
+          moveOne(bytes + i * sizeof(Address));
+      },
+      threadsFor(size));
 }
 
 std::uint64_t BufferSet::guardStream(std::size_t buffer, bool after) const {
@@ -215,7 +196,7 @@ const std::byte *BufferSet::initial(std::size_t buffer, Source source, std::uint
     return placed.contents.get() + offset;
   std::byte *bytes = memory_.scratch(1);
   if (source == Source::Contents && placed.contents) {
-    std::memcpy(bytes, placed.contents.get() + offset, size);
+    parallelCopy(bytes, placed.contents.get() + offset, size);
   } else if (source == Source::Contents && placed.file) {
     failure_ = readCaptured(*placed.file, spec, inputSeed_, buffer, offset, size, bytes);
     if (!failure_.ok())
@@ -229,30 +210,57 @@ const std::byte *BufferSet::initial(std::size_t buffer, Source source, std::uint
   return bytes;
 }
 
+MemoryKernels *BufferSet::kernelsFor(std::size_t buffer) const {
+  const BufferSpec &spec = specs_[buffer];
+  const bool isWorthIt = spec.bytes >= kWorthALaunch && spec.symbol.empty() && !isRepeating(buffer);
+  return isWorthIt ? device_.memoryKernels() : nullptr;
+}
+
 Status BufferSet::fill(std::size_t buffer) {
   const Stages::Scope stage(stages_, "fill");
   const BufferSpec &spec = specs_[buffer];
-  const Placed &placed = placed_[buffer];
-  const std::vector<Address> places =
-      spec.symbol.empty() ? std::vector<Address>{placed.data} : placed.variables;
+  Placed &placed = placed_[buffer];
+  MemoryKernels *const kernels = kernelsFor(buffer);
+  const std::uint64_t words = spec.bytes / kWord;
+  if (spec.output && kernels) {
+    if (Status status = kernels->writePattern(placed.data, words,
+                                              poisonOf(poison_.seed, buffer, poison_.inverted));
+        !status.ok())
+      return status;
+    return fillFrom(buffer, Source::Poison, words * kWord);
+  }
   const bool isPoisoned = spec.output && !isRepeating(buffer);
+  if (Status status = fillFrom(buffer, isPoisoned ? Source::Poison : Source::Contents, 0);
+      !status.ok())
+    return status;
+  if (kernels)
+    if (Status status = kernels->digest(placed.data, words, digestKey_, placed.filled.emplace());
+        !status.ok())
+      return status;
+  if (!spec.readOnly || !spec.symbol.empty() || spec.bytes == 0 || !checks_.inputs ||
+      isRepeating(buffer))
+    return {};
+  return device_.protect(placed.data, spec.bytes);
+}
+
+/// Copies what the host draws to the buffer, from byte `begin` on.
+Status BufferSet::fillFrom(std::size_t buffer, Source source, std::uint64_t begin) {
+  const BufferSpec &spec = specs_[buffer];
+  const std::vector<Address> places =
+      spec.symbol.empty() ? std::vector<Address>{placed_[buffer].data} : placed_[buffer].variables;
   const std::uint64_t bytes = isRepeating(buffer) ? device_.properties().repeatBytes : spec.bytes;
-  Status filled = forPieces(bytes, [&](std::uint64_t offset, std::size_t size) -> Status {
-    const std::byte *bytes =
-        initial(buffer, isPoisoned ? Source::Poison : Source::Contents, offset, size);
-    if (!bytes)
+  return forPieces(bytes - begin, [&](std::uint64_t offset, std::size_t size) -> Status {
+    const std::byte *drawn = initial(buffer, source, begin + offset, size);
+    if (!drawn)
       return failure_;
     for (const Address place : places)
-      if (Status status = isPoisoned ? device_.poison(place + offset, bytes, size)
-                                     : device_.write(place + offset, bytes, size);
+      if (Status status = source == Source::Poison
+                              ? device_.poison(place + begin + offset, drawn, size)
+                              : device_.write(place + begin + offset, drawn, size);
           !status.ok())
         return status;
     return {};
   });
-  if (!filled.ok() || !spec.readOnly || !spec.symbol.empty() || bytes == 0 || !checks_.inputs ||
-      isRepeating(buffer))
-    return filled;
-  return device_.protect(placed.data, spec.bytes);
 }
 
 Status BufferSet::reset(Poison poison) {
@@ -358,75 +366,30 @@ Status BufferSet::checkGuard(std::size_t buffer, bool after) {
 /// copy too.
 Status BufferSet::checkUnchanged(std::size_t buffer, Address address, const std::string &whose) {
   const BufferSpec &spec = specs_[buffer];
+  std::uint64_t begin = 0; // what lies before is unchanged
+  if (MemoryKernels *const kernels = kernelsFor(buffer); kernels && placed_[buffer].filled) {
+    Digest now;
+    if (Status status = kernels->digest(address, spec.bytes / kWord, digestKey_, now); !status.ok())
+      return status;
+    if (now == *placed_[buffer].filled)
+      begin = spec.bytes / kWord * kWord;
+  }
   std::byte *found = memory_.scratch(0);
-  return forPieces(spec.bytes, [&](std::uint64_t offset, std::size_t size) -> Status {
+  return forPieces(spec.bytes - begin, [&](std::uint64_t at, std::size_t size) -> Status {
+    const std::uint64_t offset = begin + at;
     if (Status status = device_.read(found, address + offset, size); !status.ok())
       return status;
     const std::byte *wanted = initial(buffer, Source::Contents, offset, size);
     if (!wanted)
       return failure_;
-    const std::uint64_t at = firstDifference(found, wanted, size);
-    if (at == size)
+    const std::uint64_t same = firstDifference(found, wanted, size);
+    if (same == size)
       return {};
-    return {StatusCode::InputChanged, "wrote to " + whose + ": element " +
-                                          std::to_string((offset + at) / elementSize(spec.scalar)) +
-                                          " changed"};
+    return {StatusCode::InputChanged,
+            "wrote to " + whose + ": element " +
+                std::to_string((offset + same) / elementSize(spec.scalar)) + " changed"};
   });
 }
-
-void BufferSet::markPoisoned(std::size_t buffer, std::uint64_t offset, const std::byte *bytes,
-                             std::size_t size, ElementSet &out) {
-  const Stages::Scope stage(stages_, "unwritten");
-  // Elements of one task: whole words of bits, and poison that fits in a cache.
-  constexpr std::uint64_t kGrain = 8u << 10;
-  const std::size_t element = scalarSize(specs_[buffer].scalar);
-  const std::uint64_t first = offset / element, count = size / element;
-  std::atomic<std::uint64_t> found{0};
-  parallelFor(
-      count, kGrain,
-      [&](std::uint64_t begin, std::uint64_t end) {
-        std::vector<std::byte> poison((end - begin) * element);
-        drawPoison(poison_.seed, buffer, poison_.inverted, offset + begin * element, poison.size(),
-                   poison.data());
-        found += markEqual(element, bytes + begin * element, poison.data(), end - begin,
-                           out.words.data() + (first + begin) / 64);
-      },
-      threadsFor(size));
-  // If the buffer ends inside an element, the bytes that exist count as one element.
-  if (const std::size_t rest = size % element) {
-    std::byte poison[8];
-    const std::uint64_t at = count * element / 8 * 8;
-    drawPoison(poison_.seed, buffer, poison_.inverted, offset + at, 8, poison);
-    if (std::memcmp(bytes + count * element, poison + (count * element - at), rest) == 0) {
-      out.words[(first + count) / 64] |= std::uint64_t(1) << ((first + count) % 64);
-      ++found;
-    }
-  }
-  out.count += found;
-}
-
-namespace {
-
-/// Takes the padding of structs out of `poisoned`. Nobody reads padding: code that copies whole
-/// elements writes it, code that writes members does not, and both are correct.
-void forgetPadding(const BufferSpec &spec, ElementSet &poisoned) {
-  const auto type = StructType::parse(spec.scalar);
-  if (!type || poisoned.count == 0)
-    return;
-  std::vector<bool> isMember(type->bytes, false);
-  for (const StructType::Member &member : type->members)
-    std::fill_n(isMember.begin() + member.offset, member.bytes, true);
-  for (std::uint64_t byte = 0; byte < spec.bytes; ++byte) {
-    std::uint64_t &word = poisoned.words[byte / 64];
-    const std::uint64_t bit = std::uint64_t(1) << (byte % 64);
-    if (isMember[byte % type->bytes] || !(word & bit))
-      continue;
-    word &= ~bit;
-    --poisoned.count;
-  }
-}
-
-} // namespace
 
 Status BufferSet::collect(const std::vector<std::string> &paths,
                           std::vector<ElementSet> *poisoned) {
@@ -442,14 +405,20 @@ Status BufferSet::collect(const std::vector<std::string> &paths,
     if (wanted)
       if (Status status = memory_.map(paths[i], spec.bytes, file); !status.ok())
         return status;
+    bool isFound = false;
     if (search)
-      (*poisoned)[i].words.assign(spec.bytes / scalarSize(spec.scalar) / 64 + 1, 0);
-    const Status status = forPieces(spec.bytes, [&](std::uint64_t offset, std::size_t size) {
+      if (Status status = findPoisoned(i, (*poisoned)[i], isFound); !status.ok())
+        return status;
+    const std::uint64_t bytes = file || !isFound ? spec.bytes : 0;
+    const Status status = forPieces(bytes, [&](std::uint64_t offset, std::size_t size) {
       std::byte *to = file ? file + offset : memory_.scratch(0);
       if (Status read = device_.read(to, placed_[i].data + offset, size); !read.ok())
         return read;
-      if (search)
-        markPoisoned(i, offset, to, size, (*poisoned)[i]);
+      if (search && !isFound) {
+        const Stages::Scope marking(stages_, "unwritten");
+        markPoisoned(poisonOf(poison_.seed, i, poison_.inverted), scalarSize(spec.scalar), offset,
+                     {to, size}, (*poisoned)[i]);
+      }
       // Restore the captured addresses, so that two runs whose buffers lie at other addresses can
       // be compared.
       if (file && spec.holdsPointers)
@@ -460,6 +429,63 @@ Status BufferSet::collect(const std::vector<std::string> &paths,
       return status;
     if (search)
       forgetPadding(spec, (*poisoned)[i]);
+  }
+  return {};
+}
+
+/// Finds the elements of an output that still hold the poison. False: the device cannot, so they
+/// have to be read.
+Status BufferSet::findPoisoned(std::size_t buffer, ElementSet &out, bool &isFound) {
+  const BufferSpec &spec = specs_[buffer];
+  const std::size_t element = scalarSize(spec.scalar);
+  MemoryKernels *const kernels = kernelsFor(buffer);
+  isFound = kernels != nullptr;
+  out.words.assign(spec.bytes / element / 64 + 1, 0);
+  if (!isFound)
+    return {};
+  const Stages::Scope stage(stages_, "unwritten");
+  const Pattern poison = poisonOf(poison_.seed, buffer, poison_.inverted);
+  const std::uint64_t words = spec.bytes / kWord, rest = spec.bytes % kWord;
+  if (Status status =
+          kernels->findPattern(placed_[buffer].data, words, poison, element, out.words, out.count);
+      !status.ok())
+    return status;
+  out.words.resize(spec.bytes / element / 64 + 1, 0);
+  std::byte last[kWord]{};
+  if (rest > 0)
+    if (Status status = device_.read(last, placed_[buffer].data + words * kWord, rest);
+        !status.ok())
+      return status;
+  markPoisonedEnd(poison, element, words, {last, rest}, out);
+  return {};
+}
+
+Status BufferSet::digests(std::uint64_t key, std::vector<Digest> &out) {
+  out.clear();
+  const Stages::Scope stage(stages_, "read");
+  std::uint64_t large = 0;
+  for (const BufferSpec &spec : specs_) {
+    if (!spec.readOnly && (spec.holdsPointers || !spec.symbol.empty()))
+      return {};
+    large = std::max(large, spec.readOnly ? 0 : spec.bytes);
+  }
+  MemoryKernels *const kernels = device_.memoryKernels();
+  if (!kernels || large < kWorthALaunch)
+    return {};
+  for (std::size_t i = 0; i < specs_.size(); ++i) {
+    const std::uint64_t words = specs_[i].bytes / kWord, rest = specs_[i].bytes % kWord;
+    if (specs_[i].readOnly)
+      continue;
+    if (Status status = kernels->digest(placed_[i].data, words, key, out.emplace_back());
+        !status.ok())
+      return status;
+    std::byte last[kWord]{}; // as a word that zeros complete
+    if (rest == 0)
+      continue;
+    if (Status status = device_.read(last, placed_[i].data + words * kWord, rest); !status.ok())
+      return status;
+    const Digest tail = digestOf(last, 1, ~key);
+    out.back() = {out.back()[0] + tail[0], out.back()[1] + tail[1]};
   }
   return {};
 }

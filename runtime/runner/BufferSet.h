@@ -2,11 +2,13 @@
 // The buffers of one launch on the device. Each lies between two guard zones.
 #pragma once
 
-#include "runtime/device/Device.h"
+#include "runtime/device/MemoryKernels.h"
+#include "runtime/runner/ElementSet.h"
 #include "runtime/runner/HostMemory.h"
 #include "runtime/runner/LaunchSpec.h"
 #include "runtime/runner/Stages.h"
 
+#include <optional>
 #include <vector>
 
 namespace kopt::runtime {
@@ -27,12 +29,6 @@ struct RunContext {
   Device &device;
   HostMemory &memory;
   Stages &stages;
-};
-
-/// A set of elements of one buffer.
-struct ElementSet {
-  std::vector<std::uint64_t> words; ///< a bit for each element, the lowest first
-  std::uint64_t count = 0;          ///< bits that are set
 };
 
 class BufferSet {
@@ -73,6 +69,10 @@ public:
   /// is not read. If `poisoned` is not null, it receives, for each output, the elements that still
   /// hold the poison; for other buffers an empty set.
   Status collect(const std::vector<std::string> &paths, std::vector<ElementSet> *poisoned);
+  /// The digests, with this key, of all buffers that launches may write, one after the other: equal
+  /// ones mean equal contents. Empty if there is a buffer whose contents have to be read for that,
+  /// or if all of them are small.
+  Status digests(std::uint64_t key, std::vector<Digest> &out);
 
   /// The launch, with the addresses of this set in its arguments.
   LaunchRequest request(const LaunchSpec &launch) const;
@@ -87,6 +87,8 @@ private:
     Address pristine = 0;       ///< of the copy, 0 where there is none
     HostMemory::Bytes contents; ///< as drawn; null: not drawn yet, or too large to keep
     const trace::ContentsFile *file = nullptr; ///< of captured contents
+    /// Of the contents when fill() had written them, if the device digests its memory.
+    std::optional<Digest> filled;
     /// If the buffer is a variable: its address in each module that has it. `data` is the first.
     std::vector<Address> variables;
   };
@@ -98,6 +100,9 @@ private:
   enum class Source { Contents, Poison };
 
   bool isRepeating(std::size_t buffer) const;
+  /// The device's own kernels, if it has any and the buffer is worth a launch; else null.
+  MemoryKernels *kernelsFor(std::size_t buffer) const;
+  Status fillFrom(std::size_t buffer, Source source, std::uint64_t begin);
   Address guardOf(std::size_t buffer, bool after) const;
   std::uint64_t guardStream(std::size_t buffer, bool after) const;
   /// Bytes [offset, offset + size) of a buffer's initial contents or poison, valid until the next
@@ -111,8 +116,7 @@ private:
   Status resetGuards(std::size_t buffer);
   Status checkGuard(std::size_t buffer, bool after);
   Status checkUnchanged(std::size_t buffer, Address address, const std::string &whose);
-  void markPoisoned(std::size_t buffer, std::uint64_t offset, const std::byte *bytes,
-                    std::size_t size, ElementSet &out);
+  Status findPoisoned(std::size_t buffer, ElementSet &out, bool &isFound);
 
   Device &device_;
   HostMemory &memory_;
@@ -127,6 +131,7 @@ private:
   Poison poison_;
   std::vector<Placed> placed_;
   std::vector<bool> leftAlone_; ///< by restore(); empty: none
+  std::uint64_t digestKey_;     ///< of Placed::filled; no kernel can know it
 };
 
 } // namespace kopt::runtime

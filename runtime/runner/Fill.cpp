@@ -17,23 +17,10 @@ namespace kopt::runtime {
 
 namespace {
 
-/// The finaliser of SplitMix64: turns a counter into 64 independent bits.
-std::uint64_t mix(std::uint64_t x) {
-  x ^= x >> 30;
-  x *= 0xbf58476d1ce4e5b9u;
-  x ^= x >> 27;
-  x *= 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
 constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15u;
 
 std::uint64_t streamKey(std::uint64_t seed, std::uint64_t stream, std::uint64_t purpose) {
-  return mix(mix(seed + kGolden * (purpose + 1)) + kGolden * (stream + 1));
-}
-
-std::uint64_t draw(std::uint64_t key, std::uint64_t counter) {
-  return mix(key + kGolden * (counter + 1));
+  return mixedBits(mixedBits(seed + kGolden * (purpose + 1)) + kGolden * (stream + 1));
 }
 
 /// Rounds to nearest even to a float of `Exponent` and `Mantissa` bits; the caller has clipped to
@@ -148,7 +135,7 @@ void store(std::byte *out, std::size_t size, std::uint64_t first, Value value) {
 class Permutation {
 public:
   Permutation(std::uint64_t key, std::uint64_t count)
-      : count_(count), step_(draw(key, 0) % count), shift_(draw(key, 1) % count) {
+      : count_(count), step_(drawnBits(key, 0) % count), shift_(drawnBits(key, 1) % count) {
     while (std::gcd(step_, count_) != 1)
       step_ = step_ + 1 == count_ ? 1 : step_ + 1;
   }
@@ -187,7 +174,7 @@ void fillFloat(const BufferSpec &spec, std::uint64_t key, std::uint64_t first, s
   const auto between = [&](double unit) {
     return std::clamp(low + 2 * (unit * (high / 2 - low / 2)), low, high);
   };
-  const auto unit = [&](std::uint64_t i) { return double(draw(key, i) >> 11) * 0x1p-53; };
+  const auto unit = [&](std::uint64_t i) { return double(drawnBits(key, i) >> 11) * 0x1p-53; };
   switch (spec.fill) {
   case FillKind::Integers:
     return store<T>(out, size, first, [&](std::uint64_t i) {
@@ -209,28 +196,29 @@ void fillFloat(const BufferSpec &spec, std::uint64_t key, std::uint64_t first, s
   case FillKind::Special: // one in 32; of few one in 4, and each kind in turn
     return store<T>(out, size, first, [&](std::uint64_t i) {
       constexpr std::uint64_t kFew = 256;
-      const std::uint64_t bits = mix(draw(key, count < kFew ? i / 4 : i));
+      const std::uint64_t bits = mixedBits(drawnBits(key, count < kFew ? i / 4 : i));
       const bool isOne = count < kFew ? bits % 4 == i % 4 : bits % 32 == 0;
       return isOne ? FloatBits<T>::special(count < kFew ? key + i / 4 : bits >> 8)
                    : Traits::from(between(unit(i)));
     });
   case FillKind::Masked: // one in 4, as where a sum of exponentials leaves elements out
     return store<T>(out, size, first, [&](std::uint64_t i) {
-      return mix(draw(key, i)) % 4 == 0 ? FloatBits<T>::special(1) : Traits::from(between(unit(i)));
+      return mixedBits(drawnBits(key, i)) % 4 == 0 ? FloatBits<T>::special(1)
+                                                   : Traits::from(between(unit(i)));
     });
   case FillKind::Tiny:
     return store<T>(out, size, first, [&](std::uint64_t i) {
-      return FloatBits<T>::subnormal(draw(key, i), low < 0);
+      return FloatBits<T>::subnormal(drawnBits(key, i), low < 0);
     });
   case FillKind::Colliding:
     return store<T>(out, size, first, [&](std::uint64_t i) {
-      return Traits::from(between(double(draw(key, i) % 3) / 2));
+      return Traits::from(between(double(drawnBits(key, i) % 3) / 2));
     });
   // Equally many numbers of each of 30 magnitudes, of both signs if the range has both.
   case FillKind::Scattered:
     return store<T>(out, size, first, [&](std::uint64_t i) {
       const double share = std::exp2(-30 * unit(i)), nearest = std::clamp(0.0, low, high);
-      const bool isLow = low < 0 && (high <= 0 || mix(draw(key, i)) % 2 == 0);
+      const bool isLow = low < 0 && (high <= 0 || mixedBits(drawnBits(key, i)) % 2 == 0);
       return Traits::from(
           std::clamp(nearest + share * (isLow ? low - nearest : high - nearest), low, high));
     });
@@ -287,11 +275,11 @@ void fillInteger(const BufferSpec &spec, std::uint64_t key, std::uint64_t first,
   case FillKind::Colliding:
     return store<T>(out, size, first, [&](std::uint64_t i) {
       const std::uint64_t places[] = {0, span / 2, span};
-      return at(places[draw(key, i) % 3]);
+      return at(places[drawnBits(key, i) % 3]);
     });
   default:
     return store<T>(out, size, first, [&](std::uint64_t i) {
-      const std::uint64_t bits = draw(key, i);
+      const std::uint64_t bits = drawnBits(key, i);
       // The high word of the product spreads 64 bits evenly over the span.
       return at(span == UINT64_MAX
                     ? bits
@@ -305,7 +293,7 @@ void jitterFloat(std::uint64_t key, std::uint64_t first, std::size_t size, std::
   for (std::size_t i = 0; i < size / sizeof(T); ++i) {
     T value;
     std::memcpy(&value, out + i * sizeof(T), sizeof(T));
-    value = FloatBits<T>::moved(value, draw(key, first + i));
+    value = FloatBits<T>::moved(value, drawnBits(key, first + i));
     std::memcpy(out + i * sizeof(T), &value, sizeof(T));
   }
 }
@@ -445,14 +433,6 @@ std::uint64_t periodOf(const BufferSpec &spec) {
 
 namespace {
 bool isMultiplied(const BufferSpec &spec) { return spec.high != 0 && spec.high != 1; }
-
-bool holdsFloatingPoint(const std::string &scalar) {
-  const auto isOne = [](const std::string &name) { return name[0] == 'f' || name == "bf16"; };
-  if (const auto type = StructType::parse(scalar))
-    return std::ranges::any_of(type->members,
-                               [&](const auto &member) { return isOne(member.scalar); });
-  return scalarBytes(scalar) > 0 && isOne(scalar);
-}
 } // namespace
 
 bool altersCaptured(const BufferSpec &spec) {
@@ -477,7 +457,7 @@ T altered(const BufferSpec &spec, std::uint64_t key, std::uint64_t index, T valu
       value = FloatTraits<T>::from(
           std::clamp(number * spec.high, -FloatTraits<T>::kMax, FloatTraits<T>::kMax));
   }
-  return spec.jitter != 0 ? FloatBits<T>::moved(value, draw(key, index)) : value;
+  return spec.jitter != 0 ? FloatBits<T>::moved(value, drawnBits(key, index)) : value;
 }
 
 /// Alters the floating-point numbers that lie `at` bytes into each element of `element` bytes.
@@ -524,7 +504,7 @@ void alterCaptured(const BufferSpec &spec, std::uint64_t seed, std::uint64_t str
   const std::uint32_t width = scalarBytes(spec.scalar);
   if (type)
     for (const StructType::Member &member : type->members)
-      alterMember(spec, member, type->bytes, mix(key + member.offset), offset, size, bytes);
+      alterMember(spec, member, type->bytes, mixedBits(key + member.offset), offset, size, bytes);
   else if (width > 0)
     alterMember(spec, {spec.scalar, 0, width}, width, key, offset, size, bytes);
 }
@@ -547,11 +527,14 @@ void widenNumbers(const std::string &narrow, const std::byte *from, std::uint64_
   }
 }
 
+Pattern poisonOf(std::uint64_t seed, std::uint64_t stream, bool inverted) {
+  return {streamKey(seed, stream, 1), inverted};
+}
+
 void drawPoison(std::uint64_t seed, std::uint64_t stream, bool inverted, std::uint64_t offset,
                 std::size_t size, std::byte *out) {
-  const std::uint64_t key = streamKey(seed, stream, 1);
-  const std::uint64_t flip = inverted ? ~std::uint64_t(0) : 0;
-  store<std::uint64_t>(out, size, offset / 8, [&](std::uint64_t i) { return draw(key, i) ^ flip; });
+  const Pattern pattern = poisonOf(seed, stream, inverted);
+  store<std::uint64_t>(out, size, offset / 8, [&](std::uint64_t i) { return pattern.word(i); });
 }
 
 } // namespace kopt::runtime

@@ -4,6 +4,7 @@
 // to be kept for comparison.
 #pragma once
 
+#include "runtime/device/MemoryKernels.h"
 #include "runtime/runner/LaunchSpec.h"
 
 #include <cstddef>
@@ -43,9 +44,11 @@ void alterCaptured(const BufferSpec &spec, std::uint64_t seed, std::uint64_t str
 void widenNumbers(const std::string &narrow, const std::byte *from, std::uint64_t count,
                   std::byte *to);
 
-/// Draws the poison of bytes [offset, offset + size); `offset` is a multiple of 8. Poison is random
-/// bits: as floats, values of any magnitude and sign, sometimes NaN, so that a kernel that reads
-/// them cannot give a correct result. With `inverted`, every bit differs.
+/// The poison of a buffer. Poison is random bits: as floats, values of any magnitude and sign,
+/// sometimes NaN, so that a kernel that reads them cannot give a correct result.
+Pattern poisonOf(std::uint64_t seed, std::uint64_t stream, bool inverted);
+
+/// Draws the poison of bytes [offset, offset + size); `offset` is a multiple of 8.
 void drawPoison(std::uint64_t seed, std::uint64_t stream, bool inverted, std::uint64_t offset,
                 std::size_t size, std::byte *out);
 

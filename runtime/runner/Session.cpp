@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/runner/Session.h"
 
-#include "runtime/runner/BufferSet.h"
+#include "runtime/runner/VerifiedRun.h"
 
-#include <algorithm>
-#include <bit>
 #include <unistd.h>
 
 namespace kopt::runtime {
@@ -50,114 +48,6 @@ void addCounts(Message &reply, const std::string &key, const std::vector<std::ui
   reply.addList(key, words);
 }
 
-/// The buffers of a `run`, with the request's fields that apply to all buffers.
-std::vector<BufferSpec> buffersOf(const LaunchSpec &launch, const Message &request) {
-  std::vector<BufferSpec> buffers = launch.buffers;
-  for (BufferSpec &buffer : buffers) {
-    buffer.jitter = request.number<unsigned>("jitter").value_or(0);
-    buffer.repeats = request.number<unsigned>("repeating").value_or(0) != 0;
-  }
-  return buffers;
-}
-
-Checks checksOf(const Message &request) {
-  const std::vector<std::string> skipped = request.list("skip");
-  const auto isSkipped = [&](const char *name) {
-    return std::find(skipped.begin(), skipped.end(), name) != skipped.end();
-  };
-  return {!isSkipped("guards"), !isSkipped("inputs")};
-}
-
-/// One `run`: a launch on poisoned outputs, and a second one on the inverted poison if the first
-/// left any.
-class VerifiedRun {
-public:
-  VerifiedRun(RunContext context, const LaunchSpec &launch, const Message &request)
-      : context_(context), launch_(launch),
-        buffers_(context, buffersOf(launch, request),
-                 request.number<std::uint64_t>("input_seed").value_or(1), {launch.module},
-                 checksOf(request)),
-        poisonSeed_(request.number<std::uint64_t>("poison_seed").value_or(1)),
-        instructionLimit_(request.number<std::uint64_t>("instruction_limit").value_or(0)),
-        scheduleSeed_(request.number<std::uint64_t>("schedule").value_or(0)),
-        scratchSeed_(request.number<std::uint64_t>("scratch").value_or(0)),
-        repeating_(request.number<unsigned>("repeating").value_or(0) != 0),
-        lastBlocks_(request.number<std::uint32_t>("last_blocks").value_or(0)),
-        races_(request.number<unsigned>("races").value_or(1)) {}
-
-  /// `outputs` as BufferSet::collect() takes them.
-  Status execute(const std::vector<std::string> &outputs) {
-    unwritten_.assign(launch_.buffers.size(), 0);
-    // Another poison also means other addresses, so that a launch can use neither old contents nor
-    // old pointers.
-    const std::uint64_t placement = poisonSeed_ * 0x9e3779b97f4a7c15u >> 20 | 1;
-    if (Status status = buffers_.allocate(false, placement); !status.ok())
-      return status;
-    if (Status status = launchOn({poisonSeed_, false}); !status.ok() || repeating_)
-      return status;
-    std::vector<ElementSet> first, second;
-    if (Status status = buffers_.collect(outputs, &first); !status.ok())
-      return status;
-    // An element that differs from the poison was written. One that equals it was not written, or
-    // the kernel wrote that very value. Under the inverted poison, only an unwritten element equals
-    // the poison again.
-    if (std::all_of(first.begin(), first.end(),
-                    [](const ElementSet &set) { return set.count == 0; }))
-      return {};
-    if (Status status = launchOn({poisonSeed_, true}); !status.ok())
-      return status;
-    if (Status status = buffers_.collect({}, &second); !status.ok())
-      return status;
-    for (std::size_t i = 0; i < first.size(); ++i)
-      for (std::size_t word = 0; word < first[i].words.size(); ++word)
-        unwritten_[i] += std::uint64_t(std::popcount(first[i].words[word] & second[i].words[word]));
-    return {};
-  }
-
-  const std::vector<std::uint64_t> &unwritten() const { return unwritten_; }
-
-  LaunchRequest deviceRequest() const {
-    LaunchRequest request = buffers_.request(launch_);
-    request.instructionLimit = instructionLimit_;
-    request.checkRaces = races_ != 0;
-    request.checkAcrossBlocks = races_ == 2;
-    request.scheduleSeed = scheduleSeed_;
-    request.lastBlocks = lastBlocks_;
-    return request;
-  }
-  /// `repeated`: restore() can be called later.
-  Status prepare(bool repeated) {
-    if (Status status = buffers_.allocate(repeated); !status.ok())
-      return status;
-    return buffers_.reset({poisonSeed_, false});
-  }
-  Status restore() { return buffers_.restore(); }
-
-private:
-  Status launchOn(Poison poison) {
-    if (Status status = buffers_.reset(poison); !status.ok())
-      return status;
-    {
-      const Stages::Scope stage(context_.stages, "launch");
-      LaunchRequest request = deviceRequest();
-      if (scratchSeed_ != 0)
-        request.scratchSeed = 2 * scratchSeed_ + poison.inverted;
-      if (Status status = context_.device.launch(request); !status.ok())
-        return status;
-    }
-    return repeating_ ? Status() : buffers_.check();
-  }
-
-  RunContext context_;
-  const LaunchSpec &launch_;
-  BufferSet buffers_;
-  std::uint64_t poisonSeed_, instructionLimit_, scheduleSeed_, scratchSeed_;
-  bool repeating_; ///< its results mean nothing, only how it ends
-  std::uint32_t lastBlocks_;
-  unsigned races_; ///< 0: none, 1: within a block, 2: across blocks too
-  std::vector<std::uint64_t> unwritten_;
-};
-
 /// Every file that a request names, in the order of the descriptors that come with it.
 std::vector<std::string> filesOf(const Message &request) {
   std::vector<std::string> files;
@@ -181,15 +71,20 @@ Message identified(const Message &request, Message reply) {
 
 } // namespace
 
+Session::Session(Device &device, SecondsClock clock)
+    : device_(device), clock_(std::move(clock)), stages_(clock_) {}
+
+Session::~Session() = default;
+
 std::string Session::answer(const std::string &line, std::vector<int> descriptors) {
   const std::optional<Message> request = Message::parse(line);
   memory_.beginRequest(request ? filesOf(*request) : std::vector<std::string>{},
                        std::move(descriptors));
   if (!request)
     return errorReply("request", "this line is not a request").format();
-  Stages stages(clock_);
-  Message reply = identified(*request, dispatch(*request, stages));
-  for (const auto &[name, seconds] : stages.seconds())
+  stages_.clear();
+  Message reply = identified(*request, dispatch(*request));
+  for (const auto &[name, seconds] : stages_.seconds())
     reply.addList("stage", {name, protocol::formatDouble(seconds)});
   memory_.endRequest();
   if (!device_.usable())
@@ -202,24 +97,27 @@ std::string answerWithoutDevice(const std::string &line, const std::string &why)
       .format();
 }
 
-Message Session::dispatch(const Message &request, Stages &stages) {
+Message Session::dispatch(const Message &request) {
   const std::string &verb = request.verb();
+  if (verb == "read")
+    return read(request);
+  kept_.reset();
   if (verb == "hello")
     return hello(request);
   if (verb == "load")
-    return load(request, stages);
+    return load(request);
   if (verb == "unload")
     return unload(request);
   if (verb == "run")
-    return run(request, stages);
+    return run(request);
   if (verb == "time")
-    return time(request, stages);
+    return time(request);
   if (verb == "profile")
-    return profile(request, stages);
+    return profile(request);
   if (verb == "probe")
-    return probe(stages);
+    return probe();
   if (verb == "rates")
-    return rates(stages);
+    return rates();
   if (verb == "quit") {
     ended_ = true;
     return Message("ok");
@@ -255,9 +153,9 @@ Message Session::hello(const Message &request) {
   return reply;
 }
 
-Message Session::load(const Message &request, Stages &stages) {
+Message Session::load(const Message &request) {
   ModuleProperties module;
-  const Stages::Scope stage(stages, "load");
+  const Stages::Scope stage(stages_, "load");
   const Status status = device_.load(request.text("path"), request.text("symbol"), module);
   Message reply = statusReply(status);
   if (!status.ok())
@@ -276,20 +174,35 @@ Message Session::unload(const Message &request) {
   return statusReply(device_.unload(request.number<std::uint32_t>("module").value_or(0)));
 }
 
-Message Session::run(const Message &request, Stages &stages) {
+Message Session::run(const Message &request) {
   LaunchSpec launch;
   std::string why;
   if (!parseLaunch(request, "a.", launch, why))
     return errorReply("request", why);
-  VerifiedRun verified({device_, memory_, stages}, launch, request);
-  const Status status = verified.execute(request.list("out"));
+  auto run = std::make_unique<VerifiedRun>(RunContext{device_, memory_, stages_}, std::move(launch),
+                                           request);
+  const Status status = run->execute(request.list("out"));
   Message reply = statusReply(status);
-  if (status.ok())
-    addCounts(reply, "unwritten", verified.unwritten());
+  if (!status.ok())
+    return reply;
+  addCounts(reply, "unwritten", run->unwritten());
+  for (const Digest &digest : run->digests())
+    reply.addList("digest", {std::to_string(digest[0]), std::to_string(digest[1])});
+  if (run->isDeferred()) {
+    reply.add("deferred", 1);
+    kept_ = std::move(run);
+  }
   return reply;
 }
 
-Message Session::time(const Message &request, Stages &stages) {
+Message Session::read(const Message &request) {
+  if (!kept_)
+    return errorReply("request", "there is no launch whose results are still to be read");
+  const Status status = std::exchange(kept_, nullptr)->collect(request.list("out"));
+  return statusReply(status);
+}
+
+Message Session::time(const Message &request) {
   LaunchSpec a, b;
   std::string why;
   if (!parseLaunch(request, "a.", a, why) || !parseLaunch(request, "b.", b, why))
@@ -305,7 +218,7 @@ Message Session::time(const Message &request, Stages &stages) {
   plan.outputsB = request.list("out_b");
   plan.checks = checksOf(request);
   TimingResult result;
-  const Status status = timePairs({device_, memory_, stages}, a, b, plan, clock_, result);
+  const Status status = timePairs({device_, memory_, stages_}, a, b, plan, clock_, result);
   Message reply = statusReply(status);
   if (!status.ok())
     return reply;
@@ -325,13 +238,13 @@ Message Session::time(const Message &request, Stages &stages) {
   return reply;
 }
 
-Message Session::probe(Stages &stages) {
-  const Stages::Scope stage(stages, "probe");
+Message Session::probe() {
+  const Stages::Scope stage(stages_, "probe");
   return statusReply(device_.probe());
 }
 
-Message Session::rates(Stages &stages) {
-  const Stages::Scope stage(stages, "rates");
+Message Session::rates() {
+  const Stages::Scope stage(stages_, "rates");
   MeasuredRates rates;
   const Status status = device_.measureRates(rates);
   Message reply = statusReply(status);
@@ -347,18 +260,18 @@ Message Session::rates(Stages &stages) {
   return reply;
 }
 
-Message Session::profile(const Message &request, Stages &stages) {
+Message Session::profile(const Message &request) {
   LaunchSpec launch;
   std::string why;
   if (!parseLaunch(request, "a.", launch, why))
     return errorReply("request", why);
-  VerifiedRun prepared({device_, memory_, stages}, launch, request);
+  VerifiedRun prepared({device_, memory_, stages_}, std::move(launch), request);
   const CounterRequest wanted = {request.list("metrics"), [&] { return prepared.restore(); }};
   if (const Status status = prepared.prepare(!wanted.metrics.empty()); !status.ok())
     return statusReply(status);
   Counters counters;
   std::vector<LineCost> lines;
-  const Stages::Scope stage(stages, "count");
+  const Stages::Scope stage(stages_, "count");
   Status status = device_.profile(prepared.deviceRequest(), counters, &lines);
   std::string noCounters;
   if (status.ok() && !wanted.metrics.empty())

@@ -7,11 +7,16 @@
 #include "runtime/runner/PairedTiming.h"
 #include "runtime/runner/Protocol.h"
 
+#include <memory>
+
 namespace kopt::runtime {
+
+class VerifiedRun;
 
 class Session {
 public:
-  Session(Device &device, SecondsClock clock) : device_(device), clock_(std::move(clock)) {}
+  Session(Device &device, SecondsClock clock);
+  ~Session();
 
   /// The reply to a line; both without a newline. A line that cannot be understood gets an error
   /// reply. `descriptors` are the files that the line names; they are closed here.
@@ -21,19 +26,22 @@ public:
 
 private:
   using Message = protocol::Message;
-  Message dispatch(const Message &request, Stages &stages);
+  Message dispatch(const Message &request);
   Message hello(const Message &request);
-  Message load(const Message &request, Stages &stages);
+  Message load(const Message &request);
   Message unload(const Message &request);
-  Message run(const Message &request, Stages &stages);
-  Message time(const Message &request, Stages &stages);
-  Message profile(const Message &request, Stages &stages);
-  Message probe(Stages &stages);
-  Message rates(Stages &stages);
+  Message run(const Message &request);
+  Message read(const Message &request);
+  Message time(const Message &request);
+  Message profile(const Message &request);
+  Message probe();
+  Message rates();
 
   Device &device_;
   SecondsClock clock_;
   HostMemory memory_;
+  Stages stages_;                     ///< of the current request
+  std::unique_ptr<VerifiedRun> kept_; ///< a launch whose results `read` may still want
   bool ended_ = false;
 };
 

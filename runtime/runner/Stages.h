@@ -31,6 +31,8 @@ public:
   };
 
   const std::map<std::string, double> &seconds() const { return seconds_; }
+  /// Begins anew.
+  void clear() { seconds_.clear(); }
 
 private:
   /// Returns the stage that was current before; null: none.

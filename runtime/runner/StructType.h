@@ -57,6 +57,17 @@ struct StructType {
   }
 };
 
+/// True for a floating-point scalar and for a struct with one.
+inline bool holdsFloatingPoint(std::string_view scalar) {
+  const auto isOne = [](std::string_view name) {
+    return scalarBytes(name) > 0 && (name.front() == 'f' || name == "bf16");
+  };
+  if (const auto type = StructType::parse(scalar))
+    return std::ranges::any_of(
+        type->members, [&](const StructType::Member &member) { return isOne(member.scalar); });
+  return isOne(scalar);
+}
+
 /// Bytes of an element as a user counts elements: for a struct, the whole struct; 1 for an unknown
 /// type.
 inline std::uint32_t elementSize(std::string_view type) {

@@ -163,7 +163,7 @@ protected:
     const auto outcome = runner->run(load(symbol), launched, options);
     EXPECT_TRUE(outcome) << outcome.error().what;
     return outcome.value_or(
-        RunOutcome{RunStatus::Crashed, "an error instead of an outcome", {}, {}, {}});
+        RunOutcome{RunStatus::Crashed, "an error instead of an outcome", {}, {}, {}, false, {}});
   }
   static void expectHealthy() {
     const RunOutcome outcome = run("twice", launch(1000, 1000));
@@ -494,6 +494,46 @@ TEST_F(DeviceTest, LargeCopiesAreExact) {
   const RunOutcome outcome = run("twice", launch(kCount, kCount));
   ASSERT_EQ(outcome.status, RunStatus::Ok) << outcome.detail;
   const std::vector<float> in = input(kCount), out = floats(outcome.buffers[1]);
+  ASSERT_EQ(out.size(), kCount);
+  for (std::size_t i = 0; i < kCount; ++i)
+    ASSERT_EQ(out[i], 2 * in[i]) << i;
+}
+
+// What the device's own kernels find in its memory, as the host would.
+TEST_F(DeviceTest, LargeMemoryIsExaminedOnTheDevice) {
+  constexpr std::uint32_t kCount = (1 << 20) + 3;
+  const ModuleId module = load("twice");
+  RunOptions options;
+  const auto runOn = [&](std::uint32_t written) {
+    return runner->run(module, launch(kCount, written), options);
+  };
+  const auto whole = runOn(kCount);
+  ASSERT_TRUE(whole && whole->status == RunStatus::Ok);
+  EXPECT_EQ(whole->unwritten[1], 0u);
+  EXPECT_FALSE(whole->digest.empty());
+  for (const std::uint32_t missing : {1u, 2u, 1000u}) {
+    const auto part = runOn(kCount - missing);
+    ASSERT_TRUE(part && part->status == RunStatus::Ok);
+    EXPECT_EQ(part->unwritten[1], missing);
+    EXPECT_NE(part->digest, whole->digest);
+    const std::vector<float> out = floats(part->buffers[1]), in = input(kCount);
+    EXPECT_EQ(out[kCount - missing - 1], 2 * in[kCount - missing - 1]);
+  }
+  const RunOutcome spoilt = run("spoil", launch(kCount, kCount));
+  EXPECT_EQ(spoilt.status, RunStatus::InputChanged);
+  EXPECT_NE(spoilt.detail.find("element " + std::to_string(kCount - 1) + " "), std::string::npos)
+      << spoilt.detail;
+  options.known = whole->digest;
+  options.poisonSeed = 77;
+  const auto again = runOn(kCount);
+  ASSERT_TRUE(again && again->status == RunStatus::Ok);
+  EXPECT_TRUE(again->isKnown);
+  EXPECT_TRUE(again->buffers.empty());
+  options.inputSeed = 2;
+  const auto other = runOn(kCount);
+  ASSERT_TRUE(other && other->status == RunStatus::Ok);
+  EXPECT_FALSE(other->isKnown);
+  const std::vector<float> out = floats(other->buffers[1]), in = input(kCount, 2);
   ASSERT_EQ(out.size(), kCount);
   for (std::size_t i = 0; i < kCount; ++i)
     ASSERT_EQ(out[i], 2 * in[i]) << i;

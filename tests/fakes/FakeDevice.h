@@ -3,7 +3,7 @@
 // registered as NAME.
 #pragma once
 
-#include "runtime/device/Device.h"
+#include "runtime/device/MemoryKernels.h"
 
 #include <cstring>
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace kopt::fakes {
 
-class FakeDevice final : public runtime::Device {
+class FakeDevice final : public runtime::Device, private runtime::MemoryKernels {
 public:
   using Status = runtime::Status;
   using StatusCode = runtime::StatusCode;
@@ -86,6 +86,7 @@ public:
     return {};
   }
   Status read(void *to, Address from, std::size_t bytes) override {
+    bytesRead += bytes;
     std::memcpy(to, reinterpret_cast<const void *>(from), bytes);
     return {};
   }
@@ -102,6 +103,8 @@ public:
     bytes = found->second.size();
     return {};
   }
+
+  runtime::MemoryKernels *memoryKernels() override { return hasMemoryKernels ? this : nullptr; }
 
   Status launch(const LaunchRequest &request) override {
     ++launches;
@@ -171,10 +174,36 @@ public:
   std::function<double(const std::string &)> seconds;
   std::function<void(Address, std::size_t)> allocated; ///< told of each allocation
   std::vector<std::vector<LaunchRequest>> batches;
+  bool hasMemoryKernels = false;
+  std::uint64_t bytesRead = 0; ///< by read()
   std::size_t launches = 0, loads = 0, coldCalls = 0, batchesCold = 0;
   double elapsed = 0; ///< seconds of all timed launches together
 
 private:
+  Status writePattern(Address to, std::uint64_t words, runtime::Pattern pattern) override {
+    for (std::uint64_t i = 0; i < words; ++i)
+      reinterpret_cast<std::uint64_t *>(to)[i] = pattern.word(i);
+    return {};
+  }
+  Status findPattern(Address at, std::uint64_t words, runtime::Pattern pattern, std::size_t size,
+                     std::vector<std::uint64_t> &bits, std::uint64_t &count) override {
+    bits.assign((words * (8 / size) + 63) / 64, 0);
+    count = 0;
+    for (std::uint64_t i = 0; i < words * (8 / size); ++i) {
+      const std::uint64_t word = pattern.word(i * size / 8);
+      if (std::memcmp(reinterpret_cast<const std::byte *>(at) + i * size,
+                      reinterpret_cast<const std::byte *>(&word) + i * size % 8, size) != 0)
+        continue;
+      bits[i / 64] |= std::uint64_t(1) << i % 64;
+      ++count;
+    }
+    return {};
+  }
+  Status digest(Address at, std::uint64_t words, std::uint64_t key, runtime::Digest &out) override {
+    out = runtime::digestOf(reinterpret_cast<const std::byte *>(at), words, key);
+    return {};
+  }
+
   std::map<std::uint32_t, std::string> modules_;
   std::set<Address> live_;
   std::size_t allocated_ = 0;

@@ -51,7 +51,9 @@ struct Expected {
   std::uint64_t inputSeed = 0;
   std::vector<std::filesystem::path> buffers;
   std::vector<std::uint64_t> unwritten; ///< as RunOutcome::unwritten
-  double seconds = 0;                   ///< of the run
+  ResultsDigest digest;
+  bool isKnown = false; ///< as RunOutcome::isKnown
+  double seconds = 0;   ///< of the run
   StageSeconds stages;
 
   /// The seconds of the run without the wait for another kopt's use of the GPU.

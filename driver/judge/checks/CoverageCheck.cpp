@@ -2,6 +2,7 @@
 #include "driver/judge/checks/CoverageCheck.h"
 
 #include "driver/judge/checks/DerivedOptions.h"
+#include "driver/judge/checks/OwnLaunches.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/support/MappedFile.h"
 #include "driver/workload/derived/LargerLaunches.h"

@@ -130,16 +130,6 @@ inline DerivationSource sourceOf(const Subject &subject) {
           subject.declaration ? &*subject.declaration : nullptr};
 }
 
-/// The candidate's own launch of a derived problem. Fails with Usage if one of the user's
-/// requirements does not hold there with the candidate's constants, and as applyToLaunch() does.
-Result<Launch> applyToDerived(const CheckContext &context, const Candidate &candidate,
-                              const Launch &launch);
-
-/// The failure of check `name` if a GPU would refuse the candidate's launch of a derived problem
-/// that the original runs on. Nothing if one of the user's requirements does not hold there.
-std::optional<Failure> failureToLaunch(const CheckContext &context, const Candidate &candidate,
-                                       const Launch &launch, const std::string &name);
-
 /// Why a launch larger than the workload's heaviest takes too long to run for each candidate; empty
 /// if it does not. If the estimate from the number of elements is too high, the original's actual
 /// number of instructions on the emulated device decides.

@@ -2,6 +2,7 @@
 #include "driver/judge/checks/ReferenceCheck.h"
 
 #include "driver/judge/checks/DerivedOptions.h"
+#include "driver/judge/checks/OwnLaunches.h"
 #include "driver/support/Text.h"
 #include "driver/workload/derived/LaunchFamily.h"
 #include "driver/workload/observed/TraceWorkload.h"
@@ -215,6 +216,7 @@ public:
         return failureOf(outcome.status, name(),
                          fmt::format("launch '{}': {}", launch->name, outcome.detail));
       addStages(seen.trial, "verify", 0, outcome.stages);
+      const StageTimer timer(seen.trial, "verify/judge");
       for (const Output &output : reference.outputs) {
         const Buffer &buffer = launch->buffers[output.buffer];
         KOPT_TRY(const ErrorStatistics own, errorStatistics(buffer, outcome.buffers[output.buffer],

@@ -2,7 +2,7 @@
 // The checks that replay derived launches, one for each kind.
 #include "driver/judge/checks/DerivedOptions.h"
 #include "driver/judge/checks/DerivedReplays.h"
-#include "driver/judge/checks/OwnLaunchSizes.h"
+#include "driver/judge/checks/OwnLaunches.h"
 #include "driver/judge/checks/WideIndexCheck.h"
 #include "driver/support/Hash.h"
 #include "driver/support/Text.h"
@@ -173,7 +173,11 @@ private:
     KOPT_TRY(auto failure, compareWithin(slack));
     if (!failure || failure->verdict != Verdict::WrongResult || failure->check != name())
       return failure;
-    KOPT_TRY(const auto wider, replays_->widened(context, original, expected, slack));
+    const auto widened = [&] {
+      const StageTimer timer(seen.trial, "verify/own error");
+      return replays_->widened(context, original, expected, slack);
+    };
+    KOPT_TRY(const auto wider, widened());
     return wider ? compareWithin(*wider) : Result<std::optional<Failure>>(std::move(failure));
   }
 

@@ -9,6 +9,7 @@
 #include "driver/workload/derived/InPlaceUse.h"
 #include "driver/workload/derived/LaunchFamily.h"
 #include "driver/workload/derived/OtherScalars.h"
+#include "runtime/runner/StructType.h"
 
 #include <algorithm>
 #include <cmath>
@@ -197,20 +198,27 @@ private:
     return small;
   }
 
-  /// Adds a launch in which integers that are no sizes are far greater. They may be indices, so
-  /// only a device that checks bounds can tell whether the original runs on it.
-  void addGreater(const Values &others) {
-    constexpr std::int64_t kTimes = 16, kMostOther = 4096;
-    Values greater;
-    for (const auto &[name, value] : others)
-      if (value > 1 && value <= kMostOther)
-        greater[name] = value * kTimes + 1;
-    if (DerivedLaunch *added = addNumbers(Derivation::Scalars, greater))
-      added->unbounded = true;
+  /// Adds launches in which small integers are far greater. They may be indices, so only a device
+  /// that checks bounds can tell whether the original runs on them.
+  void addGreater() {
+    constexpr std::int64_t kTimes = 16, kMostOther = 4096, kMostSize = 64;
+    const auto addThese = [&](const Values &numbers, std::int64_t most) {
+      Values greater;
+      for (const auto &[name, value] : numbers)
+        if (value > 1 && value <= most)
+          greater[name] = value * kTimes + 1;
+      if (DerivedLaunch *added = addNumbers(Derivation::Scalars, greater))
+        added->unbounded = true;
+    };
+    addThese(numbers_.others(), kMostOther);
+    // What decides how much is computed, but not the grid, may be a radius or a degree.
+    for (const auto &[name, value] : numbers_.sizes())
+      if (!numbers_.deciding().contains(name))
+        addThese({{name, value}}, kMostSize);
   }
 
   void addScalars() {
-    addGreater(numbers_.others());
+    addGreater();
     for (const double factor : kScalarFactors)
       if (auto scaled = scaledScalars(source_, launch_, [&](std::size_t index) {
             return factor * (1 + double(index) / 8);
@@ -236,14 +244,15 @@ private:
   }
 
   /// Adds a launch in which the buffers that `change` returns a fill for get that fill.
+  /// `isScaled`: also of structs, whose members have different ranges.
   void addContents(const std::string &title,
                    const std::function<std::optional<Fill>(const Buffer &, std::size_t)> &change,
-                   const OtherContents *flags = nullptr) {
+                   const OtherContents *flags = nullptr, bool isScaled = false) {
     Launch made = launch_;
     std::vector<std::tuple<FillKind, double, double>> fills;
     for (std::size_t b = 0; b < made.buffers.size(); ++b) {
       Buffer &buffer = made.buffers[b];
-      if (!buffer.output && known_[b])
+      if (!buffer.output && (known_[b] || (isScaled && isOfStructs(b))))
         if (const auto fill = change(buffer, b)) {
           buffer.fill = *fill;
           if (fill->kind != FillKind::Captured)
@@ -263,6 +272,13 @@ private:
     added->cancelling = flags->cancelling;
     added->isCoarse = flags->isCoarse;
     added->isExtreme = flags->isExtreme;
+  }
+
+  /// True if the buffer holds captured structs with floating-point numbers.
+  bool isOfStructs(std::size_t buffer) const {
+    const Buffer &known = launch_.buffers[buffer];
+    return known.fill.kind == FillKind::Captured && !known.output &&
+           runtime::StructType::parse(known.scalar) && runtime::holdsFloatingPoint(known.scalar);
   }
 
   /// The summary with the range of the user's `fill` clause, which takes precedence over the
@@ -301,7 +317,7 @@ private:
         continue;
       if (auto summary = summarize(launch_, b))
         known_.back() = asDeclared(buffer, *summary);
-      else
+      else if (!isOfStructs(b))
         unknown.push_back(std::move(summary.error()));
     }
     contents_.insert(std::move(captured));
@@ -317,7 +333,7 @@ private:
     const auto scaled = [](double factor) {
       return [factor](const Buffer &buffer, std::size_t) -> std::optional<Fill> {
         const bool isNarrow = buffer.scalar == "f16" || buffer.scalar == "bf16";
-        if (!isFloating(buffer.scalar))
+        if (!runtime::holdsFloatingPoint(buffer.scalar))
           return std::nullopt;
         return Fill{FillKind::Captured, -1,
                     isNarrow ? std::pow(kNarrowScale, std::log10(factor) / 3) : factor};
@@ -327,22 +343,25 @@ private:
     addContents("floating-point numbers drawn anew", [&](const Buffer &buffer, std::size_t b) {
       return isFloating(buffer.scalar) ? drawn(buffer, b) : std::nullopt;
     });
-    addContents("a thousand times larger", scaled(kScale));
+    addContents("a thousand times larger", scaled(kScale), nullptr, true);
     addContents("all drawn anew, constant ones replaced", [&](const Buffer &buffer, std::size_t b) {
       const auto fill = drawn(buffer, b);
       return fill ? fill : forConstant(buffer, b);
     });
-    addContents("a thousand times smaller", scaled(1 / kScale));
-    addContents(
-        "of the other sign", [&](const Buffer &buffer, std::size_t b) -> std::optional<Fill> {
-          ContentsSummary other = *known_[b];
-          std::tie(other.low, other.high) = std::pair(-other.high, -other.low);
-          const bool hasOneSign = other.low >= 0 || other.high <= 0;
-          return isFloating(buffer.scalar) && hasOneSign ? drawnLike(buffer, other) : std::nullopt;
-        });
+    addContents("a thousand times smaller", scaled(1 / kScale), nullptr, true);
+    const auto ofOtherSign = [&](double times) {
+      return [this, times](const Buffer &buffer, std::size_t b) -> std::optional<Fill> {
+        ContentsSummary other = *known_[b];
+        std::tie(other.low, other.high) = std::pair(-times * other.high, -times * other.low);
+        const bool hasOneSign = other.low >= 0 || other.high <= 0;
+        return isFloating(buffer.scalar) && hasOneSign ? drawnLike(buffer, other) : std::nullopt;
+      };
+    };
+    addContents("of the other sign", ofOtherSign(1));
     addContents("integers drawn anew", [&](const Buffer &buffer, std::size_t b) {
       return isFloating(buffer.scalar) ? std::nullopt : drawn(buffer, b);
     });
+    addContents("of the other sign, a thousand times larger", ofOtherSign(kScale));
     for (const OtherContents &wanted : otherContents())
       addOther(wanted);
     addAlone("constant ones replaced in", forConstant);

@@ -356,6 +356,38 @@ TEST_F(CapturedLaunchesTest, NumbersOfOneSignAlsoHaveTheOther) {
   const auto negated = std::ranges::find_if(contents, isNegated);
   ASSERT_NE(negated, contents.end());
   EXPECT_EQ(negated->launch.buffers[0].fill.high, -0.5);
+  EXPECT_TRUE(std::ranges::any_of(contents, [](const DerivedLaunch &derived) {
+    return derived.launch.buffers[0].fill.high == -500; // what is far below underflows
+  }));
+}
+
+TEST_F(CapturedLaunchesTest, NumbersInStructsAreScaled) {
+  const auto isScaled = [](const DerivedLaunch &derived) {
+    return derived.launch.buffers[0].fill.high == 1000;
+  };
+  Buffer &in = launch_.buffers[0];
+  in.scalar = "struct 8 i32 0 f32 4";
+  const auto contents = derive(Derivation::Contents);
+  const auto scaled = std::ranges::find_if(contents, isScaled);
+  ASSERT_NE(scaled, contents.end());
+  EXPECT_EQ(scaled->launch.buffers[0].fill.kind, FillKind::Captured);
+  EXPECT_EQ(scaled->launch.buffers[0].fill.path, in.fill.path);
+  EXPECT_EQ(scaled->launch.buffers[0].fill.high, 1000);
+  in.scalar = "struct 8 i32 0 i32 4";
+  EXPECT_TRUE(std::ranges::none_of(derive(Derivation::Contents), isScaled));
+}
+
+TEST_F(CapturedLaunchesTest, AnIntegerThatMayBeARadiusIsAlsoFarGreater) {
+  const auto withRadius = [&](std::int32_t radius) {
+    specialization_.params.back().name = "radius";
+    kernel_.launches[0].args.back() = "radius";
+    std::memcpy(std::get<ValueArg>(launch_.arguments.back()).bytes.data(), &radius, sizeof radius);
+    const auto scalars = derive(Derivation::Scalars);
+    const auto greater = std::ranges::find(scalars, true, &DerivedLaunch::unbounded);
+    return greater == scalars.end() ? std::string() : greater->title;
+  };
+  EXPECT_EQ(withRadius(10), "radius = 161");
+  EXPECT_EQ(withRadius(200), ""); // it may as well be a length
 }
 
 TEST_F(CapturedLaunchesTest, PointersStayAlignedAsRequired) {

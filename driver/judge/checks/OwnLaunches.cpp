@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/judge/checks/OwnLaunchSizes.h"
+#include "driver/judge/checks/OwnLaunches.h"
 
 #include "driver/judge/checks/DerivedOptions.h"
+#include "driver/workload/ApplyCandidate.h"
+#include "driver/workload/derived/OtherScalars.h"
 #include "driver/workload/derived/TurningLaunches.h"
 
 #include <algorithm>
@@ -30,7 +32,37 @@ Result<std::string> whyTooLarge(CheckContext &context, const Launch &launch) {
   return device.modelled ? whyTooMuch(context, launch) : Result<std::string>(std::string());
 }
 
+/// The requirement that does not hold for a derived problem with the candidate's constants, if any.
+std::optional<std::string> brokenThere(const CheckContext &context, const Candidate &candidate,
+                                       const Launch &launch) {
+  const auto &declaration = context.subject().declaration;
+  if (!declaration)
+    return std::nullopt;
+  Bindings values = launch.bindings;
+  for (const auto &[name, value] : candidate.constants)
+    values[name] = value;
+  return brokenRequirement(sourceOf(context.subject()), launch, std::move(values));
+}
+
 } // namespace
+
+Result<Launch> applyToDerived(const CheckContext &context, const Candidate &candidate,
+                              const Launch &launch) {
+  if (const auto broken = brokenThere(context, candidate, launch))
+    return makeError(ErrorCode::Usage, fmt::format("'require {}' does not hold there", *broken));
+  return applyToLaunch(context.subject().kernel, launch, candidate);
+}
+
+std::optional<Failure> failureToLaunch(const CheckContext &context, const Candidate &candidate,
+                                       const Launch &launch, const std::string &name) {
+  if (brokenThere(context, candidate, launch))
+    return std::nullopt;
+  const auto why = whyNotLaunched(context.subject().kernel, launch, candidate);
+  if (!why)
+    return std::nullopt;
+  return Failure{name, Verdict::RunFailed,
+                 fmt::format("launch '{}', on which the original runs: {}", launch.name, *why)};
+}
 
 Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context,
                                                    const DerivedReplays &replays,
