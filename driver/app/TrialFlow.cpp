@@ -5,6 +5,7 @@
 #include "driver/judge/HeldOut.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/source/SliceLines.h"
+#include "driver/support/JobQueue.h"
 #include "driver/support/Log.h"
 #include "driver/support/Text.h"
 #include "driver/workload/ApplyCandidate.h"
@@ -14,6 +15,8 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <future>
+#include <memory>
 
 namespace kopt {
 namespace {
@@ -96,9 +99,10 @@ void noteLaunch(const Candidate &candidate, Trial &trial) {
 class SubjectTrials {
 public:
   SubjectTrials(Services &services, Workbench &bench, const TrialRequest &request,
-                const TuneSubject &subject, const std::optional<ObservedTrace> &observed)
+                const TuneSubject &subject, const std::optional<ObservedTrace> &observed,
+                const std::vector<CandidateFile> &files)
       : services_(services), bench_(bench), request_(request), subject_(subject),
-        observed_(observed) {}
+        observed_(observed), files_(files) {}
 
   Result<TrialOutcome> judge(const CandidateFile &file) {
     TrialOutcome outcome;
@@ -112,16 +116,11 @@ public:
     if (!judge_)
       KOPT_CHECK(begin());
     outcome.baseline = baseline_;
-    KOPT_TRY(FileCandidate made, candidateFromFile(subject_, bench_.extraction(), file));
-    if (made.refusal.empty() && observed_) // otherwise the judge checks the clauses
-      made.refusal = brokenClause(subject_.declaration, subject_.kernel,
-                                  workload_.workload.launches, made.candidate)
-                         .value_or(std::string());
+    KOPT_TRY(const FileCandidate made, candidateOf(file));
     if (!made.refusal.empty()) {
       outcome.trial = refused(made.refusal);
       return outcome;
     }
-    made.candidate.title = file.path.stem().string();
     const LoggedStage logged(fmt::format("{}: judge {}", subject_.label, made.candidate.title));
     services_.terminal.status(
         fmt::format("{}: judging {}", subject_.label, file.path.filename().string()));
@@ -137,6 +136,17 @@ public:
   }
 
 private:
+  Result<FileCandidate> candidateOf(const CandidateFile &file) const {
+    KOPT_TRY(FileCandidate made, candidateFromFile(subject_, bench_.extraction(), file));
+    if (made.refusal.empty() && observed_) // otherwise the judge checks the clauses
+      made.refusal = brokenClause(subject_.declaration, subject_.kernel,
+                                  workload_.workload.launches, made.candidate)
+                         .value_or(std::string());
+    made.candidate.title = file.path.stem().string();
+    return made;
+  }
+
+  /// Measures the baseline. The candidates are compiled from then on, while others are judged.
   Status begin() {
     const LoggedStage logged(subject_.label + ": measure the baseline");
     KOPT_TRY(workload_, workloadOf(subject_, observed_, bench_.device().kind));
@@ -155,6 +165,14 @@ private:
         });
     KOPT_TRY(const Baseline baseline, judge_->baseline());
     baseline_ = baseline.trial;
+    std::vector<Candidate> candidates;
+    for (const CandidateFile &file : files_)
+      if (!file.compileError) {
+        KOPT_TRY(FileCandidate made, candidateOf(file));
+        if (made.refusal.empty())
+          candidates.push_back(std::move(made.candidate));
+      }
+    judge_->begin(candidates);
     return {};
   }
 
@@ -176,6 +194,7 @@ private:
   const TrialRequest &request_;
   const TuneSubject &subject_;
   const std::optional<ObservedTrace> &observed_;
+  const std::vector<CandidateFile> &files_;
   SubjectWorkload workload_;
   std::vector<std::string> notRun_; ///< launch sites whose geometry is not in the workload
   std::unique_ptr<Judge> judge_;
@@ -195,24 +214,43 @@ const TrialOutcome &CandidateTrials::worst() const {
       outcomes, {}, [](const TrialOutcome &outcome) { return severityOf(outcome.trial.verdict); });
 }
 
+namespace {
+
+/// Reads the candidates' files, several at a time.
+Result<std::vector<CandidateFile>> readCandidates(Workbench &bench, const TrialRequest &request) {
+  JobQueue readers(std::max(1u, request.options.buildThreads));
+  std::vector<std::future<Result<CandidateFile>>> read;
+  for (const std::filesystem::path &path : request.candidates) {
+    auto job = std::make_shared<std::packaged_task<Result<CandidateFile>()>>(
+        [&, path] { return bench.readCandidate(path, request.options.arch); });
+    read.push_back(job->get_future());
+    readers.add([job] { (*job)(); });
+  }
+  std::vector<CandidateFile> files;
+  for (std::future<Result<CandidateFile>> &one : read) {
+    KOPT_TRY(CandidateFile file, one.get());
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+} // namespace
+
 Result<std::vector<CandidateTrials>> runTrials(Services services, const TrialRequest &request) {
   KOPT_TRY(const std::unique_ptr<Workbench> bench,
            Workbench::open(services, request.sources, request.selection, request.device,
                            request.sandbox));
-  std::vector<CandidateFile> files;
+  KOPT_TRY(const std::vector<CandidateFile> files, readCandidates(*bench, request));
   std::vector<CandidateTrials> results;
-  for (const std::filesystem::path &path : request.candidates) {
-    KOPT_TRY(CandidateFile file, bench->readCandidate(path, request.options.arch));
-    files.push_back(std::move(file));
+  for (const std::filesystem::path &path : request.candidates)
     results.push_back({path, {}});
-  }
   std::optional<ObservedTrace> observed;
   if (!request.program.empty()) {
     KOPT_TRY(observed, programTrace(services, request.root, request.program, bench->subjects()));
   }
   const auto isInterrupted = [&] { return services.interrupted && *services.interrupted; };
   for (const TuneSubject &subject : bench->subjects()) {
-    SubjectTrials trials(services, *bench, request, subject, observed);
+    SubjectTrials trials(services, *bench, request, subject, observed, files);
     for (std::size_t i = 0; i < files.size() && !isInterrupted(); ++i) {
       KOPT_TRY(TrialOutcome outcome, trials.judge(files[i]));
       results[i].outcomes.push_back(std::move(outcome));

@@ -176,6 +176,19 @@ Result<HostText> Workbench::hostTextOf(const KernelSpec &kernel, const fs::path 
   return frontend_->hostText(request);
 }
 
+/// Reads the original's host code, once for each list of other kernels.
+Result<const HostText *> Workbench::originalHostText(const KernelSpec &original,
+                                                     const std::vector<std::string> &others) {
+  const std::lock_guard turn(hostTextsInUse_);
+  const auto key = std::pair(original.unit, others);
+  auto known = hostTexts_.find(key);
+  if (known == hostTexts_.end()) {
+    KOPT_TRY(HostText text, hostTextOf(original, original.unit, others));
+    known = hostTexts_.emplace(key, std::move(text)).first;
+  }
+  return &known->second;
+}
+
 Status Workbench::readHostCode(CandidateFile &file) {
   if (file.extraction.kernels.empty() || subjects_.empty())
     return {};
@@ -194,12 +207,7 @@ Status Workbench::readHostCode(CandidateFile &file) {
           return changed.name == kernel.name && launchesAlike(kernel, changed);
         }))
       others.push_back(kernel.name);
-  const auto key = std::pair(original.unit, others);
-  auto known = hostTexts_.find(key);
-  if (known == hostTexts_.end()) {
-    KOPT_TRY(HostText text, hostTextOf(original, original.unit, others));
-    known = hostTexts_.emplace(key, std::move(text)).first;
-  }
+  KOPT_TRY(const HostText *const known, originalHostText(original, others));
   const Result<HostText> text = hostTextOf(file.extraction.kernels.front(), file.path, others);
   if (!text && text.error().code == ErrorCode::BaselineFailed) {
     file.hostChange = fmt::format("of the candidate's file, {}", text.error().what);
@@ -207,8 +215,7 @@ Status Workbench::readHostCode(CandidateFile &file) {
   }
   if (!text)
     return tl::unexpected(text.error());
-  file.hostChange =
-      hostChange(known->second, extraction_, *text, file.extraction).value_or(std::string());
+  file.hostChange = hostChange(*known, extraction_, *text, file.extraction).value_or(std::string());
   file.largeShared.insert(text->largeShared.begin(), text->largeShared.end());
   return {};
 }

@@ -16,6 +16,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 
@@ -74,7 +75,7 @@ public:
   /// Reads a candidate's file with the flags of the baseline. If those name no GPU architecture,
   /// and the file uses features that nvcc's default lacks, it is read for `arch` (empty: the
   /// device's). Also finds changes of host code. Fails as readCandidateFile() and
-  /// Frontend::hostText().
+  /// Frontend::hostText(). May be called from several threads.
   Result<CandidateFile> readCandidate(const std::filesystem::path &file, const std::string &arch);
 
   /// Makes a judge. `folder` is the name of its scratch folder, and `secondsLeft` as JudgeServices
@@ -94,6 +95,8 @@ private:
   Status tellOfRoutes();
   Status readHostCode(CandidateFile &file);
   /// Without what only feeds launches of the subjects and of the kernels `others`.
+  Result<const HostText *> originalHostText(const KernelSpec &original,
+                                            const std::vector<std::string> &others);
   Result<HostText> hostTextOf(const KernelSpec &kernel, const std::filesystem::path &file,
                               const std::vector<std::string> &others);
   Status openDevices(const DeviceConfig &config, const std::vector<int> &gpus);
@@ -110,9 +113,9 @@ private:
   std::unique_ptr<Toolchain> toolchain_;
   std::unique_ptr<Toolchain> emulator_; ///< for the emulated devices in addition to a GPU
   std::optional<MeasuredRates> rates_;
-  std::optional<CodeCounter> code_;    ///< of cubins
-  std::atomic<unsigned> emulated_ = 0; ///< emulated devices opened in addition to GPUs
-  unsigned candidates_ = 0;            ///< number of files that were read
+  std::optional<CodeCounter> code_;      ///< of cubins
+  std::atomic<unsigned> emulated_ = 0;   ///< emulated devices opened in addition to GPUs
+  std::atomic<unsigned> candidates_ = 0; ///< number of files that were read
   ExtractionResult extraction_;
   std::vector<TuneSubject> subjects_;
   bool leavesOut_ = false; ///< as KernelPlan::leaveOut
@@ -122,6 +125,7 @@ private:
   /// have come from the cache: a text may be made to compile slowly.
   RelativeDeadline candidateDeadline_{Duration(60), Duration(300), 20};
   /// Of the user's files, by path and the other kernels whose launches are left out.
+  std::mutex hostTextsInUse_;
   std::map<std::pair<std::string, std::vector<std::string>>, HostText> hostTexts_;
 };
 

@@ -449,10 +449,15 @@ Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purp
   const Depth depth = isConfirmation || wantsEveryCheck(trial) ? Depth::Win : options_.depth;
   if (depth > Depth::Search)
     KOPT_CHECK(learnForWinner(trial));
+  // A win is verified on as many inputs as it was found to need when it was first seen.
+  Strength strength;
+  if (const auto needed = needed_.find(trial.candidateHash);
+      isConfirmation && needed != needed_.end())
+    strength = needed->second;
   // The fresh processes start while the checks run, and are ready for the timing.
   if (isConfirmation && !runner_.device().modelled && options_.processes > 1)
     runner_.prepareRenewals(options_.processes);
-  KOPT_TRY(bool verified, verify(candidate, built, freshSeed, {}, depth, trial));
+  KOPT_TRY(bool verified, verify(candidate, built, freshSeed, strength, depth, trial));
   if (!verified && !options_.keepGoing)
     return {};
   const Trial before = trial;
@@ -472,20 +477,26 @@ Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purp
   const bool isFaster = timed && trial.verdict == Verdict::Faster;
   const bool isDoubtful = isFaster && trial.speedup->estimate > options_.escalateAbove;
   if (isDoubtful || (isFaster && mutations_.draws > 1)) {
-    const Stage check = trial.stage;
-    Strength strength = isDoubtful ? Strength::full() : Strength{};
-    strength.freshDraws = std::max(strength.freshDraws, mutations_.draws);
+    Strength wanted = isDoubtful ? Strength::full() : Strength{};
+    wanted.freshDraws = std::max(wanted.freshDraws, mutations_.draws);
+    needed_[trial.candidateHash] = wanted;
     trial.findings.push_back(
         {"escalated", Severity::Note,
          "verified again on more inputs, as " +
              (isDoubtful ? inWords(*trial.speedup) + " is hard to believe" : mutations_.inWords()),
          ""});
-    KOPT_CHECK(learnForWinner(trial));
-    KOPT_TRY(verified, verify(candidate, built, ~freshSeed, strength,
-                              isDoubtful ? Depth::Win : depth, trial));
-    if (!verified)
-      return {};
-    trial.stage = check;
+    const bool isDone =
+        strength.freshDraws >= wanted.freshDraws && strength.repeats >= wanted.repeats;
+    const bool isConfirmedNext = options_.depth == Depth::Trial && !isConfirmation;
+    if (!isDone && !isConfirmedNext) {
+      const Stage check = trial.stage;
+      KOPT_CHECK(learnForWinner(trial));
+      KOPT_TRY(verified, verify(candidate, built, ~freshSeed, wanted,
+                                isDoubtful ? Depth::Win : depth, trial));
+      if (!verified)
+        return {};
+      trial.stage = check;
+    }
   }
   claim(built.launches, isDoubtful ? Depth::Win : depth, trial);
   if (isConfirmation && trial.verdict == Verdict::Faster)

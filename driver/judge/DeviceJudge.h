@@ -152,6 +152,7 @@ private:
   ModuleId timedModule_ = 0;
   std::string race_;                    ///< of the original, which is accepted
   std::set<std::string> drawnLaunches_; ///< names of launches with drawn contents for captured ones
+  std::map<std::string, Strength> needed_;      ///< to verify wins that were seen, by candidate
   std::set<std::string> throttled_, otherLoad_; ///< what disturbed the current timing
   std::unique_ptr<JobQueue> compilers_;         ///< last, as its jobs use the other members
 };

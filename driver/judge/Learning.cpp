@@ -53,12 +53,13 @@ AdequacySettings DeviceJudge::adequacySettings() const {
 }
 
 void DeviceJudge::compileAhead(const Subject &subject, const Candidate &candidate) {
-  if (!waitsForWinner() || options_.buildThreads == 0)
+  if (options_.buildThreads == 0 || (!waitsForWinner() && runner_.device().modelled))
     return;
   const auto shared = std::make_shared<const Subject>(subject);
   const bool isFirst = !compilers_;
-  if (isFirst) {
+  if (isFirst)
     compilers_ = std::make_unique<JobQueue>(options_.buildThreads);
+  if (isFirst && waitsForWinner()) { // otherwise it has been learned with the baseline
     const auto original = std::make_shared<const Candidate>();
     for (const std::unique_ptr<Check> &check : checks_)
       check->compileAhead({shared, original, true, *compilers_});
@@ -66,7 +67,7 @@ void DeviceJudge::compileAhead(const Subject &subject, const Candidate &candidat
   const auto winner = std::make_shared<const Candidate>(candidate);
   for (const std::unique_ptr<Check> &check : checks_)
     check->compileAhead({shared, winner, false, *compilers_});
-  if (isFirst && options_.testAdequacy && options_.checks.on("mutants"))
+  if (isFirst && waitsForWinner() && options_.testAdequacy && options_.checks.on("mutants"))
     compileMutantsAhead(shared, options_.seed, frontend_, toolchain_, adequacySettings(),
                         *compilers_);
 }

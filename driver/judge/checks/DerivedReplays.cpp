@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <functional>
 #include <map>
 #include <regex>
 #include <set>
@@ -203,6 +204,9 @@ Status DerivedReplays::learn(CheckContext &context) {
   if (isOfCaptured_) {
     if (treatsNonFinite(context.subject().sliceText)) // most telling there
       std::ranges::stable_partition(derived.launches, &DerivedLaunch::nonFinite);
+    if (!context.runner().device().modelled) // it runs none of these
+      std::ranges::stable_partition(derived.launches, std::logical_not(),
+                                    &DerivedLaunch::unbounded);
     derived.launches = inTurn(std::move(derived.launches));
     inSearch_ = mostReplays(context, GpuSeconds::replays(Depth::Search), kFewestInSearch);
   }

@@ -23,8 +23,8 @@ namespace {
 
 using Values = CapturedNumbers::Values;
 
-constexpr std::size_t kMostAlone = 6;        ///< most buffers that are changed one at a time
-constexpr std::uint64_t kPartThreads = 8192; ///< threads of a part of a grid
+constexpr std::size_t kMostAlone = 6; ///< most buffers or integers that are changed one at a time
+constexpr std::uint64_t kPartThreads = 8192;                 ///< threads of a part of a grid
 constexpr std::uint64_t kMostGrown = std::uint64_t(2) << 30; ///< most bytes of a larger launch
 constexpr double kScale = 1000, kNarrowScale = 16;
 
@@ -41,6 +41,7 @@ public:
       : source_(source), launch_(launch), numbers_(source, launch), most_(most) {}
 
   DerivedLaunches run() {
+    learnContents();
     addSizes();
     addScalars();
     addContents();
@@ -93,7 +94,7 @@ private:
                       name));
     addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t v) { return v - 1; }));
     addLarger();
-    for (const auto &small : {smaller(), inProportion()})
+    for (const auto &small : {numbers_.halved(most_), numbers_.divided(most_)})
       if (DerivedLaunch *added = small ? addNumbers(Derivation::Sizes, *small) : nullptr)
         added->isSmall = added->launch.threads() <= most_;
     addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t v) { return v * 3 / 4 + 1; }));
@@ -168,36 +169,6 @@ private:
     }
   }
 
-  /// All sizes divided by the same power of two, so that their proportions remain, minus one, so
-  /// that blocks and vectors have tails. The smallest power of two for which the launch has at most
-  /// `most_` threads.
-  std::optional<Values> inProportion() const {
-    for (int shift = 1; shift < 32; ++shift) {
-      Values small = numbers_.sizes();
-      for (auto &[name, value] : small)
-        value = std::max<std::int64_t>(std::min<std::int64_t>(value, 1), (value >> shift) - 1);
-      const std::uint64_t threads = numbers_.with(small).threads();
-      if (threads <= most_)
-        return threads > 0 ? std::optional(small) : std::nullopt;
-    }
-    return std::nullopt;
-  }
-
-  /// All sizes halved, the largest first, until the launch has at most `most_` threads.
-  std::optional<Values> smaller() const {
-    Values small = numbers_.sizes();
-    for (Launch made = launch_; made.threads() > most_; made = numbers_.with(small)) {
-      std::int64_t largest = 0;
-      for (const std::string &name : numbers_.deciding())
-        largest = std::max(largest, small.at(name));
-      if (largest / 2 < kSmallestSize)
-        return std::nullopt;
-      for (auto &[name, value] : small) // equal sizes stay equal
-        value = value == largest ? value / 2 : value;
-    }
-    return small;
-  }
-
   /// Adds launches in which small integers are far greater. They may be indices, so only a device
   /// that checks bounds can tell whether the original runs on them.
   void addGreater() {
@@ -207,7 +178,12 @@ private:
       for (const auto &[name, value] : numbers)
         if (value > 1 && value <= most)
           greater[name] = value * kTimes + 1;
-      if (DerivedLaunch *added = addNumbers(Derivation::Scalars, greater))
+      DerivedLaunch *added = addNumbers(Derivation::Scalars, greater);
+      if (!added)
+        return;
+      added->unbounded = true;
+      auto made = withGreatestIntegers(added->launch); // a sum of more terms may overflow
+      if (made && (added = add(Derivation::Scalars, added->title + ", great integers", *made)))
         added->unbounded = true;
     };
     addThese(numbers_.others(), kMostOther);
@@ -215,6 +191,19 @@ private:
     for (const auto &[name, value] : numbers_.sizes())
       if (!numbers_.deciding().contains(name))
         addThese({{name, value}}, kMostSize);
+  }
+
+  /// The launch with each integer in memory as great as the greatest captured one of its buffer.
+  /// Nothing if there are none but those that may be indices.
+  std::optional<Launch> withGreatestIntegers(Launch launch) const {
+    bool isChanged = false;
+    for (std::size_t b = 0; b < launch.buffers.size(); ++b)
+      if (known_[b] && !isFloating(launch.buffers[b].scalar) && !known_[b]->isSorted &&
+          !known_[b]->isPermutation && known_[b]->high > known_[b]->low) {
+        launch.buffers[b].fill = {FillKind::Constant, known_[b]->high, known_[b]->high};
+        isChanged = true;
+      }
+    return isChanged ? std::optional(std::move(launch)) : std::nullopt;
   }
 
   void addScalars() {
@@ -225,6 +214,9 @@ private:
           }))
         add(Derivation::Scalars, scaled->title, std::move(scaled->launch));
     const Values &others = numbers_.others();
+    if (others.size() > 1 && others.size() <= kMostAlone) // they may not fit together
+      for (const auto &[name, value] : others)
+        addNumbers(Derivation::Scalars, {{name, value - 1}});
     addNumbers(Derivation::Scalars, each(others, [](std::int64_t v) { return v - 1; }));
     addNumbers(Derivation::Scalars, each(others, [](std::int64_t) { return 1; }));
     for (const std::string &name : numbers_.counts())
@@ -306,22 +298,25 @@ private:
     return magnitudes[magnitudes.size() / 2];
   }
 
-  void addContents() {
-    std::vector<std::string> unknown;
-    std::vector<std::tuple<FillKind, double, double>> captured;
+  void learnContents() {
     for (std::size_t b = 0; b < launch_.buffers.size(); ++b) {
       const Buffer &buffer = launch_.buffers[b];
-      captured.emplace_back(buffer.fill.kind, buffer.fill.low, buffer.fill.high);
       known_.emplace_back();
       if (buffer.fill.kind != FillKind::Captured || buffer.output)
         continue;
       if (auto summary = summarize(launch_, b))
         known_.back() = asDeclared(buffer, *summary);
       else if (!isOfStructs(b))
-        unknown.push_back(std::move(summary.error()));
+        unknown_.push_back(std::move(summary.error()));
     }
+  }
+
+  void addContents() {
+    std::vector<std::tuple<FillKind, double, double>> captured;
+    for (const Buffer &buffer : launch_.buffers)
+      captured.emplace_back(buffer.fill.kind, buffer.fill.low, buffer.fill.high);
     contents_.insert(std::move(captured));
-    for (std::string &why : unknown)
+    for (std::string &why : unknown_)
       out_.missing.push_back({Derivation::Contents, "contents", std::move(why)});
     const double typical = typicalMagnitude();
     const auto forConstant = [&](const Buffer &buffer, std::size_t b) {
@@ -490,6 +485,7 @@ private:
   const CapturedNumbers numbers_;
   std::uint64_t most_;
   std::vector<std::optional<ContentsSummary>> known_; ///< for each buffer; nothing: it stays
+  std::vector<std::string> unknown_;                  ///< why nothing is known of some
   std::set<Values> tried_;
   std::set<std::vector<std::tuple<FillKind, double, double>>> contents_; ///< of added launches
   DerivedLaunches out_;

@@ -481,4 +481,30 @@ CapturedNumbers::grown(Launch made, const std::function<std::uint64_t(std::uint6
   return made;
 }
 
+std::optional<CapturedNumbers::Values> CapturedNumbers::divided(std::uint64_t most) const {
+  for (int shift = 1; shift < 32; ++shift) {
+    Values small = sizes_;
+    for (auto &[name, value] : small)
+      value = std::max<std::int64_t>(std::min<std::int64_t>(value, 1), (value >> shift) - 1);
+    const std::uint64_t threads = with(small).threads();
+    if (threads <= most)
+      return threads > 0 ? std::optional(small) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::optional<CapturedNumbers::Values> CapturedNumbers::halved(std::uint64_t most) const {
+  Values small = sizes_;
+  for (Launch made = launch_; made.threads() > most; made = with(small)) {
+    std::int64_t largest = 0;
+    for (const std::string &name : deciding_)
+      largest = std::max(largest, small.at(name));
+    if (largest / 2 < kSmallestSize)
+      return std::nullopt;
+    for (auto &[name, value] : small) // equal sizes stay equal
+      value = value == largest ? value / 2 : value;
+  }
+  return small;
+}
+
 } // namespace kopt

@@ -45,6 +45,15 @@ public:
   /// As larger(), but each buffer grows as the number of threads does, which may be too little.
   std::optional<Launch> inProportion(const Values &changed) const;
 
+  /// All sizes divided by the same power of two, so that their proportions remain, minus one, so
+  /// that blocks and vectors have tails. The smallest power of two for which the launch has at most
+  /// `most` threads.
+  std::optional<Values> divided(std::uint64_t most) const;
+
+  /// All sizes halved, the largest first, until the launch has at most `most` threads. Nothing if
+  /// one that decides the grid becomes too small.
+  std::optional<Values> halved(std::uint64_t most) const;
+
   /// A host variable of unknown value that every launch site computes the block or its shared
   /// memory from, as `n` in `n / 4`: with other integers the block would have to be another. Empty
   /// if there is none, if the launch follows its launch site's expressions, or if the user's `arg`

@@ -388,6 +388,17 @@ TEST_F(CapturedLaunchesTest, AnIntegerThatMayBeARadiusIsAlsoFarGreater) {
   };
   EXPECT_EQ(withRadius(10), "radius = 161");
   EXPECT_EQ(withRadius(200), ""); // it may as well be a length
+  for (std::int32_t &value : index_)
+    value = value * 7 % 251;
+  launch_.buffers[2].fill.path = store(index_);
+  withRadius(10);
+  const auto scalars = derive(Derivation::Scalars);
+  const auto great =
+      std::ranges::find(scalars, "radius = 161, great integers", &DerivedLaunch::title);
+  ASSERT_NE(great, scalars.end());
+  EXPECT_TRUE(great->unbounded);
+  EXPECT_EQ(great->launch.buffers[2].fill.kind, FillKind::Constant);
+  EXPECT_EQ(great->launch.buffers[2].fill.low, 250);
 }
 
 TEST_F(CapturedLaunchesTest, PointersStayAlignedAsRequired) {
