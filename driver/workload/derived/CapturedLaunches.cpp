@@ -139,28 +139,37 @@ private:
     }
   }
 
-  /// Adds launches with sizes twice as large plus one: all sizes, then each value that decides the
-  /// grid, together with the sizes of the same value.
+  /// Adds launches with sizes twice as large plus one: all sizes, then each value alone, together
+  /// with the sizes of the same value. First those that do not decide the grid: a row that is
+  /// longer than the block takes little more time.
   void addLarger() {
-    std::set<std::int64_t> deciding{0}; // 0: all
+    std::set<std::int64_t> deciding;
     for (const std::string &name : numbers_.deciding())
       deciding.insert(numbers_.sizes().at(name));
-    for (const std::int64_t one : deciding) {
-      Values values;
+    std::vector<std::int64_t> values{0}; // 0: all
+    for (const auto &[name, value] : numbers_.sizes())
+      if (!deciding.contains(value) && std::ranges::find(values, value) == values.end())
+        values.push_back(value);
+    values.insert(values.end(), deciding.begin(), deciding.end());
+    for (const std::int64_t one : values) {
+      Values wanted;
       for (const auto &[name, value] : numbers_.sizes())
         if (value > 1 && (one == 0 || value == one))
-          values[name] = value * 2 + 1;
-      values = numbers_.related(values);
-      if (const Values allowed = numbers_.allowed(values); numbers_.areOther(allowed))
-        values = allowed; // otherwise add() says which requirement does not hold
-      if (numbers_.deciding().empty() || values.empty() || !tried_.insert(values).second)
+          wanted[name] = value * 2 + 1;
+      wanted = numbers_.related(wanted);
+      if (const Values allowed = numbers_.allowed(wanted); numbers_.areOther(allowed))
+        wanted = allowed; // otherwise add() says which requirement does not hold
+      if (numbers_.deciding().empty() || wanted.empty() || !tried_.insert(wanted).second)
         continue;
-      const std::string title = describe(values);
-      auto made = numbers_.larger(values);
+      const std::string title = describe(wanted);
+      auto made = numbers_.larger(wanted);
       if (!made)
-        return out_.missing.push_back(
-            {Derivation::Sizes, title,
-             "it is not known how the launch and its memory grow with it"});
+        out_.missing.push_back({Derivation::Sizes, title,
+                                "it is not known how the launch and its memory grow with it"});
+      if (!made && one == 0)
+        return;
+      if (!made)
+        continue;
       if (const std::uint64_t bytes = memoryOf(*made); bytes > kMostGrown)
         out_.missing.push_back(
             {Derivation::Sizes, title, fmt::format("it takes {} MiB", bytes >> 20)});
