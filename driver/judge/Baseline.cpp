@@ -514,6 +514,8 @@ Status DeviceJudge::measureBaseline(const Built &built, Trial &trial) {
     return findBlocksApart(trial);
   }));
   KOPT_CHECK(step("checks", [&]() -> Status {
+    if (!waitsForWinner())
+      compileOriginalAhead();
     KOPT_CHECK(learnChecks(Depth::Search, trial));
     if (waitsForWinner())
       return {};

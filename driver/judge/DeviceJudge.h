@@ -124,6 +124,10 @@ private:
   Status limitInstructions(const Trial &baseline);
   Status findBlocksApart(Trial &trial);
   bool waitsForWinner() const;
+  bool compileChecksAhead(const std::shared_ptr<const Subject> &subject, const Candidate &version,
+                          bool isOriginal);
+  void compileMutantsAhead(const std::shared_ptr<const Subject> &subject);
+  void compileOriginalAhead();
   AdequacySettings adequacySettings() const;
   Status learnChecks(Depth depth, Trial &trial);
   Status learnForWinner(Trial &trial);

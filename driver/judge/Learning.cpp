@@ -52,24 +52,41 @@ AdequacySettings DeviceJudge::adequacySettings() const {
   return settings;
 }
 
+/// Starts what the checks will compile of a version; false if nothing is compiled ahead.
+bool DeviceJudge::compileChecksAhead(const std::shared_ptr<const Subject> &subject,
+                                     const Candidate &version, bool isOriginal) {
+  if (options_.buildThreads == 0)
+    return false;
+  if (!compilers_)
+    compilers_ = std::make_unique<JobQueue>(options_.buildThreads);
+  const auto shared = std::make_shared<const Candidate>(version);
+  for (const std::unique_ptr<Check> &check : checks_)
+    check->compileAhead({subject, shared, isOriginal, *compilers_});
+  return true;
+}
+
+void DeviceJudge::compileMutantsAhead(const std::shared_ptr<const Subject> &subject) {
+  if (options_.testAdequacy && options_.checks.on("mutants"))
+    kopt::compileMutantsAhead(subject, options_.seed, frontend_, toolchain_, adequacySettings(),
+                              *compilers_);
+}
+
+void DeviceJudge::compileOriginalAhead() {
+  const auto shared = std::make_shared<const Subject>(subject());
+  if (!runner_.device().modelled && compileChecksAhead(shared, Candidate(), true))
+    compileMutantsAhead(shared);
+}
+
 void DeviceJudge::compileAhead(const Subject &subject, const Candidate &candidate) {
-  if (options_.buildThreads == 0 || (!waitsForWinner() && runner_.device().modelled))
+  if (!waitsForWinner() && runner_.device().modelled)
     return;
   const auto shared = std::make_shared<const Subject>(subject);
-  const bool isFirst = !compilers_;
+  // For a trial, what concerns the original was learned with the baseline.
+  const bool isFirst = waitsForWinner() && !compilers_;
   if (isFirst)
-    compilers_ = std::make_unique<JobQueue>(options_.buildThreads);
-  if (isFirst && waitsForWinner()) { // otherwise it has been learned with the baseline
-    const auto original = std::make_shared<const Candidate>();
-    for (const std::unique_ptr<Check> &check : checks_)
-      check->compileAhead({shared, original, true, *compilers_});
-  }
-  const auto winner = std::make_shared<const Candidate>(candidate);
-  for (const std::unique_ptr<Check> &check : checks_)
-    check->compileAhead({shared, winner, false, *compilers_});
-  if (isFirst && waitsForWinner() && options_.testAdequacy && options_.checks.on("mutants"))
-    compileMutantsAhead(shared, options_.seed, frontend_, toolchain_, adequacySettings(),
-                        *compilers_);
+    compileChecksAhead(shared, Candidate(), true);
+  if (compileChecksAhead(shared, candidate, false) && isFirst)
+    compileMutantsAhead(shared);
 }
 
 /// Runs wrong versions of the kernel through the same checks: if one passes, the workload proves
