@@ -40,7 +40,7 @@ public:
   virtual std::future<SanitizerReports>
   sanitize(ModuleId, const Launch &, const std::vector<std::string> &tools, const RunOptions &) {
     return readily(std::vector<SanitizerReport>(
-        tools.size(), {false, 0, "compute-sanitizer does not support this device"}));
+        tools.size(), {false, 0, 0, "compute-sanitizer does not support this device"}));
   }
   /// Runs one launch under Nsight Compute, in a separate process, with these sections, or with the
   /// set "detailed" if none is named, and always with source counters.

@@ -225,6 +225,9 @@ struct ProfileOutcome {
 struct SanitizerReport {
   bool ran = false;
   std::uint64_t errors = 0;
+  /// Of these errors: racecheck's warnings, of hazards among the threads of a warp, which code that
+  /// takes them to run in step has on purpose.
+  std::uint64_t warnings = 0;
   std::string
       first; ///< the first finding in words, with its place if known; or why the tool did not run
 };

@@ -213,7 +213,7 @@ const std::byte *BufferSet::initial(std::size_t buffer, Source source, std::uint
 MemoryKernels *BufferSet::kernelsFor(std::size_t buffer) const {
   const BufferSpec &spec = specs_[buffer];
   const bool isWorthIt = spec.bytes >= kWorthALaunch && spec.symbol.empty() && !isRepeating(buffer);
-  return isWorthIt ? device_.memoryKernels() : nullptr;
+  return isWorthIt && !isLeftToHost_ ? device_.memoryKernels() : nullptr;
 }
 
 Status BufferSet::fill(std::size_t buffer) {

@@ -48,6 +48,9 @@ public:
   /// further in their allocations. LaunchFailed if a module lacks a variable that the launch
   /// writes, or has it in another size; DeviceError if captured contents cannot be read.
   Status allocate(bool pristine, std::uint64_t placement = 0);
+  /// From now on launches no kernels of the device's own: Nsight Compute takes the first kernel
+  /// that a process launches for the one that it is to watch.
+  void leaveToHost() { isLeftToHost_ = true; }
   /// Writes everything anew: inputs, in-place buffers, poisoned outputs and guard zones. All of it
   /// comes from the host, never from memory that a launch could have reached.
   Status reset(Poison poison);
@@ -131,7 +134,8 @@ private:
   Poison poison_;
   std::vector<Placed> placed_;
   std::vector<bool> leftAlone_; ///< by restore(); empty: none
-  std::uint64_t digestKey_;     ///< of Placed::filled; no kernel can know it
+  bool isLeftToHost_ = false;
+  std::uint64_t digestKey_; ///< of Placed::filled; no kernel can know it
 };
 
 } // namespace kopt::runtime

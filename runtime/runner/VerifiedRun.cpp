@@ -89,6 +89,7 @@ LaunchRequest VerifiedRun::deviceRequest() const {
 }
 
 Status VerifiedRun::prepare(bool repeated) {
+  buffers_.leaveToHost();
   if (Status status = buffers_.allocate(repeated); !status.ok())
     return status;
   return buffers_.reset({poisonSeed_, false});

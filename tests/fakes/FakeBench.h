@@ -5,15 +5,15 @@
 // (a modelled device sees it), FULLDISK (cannot be built here), WRONG, SELDOM (on one input of
 // many), NAN, PARTIAL, FAULT, HANG, GUARD, INPUT (writes there), RACY, FLAKY (results), NOBUILD,
 // REJECT, FLAG, MALLOC (never get that far, or not without an obligation), SANITIZED
-// (compute-sanitizer sees it), PRECISE (computes in double precision), RARE (the first outcome that
-// is recorded never occurs), LONGER (it does in launches of more than 200,000 elements alone),
-// CLOCK (each launch leaves something else), NOISY (a little else), STAMPS (something else in a
-// buffer 'stamps'), POISONED (what it reads nobody wrote).
-// LARGEST: each element becomes the larger of its result and of what it was. BADLONG: wrong in
-// those long launches. COVERS: of a launch that is larger than the declared one, as many elements
-// as it has threads. OVERFLOWS: wrong on numbers beyond 1e20. SHARED: it declares 40 KiB of shared
-// memory. FRINGE: with threads in another order it reads shared memory that nobody set; DERAILS: it
-// faults. WRONG_AT_ and the name of a check: only in the launches of that one.
+// (compute-sanitizer sees it), HURRIED (and warns of it), PRECISE (computes in double precision),
+// RARE (the first outcome that is recorded never occurs), LONGER (it does in launches of more than
+// 200,000 elements alone), CLOCK (each launch leaves something else), NOISY (a little else), STAMPS
+// (something else in a buffer 'stamps'), POISONED (what it reads nobody wrote). LARGEST: each
+// element becomes the larger of its result and of what it was. BADLONG: wrong in those long
+// launches. COVERS: of a launch that is larger than the declared one, as many elements as it has
+// threads. OVERFLOWS: wrong on numbers beyond 1e20. SHARED: it declares 40 KiB of shared memory.
+// FRINGE: with threads in another order it reads shared memory that nobody set; DERAILS: it faults.
+// WRONG_AT_ and the name of a check: only in the launches of that one.
 #pragma once
 
 #include "driver/judge/LocalJudge.h"
@@ -319,9 +319,11 @@ public:
   std::future<SanitizerReports> sanitize(ModuleId module, const Launch &,
                                          const std::vector<std::string> &tools,
                                          const RunOptions &) override {
-    const bool isFound = has(modules_.at(module), "SANITIZED");
-    return readily(std::vector<SanitizerReport>(
-        tools.size(), {true, isFound ? 1u : 0u, isFound ? "an access out of bounds" : ""}));
+    const unsigned errors = has(modules_.at(module), "SANITIZED"),
+                   warnings = has(modules_.at(module), "HURRIED");
+    const char *first = errors ? "an access out of bounds" : warnings ? "a race" : "";
+    return readily(
+        std::vector<SanitizerReport>(tools.size(), {true, errors + warnings, warnings, first}));
   }
   bool restarted() override { return false; }
   void renew() override { ++processes; }

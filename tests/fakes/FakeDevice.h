@@ -175,18 +175,21 @@ public:
   std::function<void(Address, std::size_t)> allocated; ///< told of each allocation
   std::vector<std::vector<LaunchRequest>> batches;
   bool hasMemoryKernels = false;
-  std::uint64_t bytesRead = 0; ///< by read()
+  std::uint64_t bytesRead = 0;    ///< by read()
+  std::size_t memoryLaunches = 0; ///< of the memory kernels
   std::size_t launches = 0, loads = 0, coldCalls = 0, batchesCold = 0;
   double elapsed = 0; ///< seconds of all timed launches together
 
 private:
   Status writePattern(Address to, std::uint64_t words, runtime::Pattern pattern) override {
+    ++memoryLaunches;
     for (std::uint64_t i = 0; i < words; ++i)
       reinterpret_cast<std::uint64_t *>(to)[i] = pattern.word(i);
     return {};
   }
   Status findPattern(Address at, std::uint64_t words, runtime::Pattern pattern, std::size_t size,
                      std::vector<std::uint64_t> &bits, std::uint64_t &count) override {
+    ++memoryLaunches;
     bits.assign((words * (8 / size) + 63) / 64, 0);
     count = 0;
     for (std::uint64_t i = 0; i < words * (8 / size); ++i) {
@@ -200,6 +203,7 @@ private:
     return {};
   }
   Status digest(Address at, std::uint64_t words, std::uint64_t key, runtime::Digest &out) override {
+    ++memoryLaunches;
     out = runtime::digestOf(reinterpret_cast<const std::byte *>(at), words, key);
     return {};
   }

@@ -44,6 +44,13 @@ std::optional<std::uint64_t> countAfter(const std::string &line, const std::stri
   return end == begin ? std::nullopt : std::optional(count);
 }
 
+/// The warnings that a summary of racecheck counts: "2 hazards displayed (1 error, 1 warning)".
+std::uint64_t warningsIn(const std::string &summary) {
+  const std::size_t end = summary.find(" warning");
+  const std::size_t begin = end == summary.npos ? end : summary.rfind(' ', end - 1);
+  return begin == summary.npos ? 0 : countAfter(summary.substr(begin), "").value_or(0);
+}
+
 /// True if all of the script's requests were answered with Ok, so that the tool watched the whole
 /// launch.
 bool launchWasOk(const std::string &replies) {
@@ -73,6 +80,7 @@ SanitizerReport parseSanitizer(std::string_view text, const std::string &tool) {
     if (summary) {
       report.ran = true;
       report.errors = std::max(report.errors, *summary);
+      report.warnings = std::max(report.warnings, warningsIn(*line));
       continue;
     }
     const bool isHeader = line->starts_with("COMPUTE-SANITIZER") ||
@@ -86,7 +94,8 @@ SanitizerReport parseSanitizer(std::string_view text, const std::string &tool) {
             line->npos ||
         line->find("Internal Sanitizer Error") != line->npos)
       notice = notice.empty() ? *line : notice;
-    else if (report.first.empty())
+    else if (report.first.empty() ||
+             (report.first.starts_with("Warning:") && line->starts_with("Error:")))
       report.first = *line;
     else if (line->starts_with("at ") && report.first.find(" at ") == report.first.npos)
       report.first += " " + *line;
@@ -110,7 +119,9 @@ Result<SanitizerReport> ComputeSanitizer::check(const SanitizerRequest &request)
   const fs::path script = request.folder / "requests", replies = request.folder / "replies";
   KOPT_CHECK(writeFileAtomically(script, request.script));
   ProcessSpec spec;
-  spec.argv = {program_->string(), "--tool", request.tool, "--print-limit", "5"};
+  // racecheck counts what it prints: an error may follow many warnings.
+  spec.argv = {program_->string(), "--tool", request.tool, "--print-limit",
+               request.tool == "racecheck" ? "100" : "5"};
   // The runner asks the driver for parameters until there are no more, which memcheck would report
   // as an error.
   if (request.tool == "memcheck")

@@ -12,8 +12,8 @@
 namespace kopt {
 
 /// Reads the output of compute-sanitizer (its lines begin with "========="). `tool` is memcheck,
-/// racecheck, initcheck or synccheck; warnings of racecheck count as errors. Without a summary the
-/// tool counts as not run.
+/// racecheck, initcheck or synccheck; warnings of racecheck count as errors, too. Without a summary
+/// the tool counts as not run.
 SanitizerReport parseSanitizer(std::string_view text, const std::string &tool);
 
 struct SanitizerRequest {

@@ -45,7 +45,15 @@ TEST(SanitizerOutput, HazardsOfRacecheckAreErrors) {
                                                 "racecheck");
   EXPECT_TRUE(report.ran);
   EXPECT_EQ(report.errors, 1u);
+  EXPECT_EQ(report.warnings, 0u);
   EXPECT_NE(report.first.find("Race reported"), std::string::npos);
+  const SanitizerReport mixed = parseSanitizer(
+      "========= Warning: Race reported between two\n========= Error: Race reported of warps\n"
+      "========= RACECHECK SUMMARY: 13 hazards displayed (1 error, 12 warnings)\n",
+      "racecheck");
+  EXPECT_EQ(mixed.errors, 13u);
+  EXPECT_EQ(mixed.warnings, 12u);
+  EXPECT_EQ(mixed.first, "Error: Race reported of warps");
 }
 
 TEST(SanitizerOutput, WhatIsNotSupportedIsNoPass) {

@@ -197,6 +197,19 @@ TEST_F(NotRun, TheEmulatedDeviceBesideItself) {
 TEST_F(NotRun, TheSanitizerOnTheEmulatedDevice) {
   expectNotRun(make("kernel", true), "sanitizer", "emulated device", CheckState::NotApplicable);
 }
+TEST_F(NotRun, TheSanitizerOfWhatTheOriginalDoesAsWell) {
+  depth_ = Depth::Win;
+  LocalJudge local = make("kernel HURRIED");
+  ASSERT_TRUE(local.baseline());
+  const Trial same = judge(local, "FAST HURRIED");
+  EXPECT_EQ(same.verdict, Verdict::Faster) << same.reason;
+  ASSERT_TRUE(recordOf(same, "sanitizer"));
+  EXPECT_EQ(recordOf(same, "sanitizer")->state, CheckState::NotRun);
+  // That its warps' threads race is no reason to let its warps do so.
+  const Trial worse = judge(local, "FAST HURRIED SANITIZED");
+  EXPECT_EQ(worse.verdict, Verdict::RunFailed);
+  EXPECT_EQ(worse.check, "sanitizer");
+}
 TEST_F(NotRun, MutantsOfAKernelThatHasNone) {
   expectNotRun(make(), "mutants", "no wrong versions", CheckState::NotApplicable);
 }

@@ -44,12 +44,13 @@ protected:
     EXPECT_TRUE(reply);
     return reply.value_or(Message("none"));
   }
-  Message run(std::uint32_t count, const std::string &more = "") {
+  Message run(std::uint32_t count, const std::string &more = "") { return ask("run", count, more); }
+  Message ask(const std::string &verb, std::uint32_t count, const std::string &more) {
     char hex[9];
     std::snprintf(hex, sizeof hex, "%02x%02x%02x%02x", count & 255, count >> 8 & 255,
                   count >> 16 & 255, count >> 24);
     const std::string bytes = std::to_string(kLargeCount);
-    return ask("run id=9 input_seed=5 poison_seed=6 out=," + folder + "/out" + more +
+    return ask(verb + " id=9 input_seed=5 poison_seed=6 out=," + folder + "/out" + more +
                " a.module=" + ask("load id=1 path=copy").text("module") +
                " a.grid=4,1,1 a.block=256,1,1 a.shared=0 a.buffer=in," + bytes +
                ",u8,uniform,0,255,in a.buffer=out," + bytes +
@@ -124,6 +125,12 @@ TEST_P(VerifiedRunTest, AnotherRequestGivesUpWhatWaits) {
   ask("load id=2 path=copy");
   EXPECT_EQ(ask("read id=3 out=," + folder + "/out").verb(), "error");
   EXPECT_EQ(device.liveAllocations(), 0u);
+}
+
+TEST_P(VerifiedRunTest, TheFirstLaunchOfAProfileIsTheKernels) {
+  EXPECT_EQ(statusOf(ask("profile", kLargeCount, "")), 0);
+  EXPECT_EQ(device.launches, 1u);
+  EXPECT_EQ(device.memoryLaunches, 0u); // Nsight Compute would watch it instead
 }
 
 TEST_P(VerifiedRunTest, ResultsWithUnwrittenPartsMayWaitToo) {
