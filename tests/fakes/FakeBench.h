@@ -107,7 +107,9 @@ public:
       outcome.log = "slice.cu(1): error: identifier \"x\" is undefined\n";
       return outcome;
     }
-    KOPT_CHECK(writeFileAtomically(request.output, request.sliceText));
+    const bool isUnfused = std::ranges::find(request.flags, "-fmad=false") != request.flags.end();
+    KOPT_CHECK(
+        writeFileAtomically(request.output, request.sliceText + (isUnfused ? " UNFUSED" : "")));
     outcome.ok = true;
     outcome.module = request.output;
     if (has(request.sliceText, "MALLOC"))
@@ -220,6 +222,11 @@ public:
         out[0] = 0.25;
     if (has(text, "DIVIDES") && device_.modelled)
       out[0] += 1e6;
+    if (out.size() > 3)
+      out[3] += has(text, "ROUNDS")                           ? 0.002
+                : has(text, "JUMPS")                          ? 1
+                : has(text, "FUSES") && !has(text, "UNFUSED") ? 1e-8
+                                                              : 0;
     if (has(text, "BY_ORDER"))
       out[4] += double(options.scheduleSeed);
     if (has(text, "POISONED"))

@@ -123,7 +123,7 @@ Result<tl::expected<Expected, Unfinished>> CheckContext::tryExpect(const Launch 
   using Answer = tl::expected<Expected, Unfinished>;
   if (outcome.status != RunStatus::Ok)
     return Answer(tl::unexpected(Unfinished{outcome.status, outcome.detail}));
-  return Answer(Expected{options.inputSeed, std::move(outcome.buffers),
+  return Answer(Expected{options.inputSeed, options.jitter, std::move(outcome.buffers),
                          std::move(outcome.unwritten), std::move(outcome.digest), outcome.isKnown,
                          secondsSince(start), std::move(outcome.stages)});
 }

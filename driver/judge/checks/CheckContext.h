@@ -49,6 +49,7 @@ inline double waitedIn(const StageSeconds &stages) {
 /// read-only buffer is empty.
 struct Expected {
   std::uint64_t inputSeed = 0;
+  std::uint32_t jitter = 0; ///< as RunOptions::jitter
   std::vector<std::filesystem::path> buffers;
   std::vector<std::uint64_t> unwritten; ///< as RunOutcome::unwritten
   ResultsDigest digest;

@@ -17,8 +17,8 @@ std::vector<std::unique_ptr<Check>> makeChecks(const CheckSwitches &switches,
     if (switches.on(check->name()))
       checks.push_back(std::move(check));
   };
-  add(makeOutputsCheck());
-  add(makeFreshCheck());
+  add(makeOutputsCheck(replays));
+  add(makeFreshCheck(replays));
   for (const Derivation kind :
        {Derivation::Scalars, Derivation::Sizes, Derivation::Contents, Derivation::Alignment})
     add(makeReplayCheck(kind, replays, services.assurance));

@@ -108,6 +108,13 @@ bool isAlike(const DerivedReplays::Change &change, const DerivedReplays::Change 
   return std::ranges::includes(change.scalars, hung.scalars);
 }
 
+/// The most that is allowed for rounding, as a part of the root mean square: four times what losing
+/// half of all digits means, as where large terms cancel. What moves a result further is a jump,
+/// and for that no other element may be wrong.
+double mostRounding(const std::string &scalar) {
+  return scalar == "f32" ? 0x1p-10 : scalar == "f64" ? 0x1p-24 : 0;
+}
+
 } // namespace
 
 Result<std::string> whyTooMuch(CheckContext &context, const Launch &launch) {
@@ -532,6 +539,7 @@ Result<std::optional<std::vector<Slack>>> DerivedReplays::widened(CheckContext &
   if (!ownErrors_ || context.subject().workload.tolerance.policy != TolerancePolicy::Default)
     return Answer();
   KOPT_TRY(const std::vector<double> errors, ownErrors_(context, launch, expected));
+  slack.resize(launch.buffers.size());
   bool isWider = false;
   for (std::size_t b = 0; b < errors.size() && b < slack.size(); ++b)
     if (kOwnError * errors[b] > slack[b].absolute) {
@@ -539,6 +547,21 @@ Result<std::optional<std::vector<Slack>>> DerivedReplays::widened(CheckContext &
       isWider = true;
     }
   return isWider ? Answer(std::move(slack)) : Answer();
+}
+
+Result<std::optional<std::vector<Slack>>>
+DerivedReplays::withRounding(CheckContext &context, const Launch &launch, const Expected &expected,
+                             const std::vector<Slack> &slack) const {
+  KOPT_TRY(auto wider, widened(context, launch, expected, slack));
+  for (std::size_t b = 0; wider && b < wider->size(); ++b) {
+    const double before = b < slack.size() ? slack[b].absolute : 0;
+    if ((*wider)[b].absolute == before)
+      continue;
+    KOPT_TRY(const double typical, rootMeanSquare(launch.buffers[b], expected.buffers[b]));
+    if ((*wider)[b].absolute > mostRounding(launch.buffers[b].scalar) * typical)
+      (*wider)[b].absolute = before;
+  }
+  return wider;
 }
 
 std::vector<const DerivedLaunch *> DerivedReplays::smallOnes() const {

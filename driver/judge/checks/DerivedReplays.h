@@ -87,6 +87,12 @@ public:
   Result<std::optional<std::vector<Slack>>> widened(CheckContext &context, const Launch &launch,
                                                     const Expected &expected,
                                                     std::vector<Slack> slack) const;
+  /// The same for a launch of the workload, whose contents are ordinary: without what is so large
+  /// that it can be no rounding.
+  Result<std::optional<std::vector<Slack>>> withRounding(CheckContext &context,
+                                                         const Launch &launch,
+                                                         const Expected &expected,
+                                                         const std::vector<Slack> &slack) const;
   /// A small launch on ordinary contents; null if there is none.
   const Launch *small() const;
   /// Small launches, the most suitable first, parts of a captured launch's grid last. For checks

@@ -21,6 +21,8 @@ namespace {
 /// two compute different things: the clone took another branch, or the kernel's purpose is
 /// rounding.
 constexpr double kUnrelated = 0.02;
+/// Of the root mean square: an error of double-precision arithmetic beyond that is a jump.
+constexpr double kMostRounding = 0x1p-26;
 
 /// Launches whose sizes differ by at most this factor count as equally large.
 constexpr double kAsLarge = 1.25;
@@ -306,26 +308,29 @@ private:
     bool cancelling = false, asDeclared = false; ///< kinds of contents
   };
 
-  /// For each buffer, the largest error of the original against the clone on the same inputs; 0 if
-  /// unknown.
+  /// For each buffer, about the largest error of the original on the same inputs; 0 if unknown. It
+  /// is the distance to the clone's result, or, of a kernel that computes in double precision
+  /// already, to its own without fused multiply-adds, which rounds differently.
   Result<std::vector<double>> ownErrors(CheckContext &context, const Launch &launch,
-                                        const Expected &expected) const {
+                                        const Expected &expected) {
+    if (!clonePath_.empty())
+      return errorsAgainstClone(context, launch, expected);
+    if (isWide_ && !context.runner().device().modelled &&
+        context.subject().specialization.route != Route::InPlace)
+      return errorsOfFusing(context, launch, expected);
+    return std::vector<double>(launch.buffers.size(), 0.0);
+  }
+
+  Result<std::vector<double>> errorsAgainstClone(CheckContext &context, const Launch &launch,
+                                                 const Expected &expected) const {
     std::vector<double> errors(launch.buffers.size(), 0.0);
-    if (clonePath_.empty())
-      return errors;
     const auto wide = widened(launch, context.subject().specialization, clone_);
     if (!wide)
       return errors;
-    const auto loaded = context.runner().load(clonePath_, "");
-    if (!loaded)
-      return errors;
-    RunOptions own = derivedOptions(context, launch, expected.inputSeed, kPoison, "reference-own");
+    RunOptions own = ownOptions(context, launch, expected);
     own.instructionLimit *= 4; // double precision takes more
-    const auto exact = context.runner().run(loaded->id, *wide, own);
-    context.runner().unload(loaded->id);
-    if (!exact)
-      return tl::unexpected(exact.error());
-    for (std::size_t b = 0; exact->status == RunStatus::Ok && b < launch.buffers.size(); ++b) {
+    KOPT_TRY(const auto exact, runOnce(context, clonePath_, "", *wide, own));
+    for (std::size_t b = 0; exact && b < launch.buffers.size(); ++b) {
       if (launch.buffers[b].readOnly || wide->buffers[b].drawnAs.empty())
         continue;
       KOPT_TRY(const ErrorStatistics error,
@@ -334,6 +339,54 @@ private:
         errors[b] = error.worst;
     }
     return errors;
+  }
+
+  Result<std::vector<double>> errorsOfFusing(CheckContext &context, const Launch &launch,
+                                             const Expected &expected) {
+    std::vector<double> errors(launch.buffers.size(), 0.0);
+    if (!unfused_) {
+      BuildRequest request = settings_.build;
+      request.sliceText = context.subject().sliceText;
+      request.flags.emplace_back("-fmad=false");
+      request.output = settings_.scratch / "unfused";
+      KOPT_TRY(unfused_, toolchain_.build(request));
+    }
+    if (!unfused_->ok)
+      return errors;
+    KOPT_TRY(const auto other, runOnce(context, unfused_->module, settings_.build.symbol, launch,
+                                       ownOptions(context, launch, expected)));
+    for (std::size_t b = 0; other && b < launch.buffers.size(); ++b) {
+      if (launch.buffers[b].readOnly || !isFloating(launch.buffers[b].scalar))
+        continue;
+      KOPT_TRY(const auto largest, largestDifference(launch.buffers[b], expected.buffers[b],
+                                                     other->buffers[b], nullptr));
+      KOPT_TRY(const double typical, rootMeanSquare(launch.buffers[b], expected.buffers[b]));
+      if (largest && *largest <= kMostRounding * typical) // otherwise something else decides it
+        errors[b] = *largest;
+    }
+    return errors;
+  }
+
+  static RunOptions ownOptions(CheckContext &context, const Launch &launch,
+                               const Expected &expected) {
+    RunOptions own = derivedOptions(context, launch, expected.inputSeed, kPoison, "reference-own");
+    own.jitter = expected.jitter;
+    return own;
+  }
+
+  /// Nothing if the module cannot be loaded, or does not finish the launch.
+  static Result<std::optional<RunOutcome>> runOnce(CheckContext &context,
+                                                   const std::filesystem::path &module,
+                                                   const std::string &symbol, const Launch &launch,
+                                                   const RunOptions &options) {
+    const auto loaded = context.runner().load(module, symbol);
+    if (!loaded)
+      return std::nullopt;
+    auto outcome = context.runner().run(loaded->id, launch, options);
+    context.runner().unload(loaded->id);
+    if (!outcome)
+      return tl::unexpected(outcome.error());
+    return outcome->status == RunStatus::Ok ? std::optional(std::move(*outcome)) : std::nullopt;
   }
 
   RunOptions options(CheckContext &context, const Reference &reference, std::string slot) const {
@@ -481,7 +534,8 @@ private:
   Toolchain &toolchain_;
   ReferenceSettings settings_;
   ReferenceClone clone_;
-  std::filesystem::path clonePath_;                ///< empty: there is no clone
+  std::filesystem::path clonePath_;     ///< empty: there is no clone
+  std::optional<BuildOutcome> unfused_; ///< the original without fused multiply-adds, once needed
   bool hasAskedForClone_ = false, isWide_ = false; ///< wide: there is nothing to widen
   std::vector<Reference> references_;
   std::string why_; ///< why the check does not run

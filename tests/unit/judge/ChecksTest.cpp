@@ -48,6 +48,20 @@ const Case kCases[] = {
 
 void PrintTo(const Case &one, std::ostream *out) { *out << one.check; }
 
+/// Of declaredSubject(), in double precision.
+ReferenceClone preciseClone() {
+  ReferenceClone clone;
+  clone.sliceText = "PRECISE kernel";
+  for (const std::string name : {"in", "out", "factor", "n"}) {
+    ReferenceParam param;
+    param.name = name;
+    if (name == "in" || name == "out")
+      param.element = {4, 8, {{0, 0, "f32", "f64"}}};
+    clone.params.push_back(param);
+  }
+  return clone;
+}
+
 class EachCheck : public JudgeFixture, public testing::WithParamInterface<Case> {
 protected:
   EachCheck() {
@@ -60,17 +74,8 @@ protected:
   /// What one check needs beside a candidate. `isGood`: a candidate without faults passes.
   LocalJudge prepare(bool isGood) {
     const std::string check = GetParam().check;
-    if (check == "reference") {
-      frontend_.clone = {};
-      frontend_.clone.sliceText = "PRECISE kernel";
-      for (const std::string name : {"in", "out", "factor", "n"}) {
-        ReferenceParam param;
-        param.name = name;
-        if (name == "in" || name == "out")
-          param.element = {4, 8, {{0, 0, "f32", "f64"}}};
-        frontend_.clone.params.push_back(param);
-      }
-    }
+    if (check == "reference")
+      frontend_.clone = preciseClone();
     if (check == "coverage") {
       frontend_.reach.variable = "coverage";
       frontend_.reach.bytes = 1;
@@ -239,6 +244,55 @@ TEST_F(NotRun, WhatAConfirmationHasNoTimeFor) {
   trial.counters.clear();
   ASSERT_TRUE(local.addCounters(trial));
   EXPECT_EQ(runner_->profiles, profiles);
+}
+
+class OwnError : public JudgeFixture {
+protected:
+  /// The verdict on a candidate without the original's error.
+  Trial judgeExact(const std::string &original, const std::string &candidate,
+                   const std::string &scalar = "f32") {
+    makeRunner(false);
+    Subject subject = declaredSubject();
+    for (std::size_t i = 0; scalar == "f64" && i < 2; ++i) {
+      subject.specialization.params[i].scalar = scalar;
+      subject.specialization.params[i].pointeeSize = 8;
+      for (Launch &launch : subject.workload.launches) {
+        launch.buffers[i].scalar = scalar;
+        launch.buffers[i].bytes *= 2;
+      }
+    }
+    subject.sliceText = original;
+    subject.specialization.chunks = makeSubject(original).specialization.chunks;
+    LocalJudge local = make(std::move(subject), {});
+    EXPECT_TRUE(local.baseline());
+    return judge(local, candidate);
+  }
+};
+
+TEST_F(OwnError, MayBeTheOriginals) {
+  frontend_.clone = preciseClone();
+  const Trial exact = judgeExact("kernel ROUNDS", "FAST");
+  EXPECT_EQ(exact.verdict, Verdict::Faster) << exact.check << ": " << exact.reason;
+  const Trial wrong = judgeExact("kernel ROUNDS", "FAST WRONG");
+  EXPECT_EQ(wrong.check, "outputs") << wrong.reason;
+  // What is no rounding excuses nothing.
+  EXPECT_EQ(judgeExact("kernel JUMPS", "FAST").check, "outputs");
+}
+
+TEST_F(OwnError, OfDoublesIsThatOfFusing) {
+  frontend_.clone = {};
+  frontend_.clone.refusals = {{"double", "it computes in double precision", 1}};
+  const Trial exact = judgeExact("kernel FUSES", "FAST", "f64");
+  EXPECT_EQ(exact.verdict, Verdict::Faster) << exact.check << ": " << exact.reason;
+  EXPECT_EQ(judgeExact("kernel FUSES", "FAST ROUNDS", "f64").check, "outputs");
+  frontend_.clone.refusals = {{"inline-assembly", "it has inline assembly", 1}};
+  EXPECT_EQ(judgeExact("kernel FUSES", "FAST", "f64").check, "outputs");
+}
+
+TEST_F(OwnError, IsUnknownWithoutAClone) {
+  frontend_.clone = {};
+  frontend_.clone.refusals = {{"inline-assembly", "it has inline assembly", 1}};
+  EXPECT_EQ(judgeExact("kernel ROUNDS", "FAST").check, "outputs");
 }
 
 } // namespace
