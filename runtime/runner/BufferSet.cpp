@@ -362,8 +362,8 @@ Status BufferSet::checkGuard(std::size_t buffer, bool after) {
                                         ": at element -" + std::to_string(before)};
 }
 
-/// Compares the memory with what the host drew. A kernel that changes its inputs cannot change that
-/// copy too.
+/// Compares the memory with what the host drew, unless it still has the digest that it had when it
+/// was filled. A kernel that changes its inputs can change neither.
 Status BufferSet::checkUnchanged(std::size_t buffer, Address address, const std::string &whose) {
   const BufferSpec &spec = specs_[buffer];
   std::uint64_t begin = 0; // what lies before is unchanged

@@ -51,8 +51,8 @@ public:
   /// From now on launches no kernels of the device's own: Nsight Compute takes the first kernel
   /// that a process launches for the one that it is to watch.
   void leaveToHost() { isLeftToHost_ = true; }
-  /// Writes everything anew: inputs, in-place buffers, poisoned outputs and guard zones. All of it
-  /// comes from the host, never from memory that a launch could have reached.
+  /// Writes everything anew: inputs, in-place buffers, poisoned outputs and guard zones. Nothing
+  /// comes from memory that a launch could have reached.
   Status reset(Poison poison);
   /// Restores the initial contents of the in-place buffers, by copies within the device, except of
   /// those that are left alone.
