@@ -6,6 +6,7 @@
 #include "runtime/device/Device.h"
 
 #include <cstring>
+#include <random>
 
 namespace kopt::runtime {
 
@@ -35,6 +36,12 @@ struct Pattern {
 /// Tells contents apart: two that differ have the same digest with a probability of 2^-128, unless
 /// who made one of them knew the key. Not meant for anything else.
 using Digest = std::array<std::uint64_t, 2>;
+
+/// A key that nobody can know; never 0.
+inline std::uint64_t secretKey() {
+  std::random_device source;
+  return std::uint64_t(source()) << 32 | source() | 1;
+}
 
 /// The digest of `words` words of 8 bytes: sums of their mixed values, so that they can be added in
 /// any order.

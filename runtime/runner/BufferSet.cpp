@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <random>
 
 namespace kopt::runtime {
 
@@ -20,11 +19,6 @@ constexpr std::uint64_t kMostShift = 256 << 10, kShiftStep = 4096;
 constexpr std::uint64_t kWorthALaunch = 1u << 20;
 constexpr std::uint64_t kWord = sizeof(std::uint64_t);
 constexpr std::uint64_t kMovedAtATime = 64u << 10; ///< addresses that one thread looks at
-
-std::uint64_t randomKey() {
-  std::random_device source;
-  return std::uint64_t(source()) << 32 | source();
-}
 
 /// Bytes of each guard zone on this device. None on the emulated device: it reports every access
 /// outside an allocation, reads included, and a guard zone would hide such accesses from it.
@@ -48,7 +42,7 @@ BufferSet::BufferSet(RunContext context, std::vector<BufferSpec> specs, std::uin
     : device_(context.device), memory_(context.memory), stages_(context.stages),
       specs_(std::move(specs)), inputSeed_(inputSeed), checks_(checks),
       guardBytes_(guardBytesOn(device_)), modules_(std::move(modules)), placed_(specs_.size()),
-      digestKey_(randomKey()) {}
+      digestKey_(secretKey()) {}
 
 BufferSet::~BufferSet() {
   const Stages::Scope stage(stages_, "free");

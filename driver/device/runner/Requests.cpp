@@ -2,8 +2,7 @@
 #include "driver/device/runner/Requests.h"
 
 #include "driver/support/Text.h"
-
-#include <random>
+#include "runtime/device/MemoryKernels.h"
 
 namespace kopt {
 
@@ -14,10 +13,7 @@ namespace {
 
 /// The key of all digests of this process of kopt. No kernel can know it.
 std::uint64_t digestKey() {
-  static const std::uint64_t key = [] {
-    std::random_device source;
-    return std::uint64_t(source()) << 32 | source() | 1;
-  }();
+  static const std::uint64_t key = runtime::secretKey();
   return key;
 }
 

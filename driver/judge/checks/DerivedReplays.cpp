@@ -553,6 +553,7 @@ Result<std::optional<std::vector<Slack>>>
 DerivedReplays::withRounding(CheckContext &context, const Launch &launch, const Expected &expected,
                              const std::vector<Slack> &slack) const {
   KOPT_TRY(auto wider, widened(context, launch, expected, slack));
+  bool isWider = false;
   for (std::size_t b = 0; wider && b < wider->size(); ++b) {
     const double before = b < slack.size() ? slack[b].absolute : 0;
     if ((*wider)[b].absolute == before)
@@ -560,8 +561,10 @@ DerivedReplays::withRounding(CheckContext &context, const Launch &launch, const 
     KOPT_TRY(const double typical, rootMeanSquare(launch.buffers[b], expected.buffers[b]));
     if ((*wider)[b].absolute > mostRounding(launch.buffers[b].scalar) * typical)
       (*wider)[b].absolute = before;
+    else
+      isWider = true;
   }
-  return wider;
+  return isWider ? std::move(wider) : std::nullopt;
 }
 
 std::vector<const DerivedLaunch *> DerivedReplays::smallOnes() const {
