@@ -163,13 +163,13 @@ private:
         continue;
       const std::string title = describe(wanted);
       auto made = numbers_.larger(wanted);
-      if (!made)
+      if (!made) {
         out_.missing.push_back({Derivation::Sizes, title,
                                 "it is not known how the launch and its memory grow with it"});
-      if (!made && one == 0)
-        return;
-      if (!made)
+        if (one == 0)
+          return;
         continue;
+      }
       if (const std::uint64_t bytes = memoryOf(*made); bytes > kMostGrown)
         out_.missing.push_back(
             {Derivation::Sizes, title, fmt::format("it takes {} MiB", bytes >> 20)});
@@ -275,10 +275,12 @@ private:
     added->isExtreme = flags->isExtreme;
   }
 
-  /// True if the buffer holds captured structs with floating-point numbers.
+  /// True if the buffer holds captured structs with floating-point numbers, and no `fill` clause
+  /// says what they are like.
   bool isOfStructs(std::size_t buffer) const {
     const Buffer &known = launch_.buffers[buffer];
-    return known.fill.kind == FillKind::Captured && !known.output &&
+    const bool isDeclared = source_.declaration && source_.declaration->fills.contains(known.name);
+    return !isDeclared && known.fill.kind == FillKind::Captured && !known.output &&
            runtime::StructType::parse(known.scalar) && runtime::holdsFloatingPoint(known.scalar);
   }
 

@@ -373,6 +373,9 @@ TEST_F(CapturedLaunchesTest, NumbersInStructsAreScaled) {
   EXPECT_EQ(scaled->launch.buffers[0].fill.kind, FillKind::Captured);
   EXPECT_EQ(scaled->launch.buffers[0].fill.path, in.fill.path);
   EXPECT_EQ(scaled->launch.buffers[0].fill.high, 1000);
+  declaration_.fills["in"] = Fill{FillKind::Uniform, 0, 1};
+  EXPECT_TRUE(std::ranges::none_of(derive(Derivation::Contents), isScaled));
+  declaration_.fills.clear();
   in.scalar = "struct 8 i32 0 i32 4";
   EXPECT_TRUE(std::ranges::none_of(derive(Derivation::Contents), isScaled));
 }
