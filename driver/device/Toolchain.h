@@ -12,6 +12,11 @@
 
 namespace kopt {
 
+/// How the additions, multiplications, divisions and roots of a kernel in double precision round.
+/// Another rounding gives another result that is as right: how far it is away tells how large the
+/// kernel's own error is.
+enum class Rounding { Nearest, Up, Down };
+
 struct BuildRequest {
   std::string sliceText, expression; ///< of the rendered slice
   std::string symbol;                ///< the kernel's symbol; empty: the only kernel
@@ -21,6 +26,8 @@ struct BuildRequest {
   /// Path of the module. Its folder belongs to this build alone: the compiler may write there and
   /// nowhere else.
   std::filesystem::path output;
+  /// Only nvcc builds for another rounding; fused multiply-adds then still round to nearest.
+  Rounding rounding = Rounding::Nearest;
 };
 
 struct BuildOutcome {

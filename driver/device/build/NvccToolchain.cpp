@@ -41,6 +41,12 @@ public:
   Result<BuildOutcome> build(const BuildRequest &request) override;
 
 private:
+  /// Runs nvcc with the request's flags and these arguments.
+  Result<ProcessResult> compile(const BuildRequest &request,
+                                const std::vector<std::string> &arguments);
+  /// Compiles the file `source`, for the rounding of the request, to its output.
+  Result<ProcessResult> compileRounding(const BuildRequest &request, const fs::path &source);
+
   ProcessRunner &processes_;
   fs::path nvcc_;
   std::string version_;
@@ -80,30 +86,60 @@ Result<BuildOutcome> inspect(const BuildRequest &request, BuildOutcome outcome) 
   return outcome;
 }
 
+/// PTX that rounds in another direction where it rounds to nearest.
+std::string rounded(std::string ptx, Rounding rounding) {
+  const std::string suffix = rounding == Rounding::Up ? ".rp.f64" : ".rm.f64";
+  for (const char *operation : {"add", "sub", "mul", "div", "sqrt"})
+    ptx = replaceAll(std::move(ptx), operation + std::string(".rn.f64"), operation + suffix);
+  return ptx;
+}
+
+Result<ProcessResult> NvccToolchain::compileRounding(const BuildRequest &request,
+                                                     const fs::path &source) {
+  if (request.rounding == Rounding::Nearest)
+    return compile(request, {"-cubin", "-x", "cu", "-o", request.output.string(), source.string()});
+  fs::path ptx = request.output;
+  ptx += ".ptx";
+  KOPT_TRY(ProcessResult result,
+           compile(request, {"-ptx", "-x", "cu", "-o", ptx.string(), source.string()}));
+  if (!result.ok())
+    return result;
+  KOPT_TRY(std::string text, readFile(ptx));
+  KOPT_CHECK(writeFileAtomically(ptx, rounded(std::move(text), request.rounding)));
+  return compile(request, {"-cubin", "-o", request.output.string(), ptx.string()});
+}
+
+Result<ProcessResult> NvccToolchain::compile(const BuildRequest &request,
+                                             const std::vector<std::string> &arguments) {
+  ProcessSpec spec;
+  spec.argv = {nvcc_.string()};
+  const std::vector<std::string> flags = flagsForCubin(request.flags);
+  spec.argv.insert(spec.argv.end(), flags.begin(), flags.end());
+  spec.argv.push_back("-arch=" + cubinArch(request.flags, request.arch));
+  spec.argv.insert(spec.argv.end(), arguments.begin(), arguments.end());
+  if (!request.directory.empty())
+    spec.cwd = request.directory;
+  spec.timeout = deadline_.now();
+  spec.floodLimit = kFloodLimit;
+  spec.outputLimit = kLogLimit;
+  spec = sandbox_.contain(
+      std::move(spec),
+      {request.flags, request.directory, {}, {fs::path(request.output.parent_path())}});
+  KOPT_TRY(ProcessResult result, processes_.run(spec));
+  if (diedOfSignal(result)) { // try again: the machine may have been short of memory
+    KOPT_TRY(result, processes_.run(spec));
+  }
+  return result;
+}
+
 Result<BuildOutcome> NvccToolchain::build(const BuildRequest &request) {
   fs::path source = request.output;
   source += ".cu";
   KOPT_CHECK(writeFileAtomically(source, request.sliceText));
   std::error_code ignored;
   fs::remove(request.output, ignored);
-
-  ProcessSpec spec;
-  spec.argv = {nvcc_.string()};
-  const std::vector<std::string> flags = flagsForCubin(request.flags);
-  spec.argv.insert(spec.argv.end(), flags.begin(), flags.end());
-  spec.argv.insert(spec.argv.end(), {"-cubin", "-arch=" + cubinArch(request.flags, request.arch),
-                                     "-x", "cu", "-o", request.output.string(), source.string()});
-  if (!request.directory.empty())
-    spec.cwd = request.directory;
-  spec.timeout = deadline_.now();
-  spec.floodLimit = kFloodLimit;
-  spec.outputLimit = kLogLimit;
   const fs::path scratch = request.output.parent_path();
-  spec = sandbox_.contain(std::move(spec), {request.flags, request.directory, {}, {scratch}});
-  KOPT_TRY(ProcessResult result, processes_.run(spec));
-  if (diedOfSignal(result)) { // try again: the machine may have been short of memory
-    KOPT_TRY(result, processes_.run(spec));
-  }
+  KOPT_TRY(const ProcessResult result, compileRounding(request, source));
   if (const auto refusal = Sandbox::refusal(result.exitCode, result.err))
     return tl::unexpected(*refusal);
 
@@ -111,7 +147,7 @@ Result<BuildOutcome> NvccToolchain::build(const BuildRequest &request) {
   outcome.log = cleanDiagnostics(result.err + result.out, scratch);
   if (result.timedOut) {
     outcome.log +=
-        fmt::format("error: nvcc did not end within {}\n", formatDuration(spec.timeout->count()));
+        fmt::format("error: nvcc did not end within {}\n", formatDuration(result.wall.count()));
     return outcome;
   }
   if (outcome.log.find("No space left on device") != outcome.log.npos)

@@ -19,7 +19,8 @@ public:
 
   Result<BuildOutcome> build(const BuildRequest &request) override {
     const std::string key = hashFields(request.sliceText, request.expression, request.symbol,
-                                       request.arch, join(request.flags, "\n"), request.directory);
+                                       request.arch, join(request.flags, "\n"), request.directory,
+                                       std::to_string(int(request.rounding)));
     KOPT_TRY(const Made made, made_.get(key, [&]() -> Result<Made> {
       KOPT_TRY(BuildOutcome outcome, compiler_->build(request));
       return Made{std::move(outcome), request.output.string()};

@@ -12,7 +12,9 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <functional>
+#include <future>
 #include <set>
+#include <utility>
 
 namespace kopt {
 namespace {
@@ -310,14 +312,14 @@ private:
 
   /// For each buffer, about the largest error of the original on the same inputs; 0 if unknown. It
   /// is the distance to the clone's result, or, of a kernel that computes in double precision
-  /// already, to its own without fused multiply-adds, which rounds differently.
+  /// already, to what it gives when it rounds differently.
   Result<std::vector<double>> ownErrors(CheckContext &context, const Launch &launch,
                                         const Expected &expected) {
     if (!clonePath_.empty())
       return errorsAgainstClone(context, launch, expected);
     if (isWide_ && !context.runner().device().modelled &&
         context.subject().specialization.route != Route::InPlace)
-      return errorsOfFusing(context, launch, expected);
+      return errorsOfRounding(context, launch, expected);
     return std::vector<double>(launch.buffers.size(), 0.0);
   }
 
@@ -341,28 +343,45 @@ private:
     return errors;
   }
 
-  Result<std::vector<double>> errorsOfFusing(CheckContext &context, const Launch &launch,
-                                             const Expected &expected) {
-    std::vector<double> errors(launch.buffers.size(), 0.0);
-    if (!unfused_) {
+  /// The original built to round otherwise: without fused multiply-adds, and then also up and down.
+  Status buildOtherRoundings(const std::string &sliceText) {
+    std::vector<std::future<Result<BuildOutcome>>> builds;
+    for (const auto &[rounding, name] : {std::pair(Rounding::Nearest, "unfused"),
+                                         {Rounding::Up, "rounded-up"},
+                                         {Rounding::Down, "rounded-down"}}) {
       BuildRequest request = settings_.build;
-      request.sliceText = context.subject().sliceText;
+      request.sliceText = sliceText;
       request.flags.emplace_back("-fmad=false");
-      request.output = settings_.scratch / "unfused";
-      KOPT_TRY(unfused_, toolchain_.build(request));
+      request.rounding = rounding;
+      request.output = settings_.scratch / name;
+      builds.push_back(
+          std::async(std::launch::async, [this, request] { return toolchain_.build(request); }));
     }
-    if (!unfused_->ok)
-      return errors;
-    KOPT_TRY(const auto other, runOnce(context, unfused_->module, settings_.build.symbol, launch,
-                                       ownOptions(context, launch, expected)));
-    for (std::size_t b = 0; other && b < launch.buffers.size(); ++b) {
-      if (launch.buffers[b].readOnly || !isFloating(launch.buffers[b].scalar))
-        continue;
-      KOPT_TRY(const auto largest, largestDifference(launch.buffers[b], expected.buffers[b],
-                                                     other->buffers[b], nullptr));
-      KOPT_TRY(const double typical, rootMeanSquare(launch.buffers[b], expected.buffers[b]));
-      if (largest && *largest <= kMostRounding * typical) // otherwise something else decides it
-        errors[b] = *largest;
+    for (auto &build : builds) {
+      KOPT_TRY(BuildOutcome built, build.get());
+      if (built.ok)
+        otherRoundings_.push_back(std::move(built.module));
+    }
+    return {};
+  }
+
+  Result<std::vector<double>> errorsOfRounding(CheckContext &context, const Launch &launch,
+                                               const Expected &expected) {
+    std::vector<double> errors(launch.buffers.size(), 0.0);
+    if (!std::exchange(hasBuiltRoundings_, true))
+      KOPT_CHECK(buildOtherRoundings(context.subject().sliceText));
+    for (const std::filesystem::path &module : otherRoundings_) {
+      KOPT_TRY(const auto other, runOnce(context, module, settings_.build.symbol, launch,
+                                         ownOptions(context, launch, expected)));
+      for (std::size_t b = 0; other && b < launch.buffers.size(); ++b) {
+        if (launch.buffers[b].readOnly || !isFloating(launch.buffers[b].scalar))
+          continue;
+        KOPT_TRY(const auto largest, largestDifference(launch.buffers[b], expected.buffers[b],
+                                                       other->buffers[b], nullptr));
+        KOPT_TRY(const double typical, rootMeanSquare(launch.buffers[b], expected.buffers[b]));
+        if (largest && *largest <= kMostRounding * typical) // otherwise something else decides it
+          errors[b] = std::max(errors[b], *largest);
+      }
     }
     return errors;
   }
@@ -534,8 +553,9 @@ private:
   Toolchain &toolchain_;
   ReferenceSettings settings_;
   ReferenceClone clone_;
-  std::filesystem::path clonePath_;     ///< empty: there is no clone
-  std::optional<BuildOutcome> unfused_; ///< the original without fused multiply-adds, once needed
+  std::filesystem::path clonePath_;                   ///< empty: there is no clone
+  std::vector<std::filesystem::path> otherRoundings_; ///< modules of the original, once needed
+  bool hasBuiltRoundings_ = false;
   bool hasAskedForClone_ = false, isWide_ = false; ///< wide: there is nothing to widen
   std::vector<Reference> references_;
   std::string why_; ///< why the check does not run

@@ -72,8 +72,42 @@ TEST_F(NvccToolchainTest, BuildsWithTheUsersFlags) {
   EXPECT_EQ(outcome->module, folder.path() / "scratch/module-1");
   EXPECT_EQ(outcome->hash.size(), 32u);
   const std::string arguments = *readFile(folder.path() / "arguments");
-  EXPECT_EQ(arguments.rfind("-O3\n-DN=4\n-cubin\n-arch=sm_90\n-x\ncu\n-o\n", 0), 0u) << arguments;
+  EXPECT_EQ(arguments.rfind("-O3\n-DN=4\n-arch=sm_90\n-cubin\n-x\ncu\n-o\n", 0), 0u) << arguments;
   EXPECT_EQ(*readFile(folder.path() / "scratch/module-1.cu"), "the slice");
+}
+
+TEST_F(NvccToolchainTest, AnotherRoundingIsThatOfThePtx) {
+  const fs::path ptx = folder.path() / "scratch/module-1.ptx";
+  EXPECT_TRUE(
+      writeFileAtomically(folder.path() / "image", fakes::buildCubin("_Z5scalePf", "code")));
+  const auto toolchain =
+      fakeNvcc("case \"$*\" in *-ptx*) text='add.rn.f64 %fd1; fma.rn.f64 %fd2; mul.rn.f64 %fd3; "
+               "cvt.rn.f64.s32 "
+               "%fd4; add.rn.f32 %f1'; file='" +
+               ptx.string() + "';; *) text=; cp '" + (folder.path() / "image").string() + "' '" +
+               (folder.path() / "scratch/module-1").string() +
+               "';; esac\n[ -z \"$text\" ] || echo \"$text\" > \"$file\"");
+  BuildRequest up = request("the slice");
+  for (const auto &[rounding, suffix] : {std::pair(Rounding::Up, "rp"), {Rounding::Down, "rm"}}) {
+    up.rounding = rounding;
+    const auto outcome = toolchain->build(up);
+    ASSERT_TRUE(outcome) << outcome.error().what;
+    EXPECT_TRUE(outcome->ok) << outcome->log;
+    EXPECT_EQ(*readFile(ptx), std::string("add.") + suffix + ".f64 %fd1; fma.rn.f64 %fd2; mul." +
+                                  suffix + ".f64 %fd3; cvt.rn.f64.s32 %fd4; add.rn.f32 %f1\n");
+    const std::string arguments = *readFile(folder.path() / "arguments");
+    EXPECT_EQ(arguments.rfind("-O3\n-DN=4\n-arch=sm_90\n-cubin\n-o\n", 0), 0u) << arguments;
+    EXPECT_NE(arguments.find("module-1.ptx\n"), std::string::npos) << arguments;
+  }
+}
+
+TEST_F(NvccToolchainTest, ASliceThatDoesNotCompileHasNoOtherRounding) {
+  const auto toolchain = fakeNvcc("echo 'slice.cu(1): error: no' >&2; exit 2");
+  BuildRequest up = request("the slice");
+  up.rounding = Rounding::Up;
+  const auto outcome = toolchain->build(up);
+  ASSERT_TRUE(outcome);
+  EXPECT_FALSE(outcome->ok);
 }
 
 TEST_F(NvccToolchainTest, AModuleWithoutTheKernelDoesNotPass) {
