@@ -32,6 +32,8 @@ public:
   /// with the reason and its remedy in `detail` the first time.
   virtual Result<ProfileOutcome> profile(ModuleId module, const Launch &launch,
                                          const RunOptions &options) = 0;
+  /// Starts what profile() needs beside the device, without waiting for it.
+  virtual void prepareProfile() {}
   using SanitizerReports = Result<std::vector<SanitizerReport>>; ///< one report for each tool
   /// Begins to run one launch under each of these tools of compute-sanitizer (memcheck, racecheck,
   /// initcheck, synccheck), each in a separate process, all at the same time. The runner's other

@@ -45,6 +45,8 @@ public:
                  std::vector<LineCost> *lines = nullptr) override;
   Status countHardware(const LaunchRequest &request, const CounterRequest &counters, Counters &out,
                        std::string &why) override;
+  void prepareCounters(const std::vector<std::string> &metrics) override;
+  void getReady() override;
   /// Launches kopt's own probe kernel (CudaProbe.cpp), which the driver compiles from PTX, and
   /// checks what it wrote.
   Status probe() override;
@@ -92,6 +94,8 @@ private:
     CuFunction function; ///< null until it is needed
   };
   static MemoryKernel patternWriter(), patternFinder(), digester();
+  /// Compiles the kernel, unless it has been.
+  Status loadMemoryKernel(MemoryKernel &kernel);
   Status runOnMemory(MemoryKernel &kernel, Address base, std::uint64_t words, Pattern pattern,
                      std::uint32_t size, Address bits, Address out);
   Status writePattern(Address to, std::uint64_t words, Pattern pattern) override;
@@ -102,6 +106,9 @@ private:
   CudaDevice() = default;
   bool initialise(int ordinal, std::string &why);
   int attribute(CuDeviceAttribute which) const;
+  /// Opens CUPTI when it is first asked for. Null, with the reason in noProfiler_, if it cannot
+  /// count.
+  RangeProfiler *profiler();
 
   /// Makes the page-locked memory for large copies. False if there is none; the driver then makes
   /// the copies by itself.

@@ -169,16 +169,19 @@ std::string assembled(std::string text, const char *name) {
 
 } // namespace
 
+Status CudaDevice::loadMemoryKernel(MemoryKernel &kernel) {
+  return kernel.function ? Status()
+                         : loadOwnKernel(assembled(kernel.text, kernel.name).c_str(), kernel.name,
+                                         kernel.function);
+}
+
 /// Launches one of these kernels on `words` words.
 Status CudaDevice::runOnMemory(MemoryKernel &kernel, Address base, std::uint64_t words,
                                Pattern pattern, std::uint32_t size, Address bits, Address out) {
   if (words == 0)
     return {};
-  if (!kernel.function)
-    if (Status status = loadOwnKernel(assembled(kernel.text, kernel.name).c_str(), kernel.name,
-                                      kernel.function);
-        !status.ok())
-      return status;
+  if (Status status = loadMemoryKernel(kernel); !status.ok())
+    return status;
   std::uint64_t flip = pattern.inverted ? ~std::uint64_t(0) : 0;
   void *arguments[] = {&base, &words, &pattern.key, &flip, &size, &bits, &out};
   constexpr std::uint64_t kThreads = 256;

@@ -80,11 +80,20 @@ Status CudaDevice::profile(const LaunchRequest &request, Counters &out, std::vec
   return {};
 }
 
-Status CudaDevice::countHardware(const LaunchRequest &request, const CounterRequest &counters,
-                                 Counters &out, std::string &why) {
+RangeProfiler *CudaDevice::profiler() {
   if (!profiler_ && noProfiler_.empty())
     profiler_ = RangeProfiler::open(context_, ordinal_, noProfiler_);
-  if (!profiler_) {
+  return profiler_.get();
+}
+
+void CudaDevice::prepareCounters(const std::vector<std::string> &metrics) {
+  if (profiler())
+    profiler()->prepare(metrics);
+}
+
+Status CudaDevice::countHardware(const LaunchRequest &request, const CounterRequest &counters,
+                                 Counters &out, std::string &why) {
+  if (!profiler()) {
     why = noProfiler_;
     return {};
   }
@@ -100,7 +109,7 @@ Status CudaDevice::countHardware(const LaunchRequest &request, const CounterRequ
         Status status = enqueue(request, *module);
         return status.ok() ? check(api_.streamSynchronize(stream_), "the kernel failed") : status;
       }};
-  Status status = profiler_->collect(counters.metrics, pass, out);
+  Status status = profiler()->collect(counters.metrics, pass, out);
   // A failure of CUPTI is not the candidate's fault: the counters are absent, with the reason.
   if (status.code == StatusCode::DeviceError && usable_) {
     why = status.detail;

@@ -187,6 +187,14 @@ Status CudaDevice::loadOwnKernel(const char *ptx, const char *name, CuFunction &
   return check(api_.moduleGetFunction(&function, module, name), "cuModuleGetFunction");
 }
 
+void CudaDevice::getReady() {
+  stages();
+  for (MemoryKernel *kernel : {&patternWriter_, &patternFinder_, &digester_})
+    if (!loadMemoryKernel(*kernel).ok())
+      return;
+  static_cast<void>(loadOwnKernel(kWaitKernel, "kopt_wait", waitKernel_));
+}
+
 Status CudaDevice::fillSharedMemory(std::uint32_t seed) {
   const int bytes = int(properties_.maxSharedPerBlock) / 4 * 4;
   if (bytes <= 0)

@@ -180,6 +180,11 @@ MetricSet *RangeProfiler::select(const std::vector<std::string> &metrics, std::s
   return sets_.emplace(metrics, std::move(set)).first->second.get();
 }
 
+void RangeProfiler::prepare(const std::vector<std::string> &metrics) {
+  std::string unused;
+  select(metrics, unused);
+}
+
 Status RangeProfiler::run(cupti::RangeProfilerObject *profiler, const MetricSet &metrics,
                           const Pass &pass, std::vector<std::uint8_t> &counterData) {
   std::vector<const char *> names = metrics.names();

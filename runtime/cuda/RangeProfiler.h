@@ -63,6 +63,9 @@ public:
   static std::unique_ptr<RangeProfiler> open(const cupti::Api &api, CuContext context, int ordinal,
                                              std::string &why);
 
+  /// Chooses the counters of these metrics, as collect() does first: the slow part of it.
+  void prepare(const std::vector<std::string> &metrics);
+
   struct Pass {
     std::function<Status()> prepare; ///< restores buffers and caches before each pass
     std::function<Status()> launch;  ///< launches the kernel and waits for it

@@ -174,6 +174,12 @@ public:
   /// gives the reason and the remedy; this is the default.
   virtual Status countHardware(const LaunchRequest &request, const CounterRequest &counters,
                                Counters &out, std::string &why);
+  /// Does what countHardware() with these metrics would do first, without using the device. If it
+  /// fails, countHardware() gives the reason. The default does nothing.
+  virtual void prepareCounters(const std::vector<std::string> & /*metrics*/) {}
+  /// Makes what the first requests of a process would make: page-locked memory, kopt's own kernels.
+  /// If it fails, they give the reason. The default does nothing.
+  virtual void getReady() {}
   /// Checks that the device still works, by running a known-good kernel. The default, for devices
   /// without one, writes, copies and reads memory. If this is not Ok, results from this device say
   /// nothing about a candidate.

@@ -274,6 +274,31 @@ Status BufferSet::reset(Poison poison) {
   return {};
 }
 
+Status BufferSet::resetLike(const BufferSet &first, Poison poison) {
+  poison_ = poison;
+  digestKey_ = first.digestKey_;
+  for (std::size_t i = 0; i < specs_.size(); ++i) {
+    if (Status status = resetGuards(i); !status.ok())
+      return status;
+    const Placed &other = first.placed_[i];
+    // Small buffers are written as soon as they are copied, and addresses differ.
+    const bool isCopied = other.filled && !specs_[i].holdsPointers;
+    if (Status status = isCopied ? Status() : fill(i); !status.ok())
+      return status;
+    const Stages::Scope stage(stages_, "fill");
+    if (isCopied) {
+      placed_[i].filled = other.filled;
+      if (Status status = device_.copy(placed_[i].data, other.data, specs_[i].bytes); !status.ok())
+        return status;
+    }
+    if (placed_[i].pristine)
+      if (Status status = device_.copy(placed_[i].pristine, placed_[i].data, specs_[i].bytes);
+          !status.ok())
+        return status;
+  }
+  return {};
+}
+
 Status BufferSet::renew() {
   for (std::size_t i = 0; i < specs_.size(); ++i)
     if (!specs_[i].readOnly)

@@ -54,6 +54,9 @@ public:
   /// Writes everything anew: inputs, in-place buffers, poisoned outputs and guard zones. Nothing
   /// comes from memory that a launch could have reached.
   Status reset(Poison poison);
+  /// The same, by copies within the device of what the host has just written to `first`, a set of
+  /// the same buffers on which nothing has been launched since.
+  Status resetLike(const BufferSet &first, Poison poison);
   /// Restores the initial contents of the in-place buffers, by copies within the device, except of
   /// those that are left alone.
   Status restore();

@@ -99,7 +99,9 @@ Status PairTimer::makeSets(const LaunchSpec &a, const LaunchSpec &b, std::size_t
     sets_.back()->leaveAlone(unchanged_);
     if (Status status = sets_.back()->allocate(true); !status.ok())
       return status;
-    return sets_.back()->reset({plan_.inputSeed, false});
+    const Poison poison{plan_.inputSeed, false};
+    return side.sets.size() == 1 ? sets_.back()->reset(poison)
+                                 : sets_.back()->resetLike(*side.sets.front(), poison);
   };
   for (std::size_t i = 0; i < copies; ++i) {
     if (Status status = add(a_); !status.ok())
@@ -198,23 +200,21 @@ Status PairTimer::sample(Side &side, double &seconds, bool restore) {
   return named(side, status);
 }
 
-/// One sample on outputs and in-place buffers that the host wrote anew. Its results are checked and
-/// written to the files.
+/// One sample on outputs and in-place buffers that the host wrote anew: those of one launch, if it
+/// is a batch. Its results are checked and written to the files.
 Status PairTimer::audit(Side &side, double &seconds) {
   const double begun = clock_();
+  BufferSet &chosen = *side.sets[random_() % side.sets.size()];
   for (BufferSet *set : side.sets)
-    if (Status status = set->renew(); !status.ok())
+    if (Status status = set == &chosen ? set->renew() : set->restore(); !status.ok())
       return status;
   if (Status status = sample(side, seconds, /*restore=*/false); !status.ok())
     return status;
-  for (BufferSet *set : side.sets)
-    if (Status status = named(side, set->check()); !status.ok())
-      return status;
-  if (!side.outputs->empty()) {
-    BufferSet &chosen = *side.sets[random_() % side.sets.size()];
+  if (Status status = named(side, chosen.check()); !status.ok())
+    return status;
+  if (!side.outputs->empty())
     if (Status status = chosen.collect(*side.outputs, nullptr); !status.ok())
       return status;
-  }
   side.audited = true;
   sampling_ += clock_() - begun;
   return {};

@@ -130,6 +130,10 @@ Message Session::hello(const Message &request) {
     return errorReply("request",
                       "this kopt-runner speaks version " + std::to_string(protocol::kVersion) +
                           " of the protocol, kopt asks for version " + request.text("version"));
+  if (request.has("metrics"))
+    device_.prepareCounters(request.list("metrics"));
+  if (request.has("ahead"))
+    device_.getReady();
   const DeviceProperties &device = device_.properties();
   Message reply("ok");
   reply.add("version", std::uint64_t(protocol::kVersion));

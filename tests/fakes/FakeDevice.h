@@ -82,6 +82,7 @@ public:
     return {};
   }
   Status write(Address to, const void *from, std::size_t bytes) override {
+    bytesWritten += bytes;
     std::memcpy(reinterpret_cast<void *>(to), from, bytes);
     return {};
   }
@@ -92,6 +93,10 @@ public:
   }
   Status poison(Address to, const void *from, std::size_t bytes) override {
     return write(to, from, bytes);
+  }
+  Status copy(Address to, Address from, std::size_t bytes) override {
+    std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<const void *>(from), bytes);
+    return {};
   }
 
   Status variable(std::uint32_t module, const std::string &name, Address &out,
@@ -176,6 +181,7 @@ public:
   std::vector<std::vector<LaunchRequest>> batches;
   bool hasMemoryKernels = false;
   std::uint64_t bytesRead = 0;    ///< by read()
+  std::uint64_t bytesWritten = 0; ///< by write() and poison()
   std::size_t memoryLaunches = 0; ///< of the memory kernels
   std::size_t launches = 0, loads = 0, coldCalls = 0, batchesCold = 0;
   double elapsed = 0; ///< seconds of all timed launches together

@@ -16,6 +16,14 @@ namespace {
 
 constexpr int kMaxFailures = 3; ///< failures in a row after which no process is started
 
+/// The first request: which counters the process will be asked for.
+Message hello() {
+  Message hello("hello");
+  hello.add("version", std::uint64_t(protocol::kVersion));
+  hello.addList("metrics", hardwareCounters());
+  return hello;
+}
+
 } // namespace
 
 Counters countersOf(const Message &reply) {
@@ -53,6 +61,11 @@ StageSeconds stagesOf(const Message &reply) {
   return stages;
 }
 
+void CounterProcess::prepare() {
+  if (!unavailable_ && !process_.isRunning())
+    process_.startAhead(1, hello(), {});
+}
+
 Result<Message> CounterProcess::answer(Message request, Duration deadline,
                                        const std::vector<int> &descriptors) {
   KOPT_TRY(RunnerReply reply, process_.ask(std::move(request), deadline, descriptors));
@@ -66,9 +79,7 @@ Result<ProfileOutcome> CounterProcess::tryCount(const std::filesystem::path &mod
                                                 const RunOptions &options, Duration deadline,
                                                 const std::vector<int> &descriptors) {
   if (!process_.ready()) {
-    Message hello("hello");
-    hello.add("version", std::uint64_t(protocol::kVersion));
-    KOPT_CHECK(process_.start(hello, {}));
+    KOPT_CHECK(process_.start(hello(), {}));
   }
   Message load("load");
   load.add("path", module.string());

@@ -9,8 +9,8 @@ namespace kopt {
 
 class CounterProcess {
 public:
-  /// Arguments as for RunnerProcess; nothing is started before the first count(). `cupti` is the
-  /// result of CudaToolkit::cuptiForChildren().
+  /// Arguments as for RunnerProcess; nothing is started before the first prepare() or count().
+  /// `cupti` is the result of CudaToolkit::cuptiForChildren().
   CounterProcess(ProcessRunner &processes, std::vector<std::string> command, Sandbox sandbox,
                  SandboxPolicy policy, std::string cupti)
       : process_(processes, std::move(command), std::move(sandbox), std::move(policy),
@@ -26,8 +26,13 @@ public:
                        const Launch &launch, const RunOptions &options, Duration deadline,
                        const std::vector<int> &descriptors);
 
-  /// True if the process runs and so holds a context on the device.
-  bool isRunning() const { return process_.isRunning(); }
+  /// Starts the process without waiting for it, as CUPTI takes about a second to start. Does
+  /// nothing if it runs or cannot count.
+  void prepare();
+  /// Waits until a process that prepare() has started is ready and idle.
+  void awaitReady() { process_.awaitAhead(); }
+  /// The number of processes that hold a context on the device: 0 or 1.
+  unsigned running() const { return process_.isRunning() + process_.ahead(); }
 
 private:
   Result<runtime::protocol::Message> answer(runtime::protocol::Message request, Duration deadline,

@@ -43,8 +43,12 @@ public:
                                                 const std::vector<std::string> &tools);
   Result<NcuReport> inspect(const WatchedLaunch &watched, const std::vector<std::string> &sections);
 
-  /// True while a process that counts holds a context on the device.
-  bool holdContext() const { return counting_.isRunning(); }
+  /// Starts what count() needs, without waiting for it.
+  void prepareCounting() { counting_.prepare(); }
+  /// Waits until what prepareCounting() has started is idle.
+  void awaitReady() { counting_.awaitReady(); }
+  /// The number of processes that hold a context on the device while no tool watches a launch.
+  unsigned running() const { return counting_.running(); }
 
 private:
   ProcessRunner &processes_;

@@ -72,8 +72,15 @@ public:
   bool restarted() override { return std::exchange(restarted_, false); }
   void renew() override { process_.stop(); }
   void prepareRenewals(unsigned processes) override {
-    if (quarantine_.empty() && !process_.mustProbe())
-      process_.startAhead(processes, hello(), helloDescriptors());
+    if (!quarantine_.empty() || process_.mustProbe())
+      return;
+    Message request = hello();
+    request.add("ahead", 1); // so that it is ready for more than its hello
+    process_.startAhead(processes, request, helloDescriptors());
+  }
+  void prepareProfile() override {
+    if (device_.kind == DeviceKind::Cuda)
+      tools_.prepareCounting();
   }
   std::string lost() const override { return !quarantine_.empty() ? quarantine_ : unstarted_; }
   std::vector<Incident> takeIncidents() override { return process_.takeIncidents(); }
@@ -106,7 +113,12 @@ private:
   /// it could not be loaded.
   Result<Reply> ensureLoaded(ModuleId id);
   /// The number of our processes that have a context on the device.
-  unsigned ownProcesses() const { return 1u + process_.ahead() + tools_.holdContext(); }
+  unsigned ownProcesses() const { return 1u + process_.ahead() + tools_.running(); }
+  /// Waits for processes that are getting ready, as they would use the device meanwhile.
+  void awaitIdle() {
+    process_.awaitAhead();
+    tools_.awaitReady();
+  }
   Message hello() const;
   std::vector<int> helloDescriptors() const;
   /// Unloads the module from the process; it is loaded again when it is next used.
@@ -404,7 +416,7 @@ Result<TimingOutcome> RunnerClient::time(ModuleId a, const Launch &launchA, Modu
              Message request = timeRequest(toLaunchSpec(modules_[a].remote, launchA),
                                            toLaunchSpec(modules_[b].remote, launchB), options,
                                            placesA.paths, placesB.paths);
-             process_.awaitAhead(); // processes that are getting ready would use the device
+             awaitIdle();
              if (others_)
                others_->begin();
              return askAlone(std::move(request),
@@ -481,7 +493,7 @@ Result<MeasuredRates> RunnerClient::measureRates() {
              if (!process_.ready()) {
                KOPT_CHECK(connect());
              }
-             process_.awaitAhead(); // they would use the device meanwhile
+             awaitIdle();
              if (others_)
                others_->begin();
              return askAlone(Message("rates"), kProbeDeadline, {}, unused);

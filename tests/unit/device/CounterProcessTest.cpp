@@ -59,6 +59,18 @@ TEST_F(CounterProcessTest, NothingIsStartedBeforeTheFirstCount) {
   EXPECT_TRUE(processes.calls.empty());
 }
 
+TEST_F(CounterProcessTest, IsStartedAheadOnceAndUsed) {
+  counter.prepare();
+  counter.prepare();
+  EXPECT_EQ(counter.running(), 1u);
+  counter.awaitReady();
+  EXPECT_EQ(requests.at(0).list("metrics"), hardwareCounters());
+  EXPECT_EQ(count().source, "cupti");
+  counter.prepare(); // it runs
+  EXPECT_EQ(processes.calls.size(), 1u);
+  EXPECT_EQ(counter.running(), 1u);
+}
+
 TEST_F(CounterProcessTest, AsksForAllHardwareCountersAndStaysWarm) {
   for (int i = 0; i < 2; ++i) {
     const ProfileOutcome outcome = count();

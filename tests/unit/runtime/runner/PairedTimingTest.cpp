@@ -250,6 +250,27 @@ TEST_F(PairedTimingTest, AnInPlaceBatchHasACopyForEachLaunch) {
     ASSERT_EQ(value, 5);
 }
 
+TEST_F(PairedTimingTest, TheHostWritesOneOfTheCopiesOfABatch) {
+  constexpr std::uint64_t kBytes = 2u << 20;
+  device.hasMemoryKernels = true;
+  device.info.memoryBytes = std::uint64_t(4) << 30;
+  for (LaunchSpec *launch : {&a, &b})
+    launch->buffers[0].bytes = kBytes;
+  timeA = timeB = 9e-6;
+  ASSERT_TRUE(time().ok());
+  ASSERT_GE(device.batches.at(0).size(), 20u);
+  for (const int value : contents)
+    ASSERT_EQ(value, 5);
+  // One for single launches, one for the batch, and one for each module's sample that is checked;
+  // guard zones.
+  EXPECT_LT(device.bytesWritten, 4 * kBytes + 40 * (128u << 10));
+  device.add("b", [](const LaunchRequest &request) {
+    FakeDevice::argument<int *>(request, 0)[-1] = 7;
+    return Status{};
+  });
+  EXPECT_EQ(time().code, StatusCode::GuardTouched);
+}
+
 TEST_F(PairedTimingTest, EqualBuffersAreShared) {
   std::set<Address> addresses;
   for (const char *name : {"a", "b"})

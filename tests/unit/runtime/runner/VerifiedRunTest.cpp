@@ -44,7 +44,9 @@ protected:
     EXPECT_TRUE(reply);
     return reply.value_or(Message("none"));
   }
-  Message run(std::uint32_t count, const std::string &more = "") { return ask("run", count, more); }
+  Message run(std::uint32_t count, const std::string &more = " digest=77") {
+    return ask("run", count, more);
+  }
   Message ask(const std::string &verb, std::uint32_t count, const std::string &more) {
     char hex[9];
     std::snprintf(hex, sizeof hex, "%02x%02x%02x%02x", count & 255, count >> 8 & 255,
@@ -142,6 +144,13 @@ TEST_P(VerifiedRunTest, ResultsWithUnwrittenPartsMayWaitToo) {
   const std::string read = output();
   run(kLargeCount - 5);
   EXPECT_EQ(output().substr(0, kLargeCount - 5), read.substr(0, kLargeCount - 5));
+}
+
+TEST_P(VerifiedRunTest, WithoutAKeyNoKernelsOfKoptsRun) {
+  run(kLargeCount, "");
+  EXPECT_EQ(device.memoryLaunches, 0u);
+  run(kLargeCount);
+  EXPECT_EQ(device.memoryLaunches > 0, GetParam());
 }
 
 } // namespace
