@@ -155,6 +155,7 @@ private:
     notRun_ = sitesNotRun(subject_.kernel, subject_.specialization, workload_.workload);
     JudgeOptions own = request_.options;
     own.programSeconds = workload_.programSeconds;
+    own.confirmsNext = true;
     KOPT_TRY(std::unique_ptr<Judge> local,
              bench_.makeJudge(subject_, workload_.workload, own,
                               subject_.specialization.symbol.substr(0, 100)));

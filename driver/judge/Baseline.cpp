@@ -506,14 +506,24 @@ Status DeviceJudge::measureBaseline(const Built &built, Trial &trial) {
   }));
   if (options_.times)
     KOPT_CHECK(step("time", [&] { return timeBaseline(trial); }));
-  if (options_.counters || runner_.device().modelled)
-    KOPT_CHECK(step("profile", [&] { return profile(context_.baseline(), trial); }));
-  addHotLines(std::move(lines), trial);
+  const auto count = [&] {
+    return step("profile", [&] { return profile(context_.baseline(), trial); });
+  };
+  if (runner_.device().modelled) {
+    KOPT_CHECK(count());
+  } else { // what has to start does so while the checks learn
+    if (options_.counters)
+      runner_.prepareProfile();
+    if (options_.depth == Depth::Trial && !options_.ownLaunchesOnly)
+      startFreshProcesses();
+  }
   KOPT_CHECK(step("emulated limits", [&]() -> Status {
     KOPT_CHECK(limitInstructions(trial));
     return findBlocksApart(trial);
   }));
   KOPT_CHECK(step("checks", [&]() -> Status {
+    if (options_.ownLaunchesOnly)
+      return {};
     if (!waitsForWinner())
       compileOriginalAhead();
     KOPT_CHECK(learnChecks(Depth::Search, trial));
@@ -522,6 +532,9 @@ Status DeviceJudge::measureBaseline(const Built &built, Trial &trial) {
     KOPT_CHECK(replays_->learnAll(context_, trial));
     return learnChecks(Depth::Trial, trial);
   }));
+  if (options_.counters && !runner_.device().modelled)
+    KOPT_CHECK(count());
+  addHotLines(std::move(lines), trial);
   noteIncidents(trial);
   return {};
 }

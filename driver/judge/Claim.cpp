@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/Claim.h"
 
+#include "driver/judge/DeviceJudge.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <map>
 #include <set>
 
@@ -148,6 +150,71 @@ std::optional<Failure> whyNoWin(const Trial &trial, const CheckSwitches &switche
       return Failure{"obligations", Verdict::Suspect,
                      fmt::format("{}, but not proven: {}", trial.reason, open.inWords())};
   return std::nullopt;
+}
+
+Assurance DeviceJudge::assuranceSoFar(const Trial &trial) const {
+  std::vector<AssuranceGap> others = trial.assurance.gaps;
+  others.insert(others.end(), gaps_.begin(), gaps_.end());
+  return assuranceOf(trial.checks, others);
+}
+
+/// Why a trial with verdict Faster is not a win. Under `standard`, what was not shown is a gap of
+/// the assurance, unless there is a reason to doubt the candidate. Under `strict` any gap is such a
+/// reason.
+std::optional<Failure> DeviceJudge::whyNotClaimed(const std::vector<Launch> &launches, Depth depth,
+                                                  Trial &trial) const {
+  const bool isStrict = options_.assurance == AssurancePolicy::Strict;
+  std::optional<Failure> failure;
+  if (options_.checks.on("roofline"))
+    failure = belowFloor(trial, launches, runner_.device());
+  if (failure)
+    return failure;
+  if (options_.checks.on("mutants") && learned_ == Depth::Search) {
+    trial.checks.push_back({"mutants", CheckState::NotRun, "it runs only for winners"});
+  } else if (options_.checks.on("mutants")) {
+    const bool isDoubtful = !mutations_.isConclusive();
+    const std::string remedy = mutations_.remedy();
+    const std::string words =
+        mutations_.inWords() + (remedy.empty() ? remedy : "; what would notice: " + remedy);
+    if (isDoubtful && isStrict)
+      return Failure{"mutants", Verdict::Suspect,
+                     fmt::format("{}, but the workload does not notice all wrong kernels: {}",
+                                 trial.reason, words)};
+    if (mutations_.tried + mutations_.untried == 0)
+      trial.checks.push_back(
+          {"mutants", CheckState::NotApplicable, "there are no wrong versions to try"});
+    else
+      trial.checks.push_back(
+          {"mutants", isDoubtful ? CheckState::NotRun : CheckState::Passed, words});
+  }
+  failure = whyNoWin(trial, options_.checks, options_.assurance);
+  if (failure)
+    return failure;
+  for (const OpenObligation &open : openObligations(trial))
+    addGap(trial.assurance, {"obligations", open.inWords()});
+  // On a GPU some checks run only for would-be winners, so the confirmation decides.
+  if (!isStrict || !(depth == Depth::Win || runner_.device().modelled))
+    return std::nullopt;
+  const Assurance assurance = assuranceSoFar(trial);
+  if (assurance.level == AssuranceLevel::Full)
+    return std::nullopt;
+  return Failure{
+      assurance.gaps.front().check, Verdict::Suspect,
+      fmt::format(
+          "{}, but with partial assurance, which --assurance strict does not accept; not shown: {}",
+          trial.reason, fmt::join(inLines(assurance), "; "))};
+}
+
+void DeviceJudge::claim(const std::vector<Launch> &launches, Depth depth, Trial &trial) const {
+  if (trial.verdict != Verdict::Faster)
+    return;
+  if (const auto failure = whyNotClaimed(launches, depth, trial)) {
+    trial.verdict = failure->verdict;
+    trial.reason = failure->reason;
+    trial.check = failure->check;
+    if (!failure->check.empty())
+      trial.checks.push_back({failure->check, CheckState::Failed, failure->reason});
+  }
 }
 
 } // namespace kopt

@@ -17,6 +17,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <iterator>
 
 namespace kopt {
 namespace {
@@ -48,10 +49,13 @@ DeviceJudge::DeviceJudge(JudgeDevice device, Frontend &frontend, Toolchain &tool
   if (options_.mostInstructions > 0 && runner_.device().modelled)
     context_.instructionLimits.assign(context_.subject().workload.launches.size(),
                                       options_.mostInstructions);
-  if (options_.ownLaunchesOnly)
-    std::erase_if(checks_, [](const std::unique_ptr<Check> &check) {
-      return check->name() != "outputs" && check->name() != "fresh";
+  if (options_.ownLaunchesOnly) {
+    const auto others = std::ranges::stable_partition(checks_, [](const auto &check) {
+      return check->name() == "outputs" || check->name() == "fresh";
     });
+    std::ranges::move(others, std::back_inserter(unasked_));
+    checks_.erase(others.begin(), others.end());
+  }
 }
 
 Result<bool> DeviceJudge::load(Built &built, Trial &trial) {
@@ -144,8 +148,9 @@ Result<bool> DeviceJudge::runChecks(Examination &examination) {
   return trial.check.empty();
 }
 
-/// Compares the outputs of a timed launch, too. This catches code that behaves differently when it
-/// is timed. On a modelled device the baseline's known results are used.
+/// Compares the outputs of a timed launch, too, as the check 'outputs' does. This catches code that
+/// behaves differently when it is timed. On a modelled device the baseline's known results are
+/// used.
 Result<std::optional<Failure>> DeviceJudge::timedOutputsAgree(std::size_t index,
                                                               const Launch &launch,
                                                               const TimingOutcome &outcome,
@@ -153,82 +158,32 @@ Result<std::optional<Failure>> DeviceJudge::timedOutputsAgree(std::size_t index,
   const StageTimer timer(trial, "time/judge");
   const auto &expected =
       outcome.buffersA.empty() ? context_.expected[index].buffers : outcome.buffersA;
-  for (std::size_t b = 0; b < expected.size() && b < outcome.buffersB.size(); ++b) {
-    if (launch.buffers[b].readOnly || expected[b].empty() || outcome.buffersB[b].empty())
-      continue;
-    KOPT_TRY(const auto mismatch, compareBuffers(launch.buffers[b], subject().workload.tolerance,
-                                                 expected[b], outcome.buffersB[b]));
-    if (mismatch)
-      return Failure{"timed", Verdict::WrongResult,
-                     fmt::format("launch '{}' while timed: {}", launch.name,
-                                 mismatch->describe(launch.buffers[b]))};
-  }
-  return std::nullopt;
-}
-
-Assurance DeviceJudge::assuranceSoFar(const Trial &trial) const {
-  std::vector<AssuranceGap> others = trial.assurance.gaps;
-  others.insert(others.end(), gaps_.begin(), gaps_.end());
-  return assuranceOf(trial.checks, others);
-}
-
-/// Why a trial with verdict Faster is not a win. Under `standard`, what was not shown is a gap of
-/// the assurance, unless there is a reason to doubt the candidate. Under `strict` any gap is such a
-/// reason.
-std::optional<Failure> DeviceJudge::whyNotClaimed(const std::vector<Launch> &launches, Depth depth,
-                                                  Trial &trial) const {
-  const bool isStrict = options_.assurance == AssurancePolicy::Strict;
-  std::optional<Failure> failure;
-  if (options_.checks.on("roofline"))
-    failure = belowFloor(trial, launches, runner_.device());
-  if (failure)
-    return failure;
-  if (options_.checks.on("mutants") && learned_ == Depth::Search) {
-    trial.checks.push_back({"mutants", CheckState::NotRun, "it runs only for winners"});
-  } else if (options_.checks.on("mutants")) {
-    const bool isDoubtful = !mutations_.isConclusive();
-    const std::string remedy = mutations_.remedy();
-    const std::string words =
-        mutations_.inWords() + (remedy.empty() ? remedy : "; what would notice: " + remedy);
-    if (isDoubtful && isStrict)
-      return Failure{"mutants", Verdict::Suspect,
-                     fmt::format("{}, but the workload does not notice all wrong kernels: {}",
-                                 trial.reason, words)};
-    if (mutations_.tried + mutations_.untried == 0)
-      trial.checks.push_back(
-          {"mutants", CheckState::NotApplicable, "there are no wrong versions to try"});
-    else
-      trial.checks.push_back(
-          {"mutants", isDoubtful ? CheckState::NotRun : CheckState::Passed, words});
-  }
-  failure = whyNoWin(trial, options_.checks, options_.assurance);
-  if (failure)
-    return failure;
-  for (const OpenObligation &open : openObligations(trial))
-    addGap(trial.assurance, {"obligations", open.inWords()});
-  // On a GPU some checks run only for would-be winners, so the confirmation decides.
-  if (!isStrict || !(depth == Depth::Win || runner_.device().modelled))
+  const auto mismatchWithin =
+      [&](const std::vector<Slack> &slack) -> Result<std::optional<std::string>> {
+    for (std::size_t b = 0; b < expected.size() && b < outcome.buffersB.size(); ++b) {
+      if (launch.buffers[b].readOnly || expected[b].empty() || outcome.buffersB[b].empty())
+        continue;
+      KOPT_TRY(const auto mismatch,
+               compareBuffers(launch.buffers[b], subject().workload.tolerance, expected[b],
+                              outcome.buffersB[b], b < slack.size() ? slack[b] : Slack{}));
+      if (mismatch)
+        return std::optional(mismatch->describe(launch.buffers[b]));
+    }
     return std::nullopt;
-  const Assurance assurance = assuranceSoFar(trial);
-  if (assurance.level == AssuranceLevel::Full)
-    return std::nullopt;
-  return Failure{
-      assurance.gaps.front().check, Verdict::Suspect,
-      fmt::format(
-          "{}, but with partial assurance, which --assurance strict does not accept; not shown: {}",
-          trial.reason, fmt::join(inLines(assurance), "; "))};
-}
-
-void DeviceJudge::claim(const std::vector<Launch> &launches, Depth depth, Trial &trial) const {
-  if (trial.verdict != Verdict::Faster)
-    return;
-  if (const auto failure = whyNotClaimed(launches, depth, trial)) {
-    trial.verdict = failure->verdict;
-    trial.reason = failure->reason;
-    trial.check = failure->check;
-    if (!failure->check.empty())
-      trial.checks.push_back({failure->check, CheckState::Failed, failure->reason});
+  };
+  KOPT_TRY(auto mismatch, mismatchWithin({}));
+  if (mismatch) {
+    KOPT_TRY(const auto allowed,
+             replays_->withRounding(context_, context_.baseline().launches[index],
+                                    context_.expected[index], {}));
+    if (allowed) {
+      KOPT_TRY(mismatch, mismatchWithin(*allowed));
+    }
   }
+  if (!mismatch)
+    return std::nullopt;
+  return Failure{"timed", Verdict::WrongResult,
+                 fmt::format("launch '{}' while timed: {}", launch.name, *mismatch)};
 }
 
 TimeOptions DeviceJudge::timeOptions(std::size_t index) const {
@@ -435,6 +390,13 @@ void DeviceJudge::addHotLines(LineCosts costs, Trial &trial) const {
       .tell(trial.hotLines, rendered->text, isModelled ? kEmulatedSlice : kLinesSlice);
 }
 
+/// Starts the processes in which a confirmation times. They take longest to start all at once, and
+/// beside compute-sanitizer's, so they start before they are needed; they are idle while one times.
+void DeviceJudge::startFreshProcesses() {
+  if (!runner_.device().modelled && options_.times && options_.processes > 1)
+    runner_.prepareRenewals(options_.processes);
+}
+
 /// Verifies and times a loaded module. Writes the verdict to the trial.
 Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purpose, Trial &trial) {
   const bool isConfirmation = purpose == Purpose::Confirmation;
@@ -454,14 +416,17 @@ Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purp
   if (const auto needed = needed_.find(trial.candidateHash);
       isConfirmation && needed != needed_.end())
     strength = needed->second;
-  // The fresh processes start while the checks run, and are ready for the timing.
-  if (isConfirmation && !runner_.device().modelled && options_.processes > 1)
-    runner_.prepareRenewals(options_.processes);
-  KOPT_TRY(bool verified, verify(candidate, built, freshSeed, strength, depth, trial));
+  const bool isHeldOut = options_.ownLaunchesOnly; // whose judge confirms nothing
+  if (isConfirmation || (options_.depth == Depth::Trial && !isHeldOut))
+    startFreshProcesses();
+  const bool isNoisy = !runner_.device().modelled;
+  const bool isConfirmedNext = options_.confirmsNext && !isConfirmation;
+  const bool isBrief = isConfirmedNext && isNoisy && depth == Depth::Trial;
+  KOPT_TRY(bool verified,
+           verify(candidate, built, freshSeed, strength, isBrief ? Depth::Search : depth, trial));
   if (!verified && !options_.keepGoing)
     return {};
   const Trial before = trial;
-  const bool isNoisy = !runner_.device().modelled;
   LineCosts lines = isConfirmation && verified ? costLines(trial) : LineCosts();
   KOPT_TRY(const bool timed,
            time(built, policy, isConfirmation && isNoisy ? options_.processes : 1, trial));
@@ -475,6 +440,17 @@ Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purp
   // Verify a gain that is hard to believe more thoroughly instead of refusing it. Do the same for
   // every gain if some wrong versions of the kernel showed only on a few inputs.
   const bool isFaster = timed && trial.verdict == Verdict::Faster;
+  if (isFaster && !isConfirmation && !isHeldOut)
+    startFreshProcesses();
+  if (isBrief && timed && !isFaster) { // no confirmation verifies it
+    std::erase_if(trial.checks, [&](const CheckRecord &record) {
+      return std::ranges::find(checks_, record.check, &Check::name) != checks_.end();
+    });
+    KOPT_TRY(verified, verify(candidate, built, freshSeed, strength, depth, trial));
+    if (!verified)
+      return {};
+    trial.stage = Stage::Time;
+  }
   const bool isDoubtful = isFaster && trial.speedup->estimate > options_.escalateAbove;
   if (isDoubtful || (isFaster && mutations_.draws > 1)) {
     Strength wanted = isDoubtful ? Strength::full() : Strength{};
@@ -487,7 +463,6 @@ Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purp
          ""});
     const bool isDone =
         strength.freshDraws >= wanted.freshDraws && strength.repeats >= wanted.repeats;
-    const bool isConfirmedNext = options_.depth == Depth::Trial && !isConfirmation;
     if (!isDone && !isConfirmedNext) {
       const Stage check = trial.stage;
       KOPT_CHECK(learnForWinner(trial));

@@ -94,6 +94,7 @@ private:
                                        Trial &trial) const;
   Assurance assuranceSoFar(const Trial &trial) const;
   Status profile(const Built &built, Trial &trial);
+  void startFreshProcesses();
   /// What a candidate's lines cost, from another thread: on a GPU that takes a compilation. Not
   /// valid where no lines are wanted.
   using LineCosts = std::future<Result<std::vector<LineCost>>>;
@@ -143,6 +144,8 @@ private:
   std::unique_ptr<Emulation> emulation_; ///< null: there is none
   std::shared_ptr<DerivedReplays> replays_;
   std::vector<std::unique_ptr<Check>> checks_;
+  /// Those that are left out: one of them tells the others how large the original's own error is.
+  std::vector<std::unique_ptr<Check>> unasked_;
   bool hasTestedMutants_ = false;
   Depth learned_ = Depth::Search;     ///< the greatest depth whose checks have learned
   std::set<const Check *> unlearned_; ///< for lack of time

@@ -20,6 +20,7 @@ Result<Trial> HeldOutJudge::judgeHeldOut(const Candidate &candidate) {
     JudgeOptions options = options_;
     options.testAdequacy = false; // tested with the launches of the search
     options.counters = false;
+    options.confirmsNext = false;
     options.ownLaunchesOnly = true; // so are the launches derived from those
     Workload workload = workload_;
     workload.launches = heldOut_;

@@ -79,6 +79,9 @@ struct JudgeOptions {
       false; ///< run the other checks after one has refused; the first refusal still decides
   Depth depth = Depth::Search; ///< for each candidate; a confirmation has Depth::Win
   double escalateAbove = 3;    ///< a larger speedup is verified again at full strength
+  /// What looks faster is confirmed next: a GPU then verifies it as thoroughly as `depth` only
+  /// once.
+  bool confirmsNext = false;
   AssurancePolicy assurance = AssurancePolicy::Standard;
   bool ownLaunchesOnly = false; ///< run only the checks on the workload's own launches
   bool times = true;            ///< time the baseline; false if nothing will be timed
@@ -97,7 +100,8 @@ struct JudgeOptions {
       cache; ///< folder in which mutation tests are kept from run to run; empty: they are not kept
 };
 KOPT_FIELDS(JudgeOptions, scratch, arch, seed, policy, timing, programSeconds, processes,
-            buildThreads, checks, keepGoing, depth, escalateAbove, assurance, ownLaunchesOnly,
-            times, counters, mostDerived, testAdequacy, mostInstructions, mutantSeconds, cache)
+            buildThreads, checks, keepGoing, depth, escalateAbove, confirmsNext, assurance,
+            ownLaunchesOnly, times, counters, mostDerived, testAdequacy, mostInstructions,
+            mutantSeconds, cache)
 
 } // namespace kopt

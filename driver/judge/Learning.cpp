@@ -32,6 +32,8 @@ Status DeviceJudge::learnChecks(Depth depth, Trial &trial) {
 
 /// Learns, once, what the first winner needs.
 Status DeviceJudge::learnForWinner(Trial &trial) {
+  if (options_.ownLaunchesOnly)
+    return {}; // they learn nothing
   if (learned_ == Depth::Search) {
     const StageTimer timer(trial, "baseline/checks");
     KOPT_CHECK(replays_->learnAll(context_, trial, mostSeconds(GpuSeconds::kLearn)));

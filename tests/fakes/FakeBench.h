@@ -108,8 +108,9 @@ public:
       return outcome;
     }
     const bool isUnfused = std::ranges::find(request.flags, "-fmad=false") != request.flags.end();
-    KOPT_CHECK(
-        writeFileAtomically(request.output, request.sliceText + (isUnfused ? " UNFUSED" : "")));
+    KOPT_CHECK(writeFileAtomically(request.output,
+                                   request.sliceText + (isUnfused ? " UNFUSED" : "") +
+                                       (request.rounding == Rounding::Up ? " UPWARDS" : "")));
     outcome.ok = true;
     outcome.module = request.output;
     if (has(request.sliceText, "MALLOC"))
@@ -172,7 +173,7 @@ public:
       return failed(RunStatus::Fault, "out of bounds read of 4 bytes");
     if (has(text, "RACES") && device_.modelled)
       return failed(RunStatus::Fault, "two threads meet");
-    if (has(text, "FAULT"))
+    if (has(text, "FAULT") || (faults && faults(launch)))
       return failed(RunStatus::Fault, "illegal address");
     if (has(text, "BORDER") && device_.modelled && !launch.readsUnsetShared)
       return failed(RunStatus::Uninitialised,
@@ -226,6 +227,7 @@ public:
       out[3] += has(text, "ROUNDS")                           ? 0.002
                 : has(text, "JUMPS")                          ? 1
                 : has(text, "FUSES") && !has(text, "UNFUSED") ? 1e-8
+                : has(text, "STEEP") && has(text, "UPWARDS")  ? 1e-8
                                                               : 0;
     if (has(text, "BY_ORDER"))
       out[4] += double(options.scheduleSeed);
@@ -293,8 +295,10 @@ public:
     for (std::size_t i = 0; i < launch.buffers.size(); ++i)
       for (const ModuleId module : {a, b}) {
         const auto path = scratch_ / fmt::format("timed-{}-{}", module, i);
-        const std::string text(launch.buffers[i].bytes,
-                               has(modules_.at(module), "CHEAT") ? '\x40' : '\0');
+        std::string text(launch.buffers[i].bytes,
+                         has(modules_.at(module), "CHEAT") ? '\x40' : '\0');
+        if (const double little = 1e-8; has(modules_.at(module), "LITTLE"))
+          std::memcpy(text.data(), &little, sizeof little);
         KOPT_CHECK(writeFileAtomically(path, text));
         (module == a ? outcome.buffersA : outcome.buffersB).push_back(path);
       }
@@ -335,6 +339,7 @@ public:
   bool restarted() override { return false; }
   void renew() override { ++processes; }
   void prepareRenewals(unsigned count) override { prepared = count; }
+  void prepareProfile() override { hasPreparedProfile = true; }
   std::string lost() const override { return lost_; }
 
   int runs = 0, profiles = 0, wideRuns = 0;
@@ -345,9 +350,11 @@ public:
   /// ones SELDOM is wrong.
   std::size_t seldomAfter = 28;
   bool computesWrong = false;
-  std::function<bool(const Launch &)> hangs; ///< launches that never end, whatever the kernel
-  int processes = 0;                         ///< that were wanted
-  unsigned prepared = 0;                     ///< that were to be started ahead
+  /// Launches that never end, and those that fault, whatever the kernel.
+  std::function<bool(const Launch &)> hangs, faults;
+  int processes = 0;     ///< that were wanted
+  unsigned prepared = 0; ///< that were to be started ahead
+  bool hasPreparedProfile = false;
   double waited = 0; ///< seconds that each run says it waited for another kopt
   std::string
       breaksAt; ///< a word: the device is lost when a kernel with it runs; empty: it never is

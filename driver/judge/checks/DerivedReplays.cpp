@@ -47,6 +47,7 @@ constexpr double kCoarse =
 constexpr double kCandidateInstructions = 5e8;
 constexpr std::size_t kFewest = 4; ///< one for each kind
 constexpr std::size_t kFewestInSearch = 1;
+constexpr int kMostTries = 3; ///< launches of a kind that are tried when the seconds are used up
 constexpr double kUntilFound = 3; ///< times the seconds for learning, until one is found
 /// The most bytes of results of a launch with elements that jump: kopt has to remember which do.
 constexpr std::uint64_t kMostMoved = std::uint64_t(256) << 20;
@@ -266,7 +267,8 @@ Status DerivedReplays::learnLaunches(CheckContext &context, std::size_t most, do
     if (launch.unbounded && !isModelled)
       unfit.why = "it may be an index, and a GPU does not report accesses outside a buffer";
     if (isOfCaptured_ && !isModelled && !isPart && !launch.isSmall &&
-        (kinds_.contains(launch.kind) || !hangs_.empty()) && isLate)
+        (kinds_.contains(launch.kind) || tries_[launch.kind] >= kMostTries || !hangs_.empty()) &&
+        isLate)
       unfit.why = fmt::format("the original takes too long to be tried on more than {}", taken_);
     const Change change{launch.kind, changedScalars(base(context), launch.launch)};
     if (const auto hang = std::ranges::find_if(
@@ -277,6 +279,7 @@ Status DerivedReplays::learnLaunches(CheckContext &context, std::size_t most, do
       missing_.push_back(std::move(unfit));
       continue;
     }
+    ++tries_[launch.kind];
     const LoggedStage logged(fmt::format("derive {}: {}", toString(launch.kind), launch.title));
     KOPT_TRY(auto reason, take(context, std::move(launch)));
     if (reason) {

@@ -123,6 +123,7 @@ private:
   std::deque<DerivedLaunch> pending_; ///< not learned yet
   std::size_t taken_ = 0;             ///< how many were learned, without parts of a grid
   std::set<Derivation> kinds_;        ///< kinds of the learned launches
+  std::map<Derivation, int> tries_;   ///< launches of each kind that were tried
   std::vector<Hang> hangs_;           ///< launches on which the original does not end
   std::deque<Replay> replays_;
   std::optional<std::size_t> light_; ///< index of base() in replays_; nothing: the heaviest launch

@@ -350,6 +350,7 @@ private:
       return isFloating(buffer.scalar) ? drawn(buffer, b) : std::nullopt;
     });
     addContents("a thousand times larger", scaled(kScale), nullptr, true);
+    addOther(nonFiniteContents()); // early, as a clamp that hides NaNs is a common mistake
     addContents("all drawn anew, constant ones replaced", [&](const Buffer &buffer, std::size_t b) {
       const auto fill = drawn(buffer, b);
       return fill ? fill : forConstant(buffer, b);

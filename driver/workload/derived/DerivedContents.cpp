@@ -180,4 +180,8 @@ const std::vector<OtherContents> &otherContents() {
   return kinds;
 }
 
+const OtherContents &nonFiniteContents() {
+  return *std::ranges::find_if(otherContents(), &OtherContents::nonFinite);
+}
+
 } // namespace kopt

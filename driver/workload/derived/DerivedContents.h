@@ -26,5 +26,7 @@ struct OtherContents {
 };
 
 const std::vector<OtherContents> &otherContents();
+/// The one with infinities and NaNs.
+const OtherContents &nonFiniteContents();
 
 } // namespace kopt

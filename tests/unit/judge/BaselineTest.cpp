@@ -40,6 +40,14 @@ TEST_F(BaselineTest, EachLaunchOfTheBaselineIsProfiledOnceOnAModelledDevice) {
   LocalJudge local = make("kernel", true);
   ASSERT_TRUE(local.baseline());
   EXPECT_EQ(runner_->profiles, 1);
+  EXPECT_FALSE(runner_->hasPreparedProfile);
+}
+
+TEST_F(BaselineTest, OnAGpuWhatCountsStartsWhileTheChecksLearn) {
+  LocalJudge local = make();
+  ASSERT_TRUE(local.baseline());
+  EXPECT_EQ(runner_->profiles, 1);
+  EXPECT_TRUE(runner_->hasPreparedProfile);
 }
 
 TEST_F(BaselineTest, ABaselineThatDoesNotBuildIsRefused) {

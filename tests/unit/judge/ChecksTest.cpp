@@ -250,7 +250,7 @@ class OwnError : public JudgeFixture {
 protected:
   /// The verdict on a candidate without the original's error.
   Trial judgeExact(const std::string &original, const std::string &candidate,
-                   const std::string &scalar = "f32") {
+                   const std::string &scalar = "f32", bool ownLaunchesOnly = false) {
     makeRunner(false);
     Subject subject = declaredSubject();
     for (std::size_t i = 0; scalar == "f64" && i < 2; ++i) {
@@ -263,11 +263,21 @@ protected:
     }
     subject.sliceText = original;
     subject.specialization.chunks = makeSubject(original).specialization.chunks;
-    LocalJudge local = make(std::move(subject), {});
+    JudgeOptions options;
+    options.ownLaunchesOnly = ownLaunchesOnly;
+    LocalJudge local = make(std::move(subject), options);
     EXPECT_TRUE(local.baseline());
     return judge(local, candidate);
   }
 };
+
+TEST_F(OwnError, IsAllowedOnHeldOutLaunchesToo) {
+  frontend_.clone = preciseClone();
+  EXPECT_EQ(judgeExact("kernel ROUNDS", "FAST", "f32", true).verdict, Verdict::Faster);
+  const int runs = runner_->runs;
+  EXPECT_EQ(judgeExact("kernel ROUNDS", "FAST WRONG", "f32", true).check, "outputs");
+  EXPECT_LT(runs, 40) << "nothing is learned from derived launches";
+}
 
 TEST_F(OwnError, MayBeTheOriginals) {
   frontend_.clone = preciseClone();
@@ -287,6 +297,22 @@ TEST_F(OwnError, OfDoublesIsThatOfFusing) {
   EXPECT_EQ(judgeExact("kernel FUSES", "FAST ROUNDS", "f64").check, "outputs");
   frontend_.clone.refusals = {{"inline-assembly", "it has inline assembly", 1}};
   EXPECT_EQ(judgeExact("kernel FUSES", "FAST", "f64").check, "outputs");
+}
+
+TEST_F(OwnError, OfDoublesIsAlsoThatOfRoundingUp) {
+  frontend_.clone = {};
+  frontend_.clone.refusals = {{"double", "it computes in double precision", 1}};
+  EXPECT_EQ(judgeExact("kernel STEEP", "FAST", "f64").verdict, Verdict::Faster);
+  EXPECT_EQ(judgeExact("kernel STEEP", "FAST FUSES", "f64").verdict, Verdict::Faster);
+  EXPECT_EQ(judgeExact("kernel", "FAST FUSES", "f64").check, "outputs");
+}
+
+TEST_F(OwnError, IsAllowedInTimedLaunchesToo) {
+  frontend_.clone = {};
+  frontend_.clone.refusals = {{"double", "it computes in double precision", 1}};
+  const Trial exact = judgeExact("kernel FUSES", "FAST LITTLE", "f64");
+  EXPECT_EQ(exact.verdict, Verdict::Faster) << exact.check << ": " << exact.reason;
+  EXPECT_EQ(judgeExact("kernel", "FAST LITTLE", "f64").check, "timed");
 }
 
 TEST_F(OwnError, IsUnknownWithoutAClone) {

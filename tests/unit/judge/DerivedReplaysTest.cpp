@@ -401,6 +401,34 @@ TEST_F(CapturedJudge, WhatHangsOnceIsNotTriedAgain) {
   EXPECT_EQ(kinds, (std::set{Derivation::Sizes, Derivation::Contents, Derivation::Alignment}));
 }
 
+TEST_F(CapturedJudge, WhereTheTimeIsUpAndNoneOfAKindWorksOnlyAFewAreTried) {
+  using namespace std::chrono_literals;
+  std::size_t tried[2] = {};
+  for (const bool isSlow : {false, true}) {
+    makeRunner(false);
+    CheckContext bench(*runner_, captured(), 42, {});
+    ASSERT_TRUE(writeFileAtomically(folder_.path() / "module", "kernel"));
+    bench.baseline().launches = bench.subject().workload.launches;
+    bench.baseline().module = runner_->load(folder_.path() / "module", "")->id;
+    bench.baselineSeconds = {1e-3};
+    std::set<std::string> names;
+    runner_->faults = [&](const Launch &launch) {
+      if (launch.name.find("contents:") == launch.name.npos)
+        return false;
+      names.insert(launch.name);
+      std::this_thread::sleep_for(isSlow ? 400ms : 0ms); // a search learns for a second
+      return true;
+    };
+    Trial baseline;
+    DerivedReplays replays;
+    ASSERT_TRUE(replays.learnAll(bench, baseline, isSlow ? 0 : 100));
+    EXPECT_FALSE(replays.replays().empty());
+    tried[isSlow] = names.size();
+  }
+  EXPECT_GT(tried[false], 5u);
+  EXPECT_LE(tried[true], 3u);
+}
+
 TEST_F(CapturedJudge, ARequirementOfTheUsersHolds) {
   makeRunner(false);
   Subject subject = captured(4);

@@ -56,5 +56,27 @@ TEST_F(DeviceJudgeTest, OnAGpuHotLinesAreThoseOfTheMachineCode) {
   EXPECT_EQ(read.size(), 2u);
 }
 
+TEST_F(DeviceJudgeTest, WhatIsConfirmedNextIsVerifiedThoroughlyOnce) {
+  JudgeOptions options;
+  options.confirmsNext = true;
+  LocalJudge local = make("kernel", false, 0, options);
+  ASSERT_TRUE(local.baseline());
+  const Trial fast = judge(local, "FAST WRONG_AT_repeat");
+  EXPECT_EQ(fast.verdict, Verdict::Faster);
+  const auto confirmed = local.judge(fast.candidate, Purpose::Confirmation);
+  ASSERT_TRUE(confirmed);
+  EXPECT_EQ(confirmed->verdict, Verdict::WrongResult);
+  EXPECT_EQ(confirmed->check, "repeat");
+  const Trial slow = judge(local, "SLOW WRONG_AT_repeat"); // nobody confirms it
+  EXPECT_EQ(slow.verdict, Verdict::WrongResult);
+  EXPECT_EQ(slow.check, "repeat");
+  const Trial honest = judge(local, "SLOW");
+  EXPECT_EQ(honest.verdict, Verdict::Slower);
+  std::set<std::string> names;
+  for (const CheckRecord &record : honest.checks)
+    EXPECT_TRUE(names.insert(record.check).second) << record.check << " is there twice";
+  EXPECT_EQ(recordOf(honest, "repeat")->state, CheckState::Passed);
+}
+
 } // namespace
 } // namespace kopt
