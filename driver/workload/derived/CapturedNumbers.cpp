@@ -205,6 +205,9 @@ bool CapturedNumbers::areOther(const Values &values) const {
 }
 
 Values CapturedNumbers::related(Values values) const {
+  for (const KernelParam &param : source_.specialization.params)
+    if (const auto truth = values.find(param.name); truth != values.end() && param.scalar == "bool")
+      truth->second = truth->second != 0;
   for (const auto &[name, text] : following_) {
     Values integers = all_;
     for (const auto &[other, value] : values)

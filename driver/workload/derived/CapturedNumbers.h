@@ -66,8 +66,9 @@ public:
 
   bool areOther(const Values &values) const;
 
-  /// `values`, in which integers that were a product of two others are so again, or half or twice
-  /// as much; and those that the user's `arg` clauses compute from others are computed.
+  /// `values`, in which a bool is 0 or 1; integers that were a product of two others are so again,
+  /// or half or twice as much; and those that the user's `arg` clauses compute from others are
+  /// computed.
   Values related(Values values) const;
 
   /// `values`, moved so that the user's requirements hold, and related().

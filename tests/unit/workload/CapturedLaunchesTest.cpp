@@ -296,6 +296,21 @@ TEST_F(CapturedLaunchesTest, ScalarsAreSmallerOrMultiplied) {
   EXPECT_EQ(steps, (std::set<std::int32_t>{1, 2, 3, 49}));
 }
 
+TEST_F(CapturedLaunchesTest, ABoolIsTrueOrFalse) {
+  for (const char captured : {0, 1}) {
+    specialization_.params[9].scalar = "bool";
+    launch_.arguments[9] = ValueArg{std::string(1, captured)};
+    launch_.bindings["steps"] = captured;
+    bool isOther = false;
+    for (const DerivedLaunch &derived : derive().launches) {
+      const char now = std::get<ValueArg>(derived.launch.arguments[9]).bytes[0];
+      EXPECT_TRUE(now == 0 || now == 1) << derived.title;
+      isOther |= now != captured;
+    }
+    EXPECT_TRUE(isOther) << int(captured);
+  }
+}
+
 TEST_F(CapturedLaunchesTest, WhatIsNoExtentCountsRepetitionsAndBecomesFew) {
   std::memcpy(std::get<ValueArg>(launch_.arguments[9]).bytes.data(), "\x64\0\0\0", 4);
   launch_.bindings["steps"] = 100;
