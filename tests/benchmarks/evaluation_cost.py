@@ -81,6 +81,9 @@ def main():
                       sorted({v: sum(t['verdict'] == v for t in judged) for v in VERDICTS}.items()) if count))
     print(f"whole evaluation of {len(trials)}: median {median:.3f} s, longest {max(whole):.3f} s; {rate:.0f} candidates a minute "
           f"({ended - begun:.1f} s from the baseline to the last verdict)")
+    confirmed = [trial["seconds"] for trial in report["trials"] if trial["purpose"] == "confirmation"]
+    print(f"baseline: {report['trials'][0]['seconds']:.1f} s; confirmations: "
+          + (", ".join(f"{seconds:.1f} s" for seconds in confirmed) or "none"))
     stages = {}
     for trial in trials:
         for stage, seconds in trial["stages"].items():
