@@ -67,6 +67,8 @@ bool endsTheSession(const Error &error) {
 constexpr double kUnknownBaseline = 4, kBaselinePerExtraction = 0.5, kTurnPerBaseline = 3,
                  kLeastTurnPerBaseline = 1.5, kLeastTurn = 2 * kUnknownBaseline;
 
+/// The seconds of a turn for which no time is left: 0 would be no limit.
+constexpr double kNoTime = 1e-3;
 /// Seconds of the time budget that are kept to build the program as it is and with the wins, and
 /// the most of the budget that they may be. Six programs of HeCBench took 2.4 to 4.4 s.
 constexpr double kToBuildPrograms = 3, kMostToBuild = 0.1;
@@ -269,7 +271,8 @@ bool TuneSession::beginTurn(std::size_t index) {
   const double baseline = quickestBaseline_.value_or(
       std::max(kUnknownBaseline, kBaselinePerExtraction * bench_->extractSeconds()));
   turnLimit_ = budget_->limit() > 0
-                   ? budget_->shareOf(weightOf(subject), weights, kTurnPerBaseline * baseline)
+                   ? std::max(kNoTime, budget_->shareOf(weightOf(subject), weights,
+                                                        kTurnPerBaseline * baseline))
                    : 0;
   if (index > 0 && left < kLeastTurnPerBaseline * quickestBaseline_.value_or(0))
     return false;

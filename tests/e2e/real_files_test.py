@@ -5,7 +5,7 @@ import json
 import struct
 import unittest
 
-from kopt_test import FLAGS, KoptTest
+from kopt_test import FLAGS, KoptTest, find_nvcc
 
 # The shape and the indices decide which memory is read: random numbers would read anything.
 GATHER = """#include <kopt/kopt.h>
@@ -46,6 +46,16 @@ class RealFiles(KoptTest):
         failed = self.kopt("trial", file, "--candidate", file, "--device", "emulated", *FLAGS)
         self.assertNotEqual(failed.returncode, 0)
         self.assertIn("out of bounds", failed.stderr)
+
+    @unittest.skipUnless(find_nvcc(), "there is no toolkit, whose headers it includes")
+    def test_beside_the_toolkits_libraries(self):
+        text = GATHER.replace("#include <chrono>\n", "#include <chrono>\n#include <cub/cub.cuh>\n#include <cublas_v2.h>\n")
+        file = self.write("gather.cu", text)
+        (self.folder / "rows.bin").write_bytes(struct.pack("<96i", *(i * 7 % 41 for i in range(96))))
+        done = self.kopt_ok("trial", file, "--candidate", file, "--device", "emulated", "--json", *FLAGS,
+                            env={"KOPT_CUDA_PATH": str(find_nvcc().parent.parent)})
+        trial = json.loads(done.stdout)["results"][0]
+        self.assertEqual(trial["verdict"], "Duplicate", trial["reason"])
 
     def fails(self, text, *words, code=1):
         done = self.kopt("trial", self.write("gather.cu", text), "--candidate", "gather.cu", "--device", "emulated", *FLAGS)

@@ -55,6 +55,16 @@ class Simulated(KoptTest):
         self.assertEqual(checks["coverage"]["state"], "passed", checks["coverage"])
         self.assertEqual(checks["schedule"]["state"], "not applicable", checks["schedule"])
 
+    def test_a_claim_allows_for_the_number_of_candidates(self):
+        text = self.base.read_text().replace(INDEX, COALESCED)
+        other = text.replace(BODY, "    out[row * columns + column] = in[row * columns + column] * factor;")
+        self.assertNotEqual(other, text)
+        files = [self.write("one.cu", text), self.write("two.cu", other)]
+        done = self.run_kopt("trial", self.base, "--candidate", files[0], "--candidate", files[1], "--device", "cuda", "--json")
+        trial = json.loads(done.stdout)["results"][0]
+        self.assertEqual(trial["verdict"], "Faster", trial["reason"])
+        self.assertAlmostEqual(trial["speedup"]["confidence"], 1 - 0.01 / 2)
+
     def test_a_race_that_the_gpu_does_not_show_is_one(self):
         text = self.base.read_text()
         self.assertIn("float *out", text)  # restricted: on one buffer for both, the results of the race are wrong on the GPU as well

@@ -40,6 +40,9 @@ CANDIDATES = {
                  "  scaled<float, 2><<<blocks, threads>>>")], RIGHT, ()),
     "impossible": ([(LAUNCH, "scaled<float, 2><<<n / 2, 2048>>>")], {"Rejected"}, ("2048 threads", "1024")),
     "empty": ([(LAUNCH, "scaled<float, 2><<<n / 8192, 256>>>")], {"Rejected"}, ("grid's x", "is 0")),
+    "too_few": ([(LAUNCH, "scaled<float, 2><<<(n / 2 + threads * 2 - 1) / (threads * 2), threads>>>")], {"WrongResult"}, ("unwritten",)),
+    "capped": ([("threads = 256", "threads = 64"), ("  " + LAUNCH, "  int blocks = (n + threads * 2 - 1) / (threads * 2);\n"
+                 "  if (blocks > 48)\n    blocks = 48;\n  scaled<float, 2><<<blocks, threads>>>")], {"WrongResult"}, ("n = ",)),
     "wider": ([(LAUNCH, "scaled<float, 8><<<(n + threads * 8 - 1) / (threads * 8), threads>>>")], RIGHT, ()),
     "past_a_require": ([(LAUNCH, "scaled<float, 16><<<(n + threads * 16 - 1) / (threads * 16), threads>>>")], {"Rejected"},
                        ("require n % PER == 0 && PER <= 8", "PER = 16")),

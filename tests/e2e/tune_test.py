@@ -141,6 +141,10 @@ class LongRun(KoptTest):
         self.assertLess(details["used_seconds"], 17)
         self.assertLess(took, 17 + details["stages"]["extract"])
 
+    def test_a_budget_that_judges_nothing_has_an_exit_code_of_its_own(self):
+        done = self.kopt("tune", self.copy(DATA / "scale.cu"), *EMULATED, "--budget-seconds", "0.01", *FLAGS)
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+
     def test_an_interrupted_run_is_reported(self):
         self.copy(DATA / "scale.cu")
         self.tune("scale.cu", "--trials", "2")

@@ -226,8 +226,63 @@ void run(const float *in, float *out, int n) {
 CONSTANTS = PLACED[PLACED.index("  static const int Threads"):PLACED.index("  other<<<")]
 MOVED = [(CONSTANTS, ""), ("template <int PER>", CONSTANTS.replace("  static", "static") + "template <int PER>")]
 
+# Right for multiples of its own four elements only, as it says.
+QUADS = """#include <kopt/kopt.h>
+template <int PER>
+KOPT_TUNE("arg n = 6000", "extent in = n", "extent out = n", "require n % 4 == 0")
+__global__ void quads(const float *in, float *out, int n) {
+  int i = (blockIdx.x * blockDim.x + threadIdx.x) * PER;
+  if (i < n)
+    for (int k = 0; k < PER; ++k)
+      out[i + k] = 2 * in[i + k];
+}
+void run(const float *in, float *out, int n) { quads<4><<<(n + 511) / 512, 128>>>(in, out, n); }
+"""
+QUADS_LAUNCH = "quads<4><<<(n + 511) / 512"
+
+# The last step of its loop adds nothing, so a wrong version that leaves it out is as right.
+SCAN = """#include <kopt/kopt.h>
+KOPT_TUNE("arg n = 4096", "extent in = n", "extent out = n", "require n % 128 == 0")
+__global__ void sums(const int *in, int *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int lane = threadIdx.x % 32, value = in[i];
+  for (int step = 1; step <= 32; step *= 2) {
+    int other = __shfl_up_sync(0xffffffffu, value, step, 32);
+    if (lane >= step)
+      value += other;
+  }
+  out[i] = value;
+}
+void run(const int *in, int *out, int n) { sums<<<n / 128, 128>>>(in, out, n); }
+"""
+SCAN_LOOP = SCAN[SCAN.index("  for (int step"):SCAN.index("  out[i]")]
+UNROLLED = "  int other;\n" + "".join(f"  other = __shfl_up_sync(0xffffffffu, value, {step});\n  if (lane >= {step})\n    value += other;\n"
+                                      for step in (1, 2, 4, 8, 16))
+
+TILES = """#include <kopt/kopt.h>
+constexpr int TILE = 32;
+KOPT_TUNE("param TILE in {16, 32}", "arg n = 3000", "extent in = n", "extent out = n")
+__global__ void tiles(const float *in, float *out, int n) {
+  __shared__ float tile[TILE];
+  int i = blockIdx.x * TILE + threadIdx.x;
+  tile[threadIdx.x] = i < n ? in[i] : 0;
+  __syncthreads();
+  if (i < n)
+    out[i] = tile[threadIdx.x] + tile[TILE - 1 - threadIdx.x];
+}
+void run(const float *in, float *out, int n) { tiles<<<(n + TILE - 1) / TILE, TILE>>>(in, out, n); }
+"""
+
 # base: {name: (replacements, verdicts)}
 CASES = {
+    "quads": (QUADS, {
+        "pairs": ([(QUADS_LAUNCH, "quads<2><<<(n + 255) / 256")], RIGHT),
+        "eights": ([(QUADS_LAUNCH, "quads<8><<<(n + 1023) / 1024")], WRONG)}),
+    "scan": (SCAN, {
+        "unrolled": ([(SCAN_LOOP, UNROLLED)], RIGHT),
+        "short": ([("step <= 32", "step < 16")], WRONG)}),
+    "tiles": (TILES, {
+        "outside": ([("TILE = 32", "TILE = 48")], {"Rejected"})}),
     "pool": (POOL, {
         "value": ([(POOL_LOOP, PAIR.replace("{first}", "1") + POOL_LOOP)], RIGHT),
         "wrong_value": ([(POOL_LOOP, PAIR.replace("{first}", "2") + POOL_LOOP)], WRONG)}),

@@ -4,10 +4,12 @@
 #include "driver/source/RenderSlice.h"
 #include "driver/support/Text.h"
 #include "driver/workload/ApplyCandidate.h"
+#include "driver/workload/derived/OtherScalars.h"
 #include "knowledge/PromptFiles.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 #include <set>
 
 namespace kopt {
@@ -63,6 +65,21 @@ std::string parametersText(const Specialization &specialization) {
   return text.empty() ? "- none\n" : text;
 }
 
+/// The values that a launch is given, as in "n = 1000, epsilon = 1e-05". In launch expressions all
+/// values are integers, so real ones come from the arguments.
+std::string valuesText(const ProposalContext &context, const Launch &launch) {
+  std::map<std::string, std::string> values;
+  for (const auto &[name, value] : launch.bindings)
+    values[name] = std::to_string(value);
+  const DerivationSource source{context.problem.kernel, context.problem.specialization, nullptr};
+  for (const auto &[name, value] : realsOf(source, launch))
+    values[name] = formatNumber(value);
+  std::vector<std::string> parts;
+  for (const auto &[name, value] : values)
+    parts.push_back(name + " = " + value);
+  return join(parts, ", ");
+}
+
 /// Geometry, sizes and scalars of each launch with the candidate's changes; never the contents of
 /// buffers.
 Result<std::string> launchesText(const ProposalContext &context, const Candidate &base) {
@@ -75,9 +92,7 @@ Result<std::string> launchesText(const ProposalContext &context, const Candidate
     for (const Buffer &buffer : changed.buffers)
       text += fmt::format("  - {}: {} bytes of {}{}\n", buffer.name, buffer.bytes, buffer.scalar,
                           buffer.readOnly ? ", only read" : "");
-    std::string values;
-    for (const auto &[name, value] : changed.bindings)
-      values += fmt::format("{}{} = {}", values.empty() ? "" : ", ", name, value);
+    const std::string values = valuesText(context, changed);
     if (!values.empty())
       text += "  - values: " + values + "\n";
   }
@@ -108,6 +123,13 @@ std::string chunksText(const CodeTask &task) {
   return text;
 }
 
+/// An emulated device has no registers to count.
+std::string resourcesText(const ModuleInfo &module) {
+  return fmt::format("{}{} bytes of shared and {} bytes of local memory",
+                     module.registers > 0 ? fmt::format("{} registers, ", module.registers) : "",
+                     module.sharedBytes, module.localBytes);
+}
+
 std::string measurementsText(const ProposalContext &context) {
   const Trial &trial = context.parentTrial();
   std::string text;
@@ -118,9 +140,7 @@ std::string measurementsText(const ProposalContext &context) {
                         formatDuration(timing.candidateSeconds),
                         formatDuration(timing.baselineSeconds), toString(timing.cacheMode));
   if (trial.resources)
-    text += fmt::format("- {} registers, {} bytes of shared and {} bytes of local memory\n",
-                        trial.resources->registers, trial.resources->sharedBytes,
-                        trial.resources->localBytes);
+    text += "- " + resourcesText(*trial.resources) + "\n";
   std::string counters;
   for (const auto &[name, value] : trial.counters)
     counters += fmt::format("{} = {}\n", name, formatNumber(value));
@@ -234,9 +254,7 @@ std::string evidenceText(const Trial &failed) {
   for (const LaunchTiming &timing : failed.timings)
     text += fmt::format("- {}: {:.3f}x\n", timing.launch, timing.speedup.estimate);
   if (failed.resources)
-    text += fmt::format(
-        "Resources: {} registers, {} bytes of shared and {} bytes of local memory\n",
-        failed.resources->registers, failed.resources->sharedBytes, failed.resources->localBytes);
+    text += "Resources: " + resourcesText(*failed.resources) + "\n";
   std::string counters;
   for (const auto &[name, value] : failed.counters)
     counters += fmt::format("{} = {}\n", name, formatNumber(value));

@@ -105,6 +105,11 @@ protected:
     made.line = unsigned(std::count(kText.begin(), kText.begin() + kText.find(text), '\n')) + 1;
     made.column = 3;
     made.symbol = symbol;
+    const std::size_t grid = kText.find("<<<", kText.find(text)) + 3,
+                      block = kText.find(", ", grid) + 2;
+    made.gridRange = SourceRange{file(), grid, block - 2};
+    made.blockRange = SourceRange{file(), block, kText.find(">>>", block)};
+    made.block = {kText.substr(block, made.blockRange->end - block), "1", "1"};
     return made;
   }
   const TuneSubject &subject(const std::string &label) const {
@@ -116,7 +121,7 @@ protected:
 
   /// A win of that kernel with new texts of its chunks.
   Win win(const std::string &label, std::map<std::size_t, std::string> chunks, double saved,
-          std::map<std::string, std::int64_t> constants = {}) {
+          std::map<std::string, std::int64_t> constants = {}, std::uint32_t block = 0) {
     Win made;
     made.subject = &subject(label);
     RunRecord run;
@@ -126,6 +131,8 @@ protected:
     made.trial.candidate.title = "faster " + label;
     made.trial.candidate.chunks = std::move(chunks);
     made.trial.candidate.constants = std::move(constants);
+    if (block > 0)
+      made.trial.candidate.launch.block = Dim3{block, 1, 1};
     made.trial.speedup = Speedup{1.5, 1.4, 1.6};
     made.savedSeconds = saved;
     made.edits =
@@ -150,6 +157,7 @@ protected:
         [&](const TuneSubject &which, const Candidate &candidate) -> Result<Trial> {
           judged_.push_back(which.label);
           judgedTexts_.push_back(candidate.chunks);
+          judgedBlocks_.push_back(candidate.launch.block);
           const auto verdict = verdicts_.find(which.label);
           if (verdict == verdicts_.end())
             return makeError(ErrorCode::Usage, "the workload has no launch of it");
@@ -190,6 +198,7 @@ protected:
   std::vector<std::string> judged_;
   bool isTimeUp_ = false;
   std::vector<std::map<std::size_t, std::string>> judgedTexts_;
+  std::vector<std::optional<Dim3>> judgedBlocks_;
 };
 
 TEST_F(SessionFlowTest, TwoWinsOfOneFileAreOnePatch) {
@@ -229,6 +238,31 @@ TEST_F(SessionFlowTest, AnInstantiationThatWouldGoWrongIsLeftAlone) {
                       "  constexpr int N = 32; x[0] = 4 * N; }\n"),
             std::string::npos)
       << text;
+}
+
+TEST_F(SessionFlowTest, WhoSharesItsTextKeepsTheLaunchOfItsOwn) {
+  // The new text is right with the new block only, which the other instantiation does not get.
+  verdicts_["t<16>"] = Verdict::WrongResult;
+  verdicts_["t<32>"] = Verdict::Faster;
+  const SessionRecord session = integrate({win("t<32>", {{1, kFastT}}, 2, {}, 128)});
+  EXPECT_THAT(judged_, ElementsAre("t<16>", "t<32>"));
+  EXPECT_FALSE(judgedBlocks_.at(0));
+  ASSERT_TRUE(judgedBlocks_.at(1));
+  EXPECT_EQ(judgedBlocks_[1]->x, 128u);
+  EXPECT_TRUE(session.wins.at(0).ownSpecialization);
+  const std::string text = patched(session.offered);
+  EXPECT_THAT(text, HasSubstr("x[0] = N * W; }\n\ntemplate <>\n__global__ void t<32>"));
+  EXPECT_THAT(text, HasSubstr("t<16><<<1, 16>>>(0)"));
+  EXPECT_THAT(text, HasSubstr("t<32><<<1, 128>>>(0)"));
+}
+
+TEST_F(SessionFlowTest, WinsThatChangeOnlyTheirLaunchesAreOnePatch) {
+  const SessionRecord session =
+      integrate({win("t<16>", {}, 1, {}, 64), win("t<32>", {}, 2, {}, 128)});
+  EXPECT_THAT(judged_, IsEmpty()) << "nobody shares a launch";
+  const std::string text = patched(session.offered);
+  EXPECT_THAT(text, HasSubstr("t<16><<<1, 64>>>(0)"));
+  EXPECT_THAT(text, HasSubstr("t<32><<<1, 128>>>(0)"));
 }
 
 TEST_F(SessionFlowTest, WithoutTimeToJudgeWhoSharesItsTextAWinIsASpecializationOfItsOwn) {

@@ -72,7 +72,7 @@ protected:
         records.push_back(json::parse(line));
     return records;
   }
-  Result<ChatReply> ask(const std::string &spec) {
+  Result<ChatReply> ask(const std::string &spec, Duration timeout = Duration{30}) {
     auto model = makeChatModel(spec, *processes_, clock_);
     if (!model)
       return tl::unexpected<Error>(model.error());
@@ -81,7 +81,7 @@ protected:
     request.system = "the rules";
     request.messages = {{"user", "the task"}};
     request.call = 3;
-    request.timeout = Duration{30};
+    request.timeout = timeout;
     return (*model)->complete(request);
   }
 
@@ -195,6 +195,14 @@ TEST_F(ChatModelTest, aCommandThatFailsOrSaysNothingIsAnErrorWithItsWords) {
   EXPECT_NE(failed.error().hint.find("no credit"), std::string::npos);
   EXPECT_NE(ask("exec:cat >/dev/null").error().what.find("wrote nothing"), std::string::npos);
   EXPECT_NE(ask("exec:/no/such/command").error().what.find("exit code 127"), std::string::npos);
+}
+
+TEST_F(ChatModelTest, aCommandThatIsLateIsAnError) {
+  const auto late = ask("exec:sleep 30", Duration{0.2});
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, ErrorCode::Environment);
+  EXPECT_NE(late.error().what.find("did not answer within"), std::string::npos)
+      << late.error().what;
 }
 
 TEST_F(ChatModelTest, replayedRepliesAreFoundByCallNumber) {

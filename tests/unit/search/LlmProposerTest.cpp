@@ -180,6 +180,37 @@ TEST_F(LlmProposerTest, thePromptHoldsCodeFiguresAndKnowledgeAndNoBufferContents
   EXPECT_EQ(user.find(folder_->path().string()), std::string::npos) << "no path of this machine";
 }
 
+TEST_F(LlmProposerTest, realScalarsAreShownAsTheyAreAndNoRegistersWhereThereAreNone) {
+  specialization_.params.push_back(
+      {"epsilon", "float", ParamKind::Scalar, 4, 4, "f32", 1, 0, false, false});
+  const float epsilon = 1e-5f;
+  Launch &launch = workload_.launches[0];
+  launch.arguments = {BufferArg{0, 0}, ValueArg{std::string(4, '\0')},
+                      ValueArg{{reinterpret_cast<const char *>(&epsilon), sizeof epsilon}}};
+  launch.bindings["epsilon"] = 0; // as launch expressions see it
+  parentTrial_.resources = ModuleInfo{};
+  parentTrial_.resources->sharedBytes = 128;
+  model_.replies = {reply("a", "  // b")};
+  LlmProposer llm = proposer();
+  proposeOne(llm);
+  const std::string user = model_.requests.at(0).messages.at(0).text;
+  EXPECT_NE(user.find("epsilon = 1e-05"), std::string::npos) << user;
+  EXPECT_EQ(user.find("epsilon = 0"), std::string::npos);
+  EXPECT_NE(user.find("- 128 bytes of shared"), std::string::npos) << user;
+  EXPECT_EQ(user.find(" registers"), std::string::npos) << "an emulated device has none";
+}
+
+TEST_F(LlmProposerTest, aHeaderThatANewTextNeedsIsTaken) {
+  std::string text = reply("half", "  // body");
+  text.replace(text.find("__global__"), 0, "#include <cuda_fp16.h>\n");
+  model_.replies = {text};
+  LlmProposer llm = proposer();
+  const Candidate candidate = proposeOne(llm);
+  ASSERT_EQ(candidate.includes.size(), 1u);
+  EXPECT_EQ(candidate.includes[0].header, "<cuda_fp16.h>");
+  EXPECT_EQ(candidate.chunks.at(3).find("#include"), std::string::npos);
+}
+
 TEST_F(LlmProposerTest, launchAndConstantsAreTakenOver) {
   model_.replies = {"```json\n{\"title\":\"t\",\"technique\":\"i\",\"rationale\":\"r\","
                     "\"constants\":{\"TILE\":64},"

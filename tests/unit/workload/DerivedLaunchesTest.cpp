@@ -92,6 +92,9 @@ TEST_F(DerivedLaunchesTest, SizesKeepWhatIsRequiredOfThem) {
   EXPECT_GE(seen.size(), 5u);
   for (const std::int32_t n : {3584, 4096, 3072, 512}) // small, one step more and less, the least
     EXPECT_TRUE(seen.contains(n)) << n;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed)
+    if (const auto drawn = drawSizes({kernel_, specialization_, &declaration_}, declared(), seed))
+      EXPECT_EQ(integer(drawn->launch, 4) % 512, 0) << seed;
 }
 
 TEST_F(DerivedLaunchesTest, TheThreadsOfABlockAreNoSize) {
