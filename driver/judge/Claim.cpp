@@ -187,12 +187,14 @@ std::optional<Failure> DeviceJudge::whyNotClaimed(const std::vector<Launch> &lau
       trial.checks.push_back(
           {"mutants", isDoubtful ? CheckState::NotRun : CheckState::Passed, words});
   }
-  failure = whyNoWin(trial, options_.checks, options_.assurance);
+  // On a GPU some checks run only for would-be winners, so the confirmation decides.
+  const bool isFirstLook = depth == Depth::Search && !runner_.device().modelled;
+  failure = whyNoWin(trial, options_.checks,
+                     isFirstLook ? AssurancePolicy::Standard : options_.assurance);
   if (failure)
     return failure;
   for (const OpenObligation &open : openObligations(trial))
     addGap(trial.assurance, {"obligations", open.inWords()});
-  // On a GPU some checks run only for would-be winners, so the confirmation decides.
   if (!isStrict || !(depth == Depth::Win || runner_.device().modelled))
     return std::nullopt;
   const Assurance assurance = assuranceSoFar(trial);

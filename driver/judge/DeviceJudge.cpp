@@ -422,8 +422,8 @@ Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purp
   const bool isNoisy = !runner_.device().modelled;
   const bool isConfirmedNext = options_.confirmsNext && !isConfirmation;
   const bool isBrief = isConfirmedNext && isNoisy && depth == Depth::Trial;
-  KOPT_TRY(bool verified,
-           verify(candidate, built, freshSeed, strength, isBrief ? Depth::Search : depth, trial));
+  const Depth firstDepth = isBrief ? Depth::Search : depth;
+  KOPT_TRY(bool verified, verify(candidate, built, freshSeed, strength, firstDepth, trial));
   if (!verified && !options_.keepGoing)
     return {};
   const Trial before = trial;
@@ -447,9 +447,9 @@ Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purp
       return std::ranges::find(checks_, record.check, &Check::name) != checks_.end();
     });
     KOPT_TRY(verified, verify(candidate, built, freshSeed, strength, depth, trial));
-    if (!verified)
-      return {};
-    trial.stage = Stage::Time;
+    if (verified)
+      trial.stage = Stage::Time;
+    return {};
   }
   const bool isDoubtful = isFaster && trial.speedup->estimate > options_.escalateAbove;
   if (isDoubtful || (isFaster && mutations_.draws > 1)) {
@@ -473,7 +473,7 @@ Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purp
       trial.stage = check;
     }
   }
-  claim(built.launches, isDoubtful ? Depth::Win : depth, trial);
+  claim(built.launches, isDoubtful && !isConfirmedNext ? Depth::Win : firstDepth, trial);
   if (isConfirmation && trial.verdict == Verdict::Faster)
     addHotLines(std::move(lines), trial);
   if (timed && runner_.device().modelled && !isConfirmation)

@@ -78,5 +78,19 @@ TEST_F(DeviceJudgeTest, WhatIsConfirmedNextIsVerifiedThoroughlyOnce) {
   EXPECT_EQ(recordOf(honest, "repeat")->state, CheckState::Passed);
 }
 
+TEST_F(DeviceJudgeTest, WhatOnlyTheConfirmationsChecksCanShowIsNotHeldAgainstAFirstLook) {
+  JudgeOptions options;
+  options.confirmsNext = true;
+  options.assurance = AssurancePolicy::Strict;
+  LocalJudge local = make("kernel", false, 0, options);
+  ASSERT_TRUE(local.baseline());
+  const Trial first = judge(local, "FLAG FAST");
+  EXPECT_EQ(first.verdict, Verdict::Faster) << first.reason;
+  const auto confirmed = local.judge(first.candidate, Purpose::Confirmation);
+  ASSERT_TRUE(confirmed);
+  EXPECT_EQ(confirmed->verdict, Verdict::Suspect) << "here it cannot, either";
+  EXPECT_EQ(confirmed->check, "obligations");
+}
+
 } // namespace
 } // namespace kopt
