@@ -29,6 +29,11 @@ public:
   /// Starts the process without waiting for it, as CUPTI takes about a second to start. Does
   /// nothing if it runs or cannot count.
   void prepare();
+  /// Ends the process.
+  void stop() {
+    process_.stopAhead();
+    process_.stop();
+  }
   /// Waits until a process that prepare() has started is ready and idle.
   void awaitReady() { process_.awaitAhead(); }
   /// The number of processes that hold a context on the device: 0 or 1.

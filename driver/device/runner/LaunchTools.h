@@ -45,6 +45,8 @@ public:
 
   /// Starts what count() needs, without waiting for it.
   void prepareCounting() { counting_.prepare(); }
+  /// Ends the process that counts; the next count() starts another.
+  void stopCounting() { counting_.stop(); }
   /// Waits until what prepareCounting() has started is idle.
   void awaitReady() { counting_.awaitReady(); }
   /// The number of processes that hold a context on the device while no tool watches a launch.

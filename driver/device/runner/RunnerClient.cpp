@@ -72,14 +72,14 @@ public:
   bool restarted() override { return std::exchange(restarted_, false); }
   void renew() override { process_.stop(); }
   void prepareRenewals(unsigned processes) override {
-    if (!quarantine_.empty() || process_.mustProbe())
+    if (!quarantine_.empty() || process_.mustProbe() || isFull_)
       return;
     Message request = hello();
     request.add("ahead", 1); // so that it is ready for more than its hello
     process_.startAhead(processes, request, helloDescriptors());
   }
   void prepareProfile() override {
-    if (device_.kind == DeviceKind::Cuda)
+    if (device_.kind == DeviceKind::Cuda && !isFull_)
       tools_.prepareCounting();
   }
   std::string lost() const override { return !quarantine_.empty() ? quarantine_ : unstarted_; }
@@ -119,6 +119,12 @@ private:
     process_.awaitAhead();
     tools_.awaitReady();
   }
+  /// Ends the processes that only wait, as the context of each takes some of the device's memory.
+  void makeRoom() {
+    isFull_ = true;
+    process_.stopAhead();
+    tools_.stopCounting();
+  }
   Message hello() const;
   std::vector<int> helloDescriptors() const;
   /// Unloads the module from the process; it is loaded again when it is next used.
@@ -142,6 +148,7 @@ private:
   std::map<ModuleId, Module> modules_;
   ModuleId nextModule_ = 1;
   bool connected_ = false, restarted_ = false;
+  bool isFull_ = false;    ///< the device's memory did not suffice once: no process waits any more
   std::string quarantine_; ///< why the device is no longer used; empty if it is
   std::string unstarted_; ///< why the last attempt to start a process failed; empty if it succeeded
 };
@@ -258,6 +265,8 @@ Result<RunnerReply> RunnerClient::attributed(StageSeconds &stages,
   KOPT_TRY(Reply reply, once());
   if (reply.fault == FaultClass::Ambiguous) {
     process_.note(FaultClass::Ambiguous, reply.detail + "; tried again in a fresh process");
+    if (reply.message.text("code") == "memory")
+      makeRoom();
     process_.stop();
     KOPT_CHECK(settle(stages));
     KOPT_TRY(reply, once());

@@ -292,6 +292,22 @@ TEST_F(RunnerClientTest, ProcessesThatWereStartedAheadAreReadyBeforeAnythingIsTi
   EXPECT_TRUE(runner->takeIncidents().empty());
 }
 
+TEST_F(RunnerClientTest, WhereMemoryIsShortNoProcessWaits) {
+  const auto runner = start();
+  const ModuleId copy = runner->load("copy", "")->id;
+  runner->prepareRenewals(2);
+  fullOn = "run";
+  timesFull = 1;
+  const int before = starts;
+  EXPECT_EQ(runner->run(copy, launch(), {})->status, RunStatus::Ok);
+  EXPECT_EQ(starts, before + 1) << "none of those that waited";
+  runner->prepareRenewals(2);
+  runner->prepareProfile();
+  EXPECT_EQ(starts, before + 1);
+  runner->renew();
+  EXPECT_EQ(runner->time(copy, launch(), copy, launch(), {})->status, RunStatus::Ok);
+}
+
 TEST_F(RunnerClientTest, RenewedTheNextCallFindsAFreshProcessAndNobodyIsBlamed) {
   const auto runner = start();
   const ModuleId copy = runner->load("copy", "")->id;
