@@ -115,6 +115,29 @@ clauses = ["arg width = 128", "extent in = width * width", "extent out = width *
         self.assertIn("__shared__ T tile[32][32 + 1];", text)
         self.assertTrue(text.startswith(TRANSPOSE[:TRANSPOSE.index("void launch")].rstrip()), "the template is as it was")
 
+    def test_a_win_that_is_wrong_for_another_instantiation_leaves_that_one_alone(self):
+        self.file.write_text(TRANSPOSE)
+        (self.folder / "kopt.toml").write_text("".join(f"""
+[[kernel]]
+name = "transposed<{factor}, float>"
+clauses = ["arg width = 128", "extent in = width * width", "extent out = width * width", "require width % 32 == 0"]
+""" for factor in (2, 3)))
+        # Two of its factors are one: right for the instantiation that is tuned.
+        better = TRANSPOSE[:TRANSPOSE.index("void launch")].strip().replace("tile[32][32];", "tile[32][33];").replace("= FACTOR *", "= 2 *")
+        self.write("reply.md", '```json\n{"title": "padded", "technique": "padding", "rationale": "banks"}\n```\n'
+                   f"```cuda chunk=transposed\n{better}\n```\n")
+        done = self.kopt_ok("tune", "a.cu", "--kernel", "transposed<2, float>", "--device", "emulated", "--json", "--proposers", "llm",
+                            "--model", f"exec:cat {self.folder / 'reply.md'}", "--rounds", "1", *FLAGS)
+        [win] = json.loads(done.stdout)["details"]["session"]["wins"]
+        self.assertEqual(win["state"], "modelled", win)
+        self.assertIn("transposed<3, float>: judging it with the composed text", done.stderr)
+        self.assertTrue(win["own_specialization"], win)
+        self.kopt_ok("apply", "--modelled")
+        text = self.file.read_text()
+        self.assertTrue(text.startswith(TRANSPOSE[:TRANSPOSE.index("void launch")].rstrip()), "the template is as it was")
+        self.assertIn("template <>\n__global__ void transposed<2, float>(float *out, const float *in, int width) {", text)
+        self.assertIn("tile[32][33];", text)
+
     def header_mode(self):
         """The same wins as variants: the file stays, and a compiler is given what the patch makes of it."""
         self.assertEqual(self.kopt("apply", "--mode", "header").returncode, 1)
