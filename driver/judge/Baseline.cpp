@@ -514,7 +514,7 @@ Status DeviceJudge::measureBaseline(const Built &built, Trial &trial) {
   } else { // what has to start does so while the checks learn
     if (options_.counters)
       runner_.prepareProfile();
-    if (options_.depth == Depth::Trial && !options_.ownLaunchesOnly)
+    if (options_.confirmsNext)
       startFreshProcesses();
   }
   KOPT_CHECK(step("emulated limits", [&]() -> Status {

@@ -416,8 +416,7 @@ Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purp
   if (const auto needed = needed_.find(trial.candidateHash);
       isConfirmation && needed != needed_.end())
     strength = needed->second;
-  const bool isHeldOut = options_.ownLaunchesOnly; // whose judge confirms nothing
-  if (isConfirmation || (options_.depth == Depth::Trial && !isHeldOut))
+  if (isConfirmation || options_.confirmsNext)
     startFreshProcesses();
   const bool isNoisy = !runner_.device().modelled;
   const bool isConfirmedNext = options_.confirmsNext && !isConfirmation;
@@ -440,7 +439,7 @@ Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purp
   // Verify a gain that is hard to believe more thoroughly instead of refusing it. Do the same for
   // every gain if some wrong versions of the kernel showed only on a few inputs.
   const bool isFaster = timed && trial.verdict == Verdict::Faster;
-  if (isFaster && !isConfirmation && !isHeldOut)
+  if (isFaster && !isConfirmation && !options_.ownLaunchesOnly) // held-out launches confirm nothing
     startFreshProcesses();
   if (isBrief && timed && !isFaster) { // no confirmation verifies it
     std::erase_if(trial.checks, [&](const CheckRecord &record) {

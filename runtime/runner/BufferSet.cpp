@@ -257,12 +257,14 @@ Status BufferSet::fillFrom(std::size_t buffer, Source source, std::uint64_t begi
   });
 }
 
-Status BufferSet::reset(Poison poison) {
+Status BufferSet::reset(Poison poison, const BufferSet *like) {
   poison_ = poison;
+  if (like)
+    digestKey_ = like->digestKey_;
   for (std::size_t i = 0; i < specs_.size(); ++i) {
     if (Status status = resetGuards(i); !status.ok())
       return status;
-    if (Status status = fill(i); !status.ok())
+    if (Status status = like ? fillLike(i, *like) : fill(i); !status.ok())
       return status;
     if (!placed_[i].pristine)
       continue;
@@ -274,29 +276,14 @@ Status BufferSet::reset(Poison poison) {
   return {};
 }
 
-Status BufferSet::resetLike(const BufferSet &first, Poison poison) {
-  poison_ = poison;
-  digestKey_ = first.digestKey_;
-  for (std::size_t i = 0; i < specs_.size(); ++i) {
-    if (Status status = resetGuards(i); !status.ok())
-      return status;
-    const Placed &other = first.placed_[i];
-    // Small buffers are written as soon as they are copied, and addresses differ.
-    const bool isCopied = other.filled && !specs_[i].holdsPointers;
-    if (Status status = isCopied ? Status() : fill(i); !status.ok())
-      return status;
-    const Stages::Scope stage(stages_, "fill");
-    if (isCopied) {
-      placed_[i].filled = other.filled;
-      if (Status status = device_.copy(placed_[i].data, other.data, specs_[i].bytes); !status.ok())
-        return status;
-    }
-    if (placed_[i].pristine)
-      if (Status status = device_.copy(placed_[i].pristine, placed_[i].data, specs_[i].bytes);
-          !status.ok())
-        return status;
-  }
-  return {};
+/// Small buffers are written as soon as they are copied, and addresses differ from set to set.
+Status BufferSet::fillLike(std::size_t buffer, const BufferSet &like) {
+  const Placed &other = like.placed_[buffer];
+  if (!other.filled || specs_[buffer].holdsPointers)
+    return fill(buffer);
+  const Stages::Scope stage(stages_, "fill");
+  placed_[buffer].filled = other.filled;
+  return device_.copy(placed_[buffer].data, other.data, specs_[buffer].bytes);
 }
 
 Status BufferSet::renew() {

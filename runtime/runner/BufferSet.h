@@ -52,11 +52,10 @@ public:
   /// that a process launches for the one that it is to watch.
   void leaveToHost() { isLeftToHost_ = true; }
   /// Writes everything anew: inputs, in-place buffers, poisoned outputs and guard zones. Nothing
-  /// comes from memory that a launch could have reached.
-  Status reset(Poison poison);
-  /// The same, by copies within the device of what the host has just written to `first`, a set of
-  /// the same buffers on which nothing has been launched since.
-  Status resetLike(const BufferSet &first, Poison poison);
+  /// comes from memory that a launch could have reached. With `like`, a set of the same buffers
+  /// that was reset just before and on which nothing has been launched, copies within the device
+  /// what the host has written there.
+  Status reset(Poison poison, const BufferSet *like = nullptr);
   /// Restores the initial contents of the in-place buffers, by copies within the device, except of
   /// those that are left alone.
   Status restore();
@@ -116,6 +115,7 @@ private:
   const std::byte *initial(std::size_t buffer, Source source, std::uint64_t offset,
                            std::size_t size);
   Status fill(std::size_t buffer);
+  Status fillLike(std::size_t buffer, const BufferSet &like);
   Status findVariable(std::size_t buffer);
   /// Replaces captured addresses in `bytes` by addresses on the device, or the other way round.
   void moveAddresses(std::byte *bytes, std::size_t size, bool toDevice) const;

@@ -99,9 +99,8 @@ Status PairTimer::makeSets(const LaunchSpec &a, const LaunchSpec &b, std::size_t
     sets_.back()->leaveAlone(unchanged_);
     if (Status status = sets_.back()->allocate(true); !status.ok())
       return status;
-    const Poison poison{plan_.inputSeed, false};
-    return side.sets.size() == 1 ? sets_.back()->reset(poison)
-                                 : sets_.back()->resetLike(*side.sets.front(), poison);
+    return sets_.back()->reset({plan_.inputSeed, false},
+                               side.sets.size() > 1 ? side.sets.front() : nullptr);
   };
   for (std::size_t i = 0; i < copies; ++i) {
     if (Status status = add(a_); !status.ok())

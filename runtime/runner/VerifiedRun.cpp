@@ -47,10 +47,10 @@ VerifiedRun::VerifiedRun(RunContext context, LaunchSpec launch, const Message &r
 
 Status VerifiedRun::execute(const std::vector<std::string> &outputs) {
   unwritten_.assign(launch_.buffers.size(), 0);
-  // Another poison also means other addresses, so that a launch can use neither old contents nor
-  // old pointers.
   if (digestKey_ == 0)
     buffers_.leaveToHost();
+  // Another poison also means other addresses, so that a launch can use neither old contents nor
+  // old pointers.
   const std::uint64_t placement = poisonSeed_ * 0x9e3779b97f4a7c15u >> 20 | 1;
   if (Status status = buffers_.allocate(false, placement); !status.ok())
     return status;

@@ -139,6 +139,7 @@ Result<BuildOutcome> NvccToolchain::build(const BuildRequest &request) {
   std::error_code ignored;
   fs::remove(request.output, ignored);
   const fs::path scratch = request.output.parent_path();
+  const Duration limit = deadline_.now();
   KOPT_TRY(const ProcessResult result, compileRounding(request, source));
   if (const auto refusal = Sandbox::refusal(result.exitCode, result.err))
     return tl::unexpected(*refusal);
@@ -147,7 +148,7 @@ Result<BuildOutcome> NvccToolchain::build(const BuildRequest &request) {
   outcome.log = cleanDiagnostics(result.err + result.out, scratch);
   if (result.timedOut) {
     outcome.log +=
-        fmt::format("error: nvcc did not end within {}\n", formatDuration(result.wall.count()));
+        fmt::format("error: nvcc did not end within {}\n", formatDuration(limit.count()));
     return outcome;
   }
   if (outcome.log.find("No space left on device") != outcome.log.npos)

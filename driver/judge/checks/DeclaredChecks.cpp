@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/checks/DeclaredChecks.h"
 
+#include "driver/judge/checks/OwnLaunches.h"
 #include "driver/workload/derived/DerivedLaunches.h"
 
 #include <algorithm>
@@ -9,24 +10,14 @@
 namespace kopt {
 namespace {
 
-/// Compares a launch of the workload with the original's results. If they differ, compares again
-/// with three times the original's own rounding error allowed: where that is large, either may be
-/// right.
+/// Compares a launch of the workload with the original's results. If they differ, three times the
+/// original's own rounding error is allowed.
 Result<std::optional<Failure>> compareOwn(CheckContext &context, const DerivedReplays &replays,
                                           Examination &seen, const Launch &original,
                                           const Launch &own, const Expected &expected,
                                           const RunOptions &options, const std::string &check) {
-  KOPT_TRY(auto failure, context.compare(seen.built, own, expected, options, check, seen.trial));
-  if (!failure || failure->verdict != Verdict::WrongResult || failure->check != check)
-    return failure;
-  const auto withRounding = [&] {
-    const StageTimer timer(seen.trial, "verify/own error");
-    return replays.withRounding(context, original, expected, {});
-  };
-  KOPT_TRY(const auto allowed, withRounding());
-  if (!allowed)
-    return failure;
-  return context.compare(seen.built, own, expected, options, check, seen.trial, *allowed);
+  return compareWidening(context, seen, own, expected, options, check, {},
+                         [&] { return replays.withRounding(context, original, expected, {}); });
 }
 
 /// Runs the declared launches on the inputs that the baseline's results are kept for, with two

@@ -2,6 +2,7 @@
 #include "driver/judge/checks/DerivedReplays.h"
 
 #include "driver/judge/checks/DerivedOptions.h"
+#include "driver/judge/checks/ErrorStatistics.h"
 #include "driver/support/Hash.h"
 #include "driver/support/Log.h"
 #include "driver/support/Text.h"
@@ -109,12 +110,9 @@ bool isAlike(const DerivedReplays::Change &change, const DerivedReplays::Change 
   return std::ranges::includes(change.scalars, hung.scalars);
 }
 
-/// The most that is allowed for rounding, as a part of the root mean square: four times what losing
-/// half of all digits means, as where large terms cancel. What moves a result further is a jump,
-/// and for that no other element may be wrong.
-double mostRounding(const std::string &scalar) {
-  return scalar == "f32" ? 0x1p-10 : scalar == "f64" ? 0x1p-24 : 0;
-}
+/// Times the largest error of rounding: the most that is allowed for it. What moves a result
+/// further is a jump, and for that no other element may be wrong.
+constexpr double kMostAllowed = 4;
 
 } // namespace
 
@@ -562,7 +560,7 @@ DerivedReplays::withRounding(CheckContext &context, const Launch &launch, const 
     if ((*wider)[b].absolute == before)
       continue;
     KOPT_TRY(const double typical, rootMeanSquare(launch.buffers[b], expected.buffers[b]));
-    if ((*wider)[b].absolute > mostRounding(launch.buffers[b].scalar) * typical)
+    if ((*wider)[b].absolute > kMostAllowed * mostRounding(launch.buffers[b].scalar) * typical)
       (*wider)[b].absolute = before;
     else
       isWider = true;

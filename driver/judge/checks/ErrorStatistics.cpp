@@ -188,6 +188,10 @@ double groupedChance(const std::vector<double> &errors, const std::vector<std::u
   return math::quantile(math::complement(math::students_t(freedom), tail)) * std::sqrt(variance);
 }
 
+double mostRounding(const std::string &scalar) {
+  return scalar == "f32" ? 0x1p-12 : scalar == "f64" ? 0x1p-26 : 0;
+}
+
 bool isFew(const ErrorStatistics &errors) { return errors.count < kFew; }
 
 ErrorStatistics withErrorsOf(ErrorStatistics own, const ErrorStatistics &typical) {

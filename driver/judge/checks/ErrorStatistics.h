@@ -51,6 +51,11 @@ Result<ErrorStatistics> errorStatistics(const Buffer &buffer, const std::filesys
 /// than single elements.
 double groupedChance(const std::vector<double> &errors, const std::vector<std::uint64_t> &extents);
 
+/// The largest error of rounding, as a part of a buffer's root mean square: what losing half of all
+/// digits means, as where large terms cancel. What is further away is a jump. 0: unknown for the
+/// type.
+double mostRounding(const std::string &scalar);
+
 /// True if the errors are those of so few elements that they may be small by luck.
 bool isFew(const ErrorStatistics &errors);
 

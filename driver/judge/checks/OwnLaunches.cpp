@@ -64,6 +64,25 @@ std::optional<Failure> failureToLaunch(const CheckContext &context, const Candid
                  fmt::format("launch '{}', on which the original runs: {}", launch.name, *why)};
 }
 
+Result<std::optional<Failure>> compareWidening(CheckContext &context, Examination &seen,
+                                               const Launch &own, const Expected &expected,
+                                               const RunOptions &options, const std::string &name,
+                                               const std::vector<Slack> &slack,
+                                               const Widening &widen) {
+  KOPT_TRY(auto failure,
+           context.compare(seen.built, own, expected, options, name, seen.trial, slack));
+  if (!failure || failure->verdict != Verdict::WrongResult || failure->check != name)
+    return failure;
+  const auto widened = [&] {
+    const StageTimer timer(seen.trial, "verify/own error");
+    return widen();
+  };
+  KOPT_TRY(const auto wider, widened());
+  if (!wider)
+    return failure;
+  return context.compare(seen.built, own, expected, options, name, seen.trial, *wider);
+}
+
 Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context,
                                                    const DerivedReplays &replays,
                                                    AssurancePolicy assurance, Examination &seen,

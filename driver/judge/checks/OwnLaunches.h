@@ -4,6 +4,8 @@
 
 #include "driver/judge/checks/DerivedReplays.h"
 
+#include <functional>
+
 namespace kopt {
 
 /// The candidate's own launch of a derived problem. Fails with Usage if one of the user's
@@ -15,6 +17,18 @@ Result<Launch> applyToDerived(const CheckContext &context, const Candidate &cand
 /// that the original runs on. Nothing if one of the user's requirements does not hold there.
 std::optional<Failure> failureToLaunch(const CheckContext &context, const Candidate &candidate,
                                        const Launch &launch, const std::string &name);
+
+/// What a comparison may allow once it has failed; nothing if not more than before.
+using Widening = std::function<Result<std::optional<std::vector<Slack>>>()>;
+
+/// Runs the candidate and compares its results as CheckContext::compare() does, for check `name`.
+/// If they differ, compares again within what `widen` gives, which knows how large the original's
+/// own error is: where that is large, either may be right.
+Result<std::optional<Failure>> compareWidening(CheckContext &context, Examination &seen,
+                                               const Launch &own, const Expected &expected,
+                                               const RunOptions &options, const std::string &name,
+                                               const std::vector<Slack> &slack,
+                                               const Widening &widen);
 
 /// A part of the check `sizes`. Judges the candidate on larger launches: where its grid stops
 /// growing with the problem, and where every GPU would refuse its launch although the original runs

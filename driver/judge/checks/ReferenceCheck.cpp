@@ -23,8 +23,6 @@ namespace {
 /// two compute different things: the clone took another branch, or the kernel's purpose is
 /// rounding.
 constexpr double kUnrelated = 0.02;
-/// Of the root mean square: an error of double-precision arithmetic beyond that is a jump.
-constexpr double kMostRounding = 0x1p-26;
 
 /// Launches whose sizes differ by at most this factor count as equally large.
 constexpr double kAsLarge = 1.25;
@@ -379,7 +377,7 @@ private:
         KOPT_TRY(const auto largest, largestDifference(launch.buffers[b], expected.buffers[b],
                                                        other->buffers[b], nullptr));
         KOPT_TRY(const double typical, rootMeanSquare(launch.buffers[b], expected.buffers[b]));
-        if (largest && *largest <= kMostRounding * typical) // otherwise something else decides it
+        if (largest && *largest <= mostRounding("f64") * typical) // else something else decides it
           errors[b] = std::max(errors[b], *largest);
       }
     }

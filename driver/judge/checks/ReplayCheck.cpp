@@ -157,28 +157,15 @@ private:
                                                   : wideIndices_.ask(context, seen, record);
   }
 
-  /// Runs the candidate's launch and compares it with the original's results. If they differ, tries
-  /// again with the slack widened by the original's own error: where that is large, either may be
-  /// right.
+  /// Compares the candidate's launch with the original's results.
   Result<std::optional<Failure>> compare(CheckContext &context, Examination &seen,
                                          const Launch &original, const Launch &own,
                                          const Expected &expected,
                                          const std::vector<Slack> &slack) const {
-    const auto compareWithin = [&](const std::vector<Slack> &allowed) {
-      return context.compare(
-          seen.built, own, expected,
-          derivedOptions(context, own, expected.inputSeed, kOtherPoison, "derived"), name(),
-          seen.trial, allowed);
-    };
-    KOPT_TRY(auto failure, compareWithin(slack));
-    if (!failure || failure->verdict != Verdict::WrongResult || failure->check != name())
-      return failure;
-    const auto widened = [&] {
-      const StageTimer timer(seen.trial, "verify/own error");
-      return replays_->widened(context, original, expected, slack);
-    };
-    KOPT_TRY(const auto wider, widened());
-    return wider ? compareWithin(*wider) : Result<std::optional<Failure>>(std::move(failure));
+    return compareWidening(
+        context, seen, own, expected,
+        derivedOptions(context, own, expected.inputSeed, kOtherPoison, "derived"), name(), slack,
+        [&] { return replays_->widened(context, original, expected, slack); });
   }
 
   /// Runs a launch that is chosen, and its inputs drawn, after the candidate was frozen. For sizes

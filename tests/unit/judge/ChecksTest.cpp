@@ -248,6 +248,10 @@ TEST_F(NotRun, WhatAConfirmationHasNoTimeFor) {
 
 class OwnError : public JudgeFixture {
 protected:
+  void computesInDouble() {
+    frontend_.clone = {};
+    frontend_.clone.refusals = {{"double", "it computes in double precision", 1}};
+  }
   /// The verdict on a candidate without the original's error.
   Trial judgeExact(const std::string &original, const std::string &candidate,
                    const std::string &scalar = "f32", bool ownLaunchesOnly = false) {
@@ -290,8 +294,7 @@ TEST_F(OwnError, MayBeTheOriginals) {
 }
 
 TEST_F(OwnError, OfDoublesIsThatOfFusing) {
-  frontend_.clone = {};
-  frontend_.clone.refusals = {{"double", "it computes in double precision", 1}};
+  computesInDouble();
   const Trial exact = judgeExact("kernel FUSES", "FAST", "f64");
   EXPECT_EQ(exact.verdict, Verdict::Faster) << exact.check << ": " << exact.reason;
   EXPECT_EQ(judgeExact("kernel FUSES", "FAST ROUNDS", "f64").check, "outputs");
@@ -300,16 +303,14 @@ TEST_F(OwnError, OfDoublesIsThatOfFusing) {
 }
 
 TEST_F(OwnError, OfDoublesIsAlsoThatOfRoundingUp) {
-  frontend_.clone = {};
-  frontend_.clone.refusals = {{"double", "it computes in double precision", 1}};
+  computesInDouble();
   EXPECT_EQ(judgeExact("kernel STEEP", "FAST", "f64").verdict, Verdict::Faster);
   EXPECT_EQ(judgeExact("kernel STEEP", "FAST FUSES", "f64").verdict, Verdict::Faster);
   EXPECT_EQ(judgeExact("kernel", "FAST FUSES", "f64").check, "outputs");
 }
 
 TEST_F(OwnError, IsAllowedInTimedLaunchesToo) {
-  frontend_.clone = {};
-  frontend_.clone.refusals = {{"double", "it computes in double precision", 1}};
+  computesInDouble();
   const Trial exact = judgeExact("kernel FUSES", "FAST LITTLE", "f64");
   EXPECT_EQ(exact.verdict, Verdict::Faster) << exact.check << ": " << exact.reason;
   EXPECT_EQ(judgeExact("kernel", "FAST LITTLE", "f64").check, "timed");

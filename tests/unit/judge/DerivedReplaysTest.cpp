@@ -56,6 +56,12 @@ protected:
     }
     return subject;
   }
+  /// Gives the bench the original's launches and module.
+  void loadBaseline(CheckContext &bench) {
+    ASSERT_TRUE(writeFileAtomically(folder_.path() / "module", "kernel"));
+    bench.baseline().launches = bench.subject().workload.launches;
+    bench.baseline().module = runner_->load(folder_.path() / "module", "")->id;
+  }
   std::string store(const std::vector<float> &values) {
     return storeValues(trace_.path().string(), values);
   }
@@ -312,10 +318,8 @@ TEST_F(CapturedJudge, ALargeOneIsTriedAtItsSize) {
 TEST_F(CapturedJudge, ResultsThatAreNotKeptAreComputedAgain) {
   makeRunner(false);
   CheckContext bench(*runner_, captured(), 42, {});
-  ASSERT_TRUE(writeFileAtomically(folder_.path() / "module", "kernel"));
-  bench.baseline().launches = bench.subject().workload.launches;
+  loadBaseline(bench);
   bench.baselineSeconds = {1e-3}; // short: there is time for all of them
-  bench.baseline().module = runner_->load(folder_.path() / "module", "")->id;
   Trial baseline;
   DerivedReplays kept, computed(kept.replays().max_size(), /*mostKept=*/0);
   ASSERT_TRUE(kept.learnAll(bench, baseline));
@@ -342,10 +346,8 @@ TEST_F(CapturedJudge, WhereARunTakesLongOthersAreDerivedFromASmallerProblem) {
   makeRunner(false);
   constexpr std::uint32_t kBlocks = 40'000;
   CheckContext bench(*runner_, captured(kBlocks), 42, {});
-  ASSERT_TRUE(writeFileAtomically(folder_.path() / "module", "kernel"));
+  loadBaseline(bench);
   const std::vector<Launch> &launches = bench.subject().workload.launches;
-  bench.baseline().launches = launches;
-  bench.baseline().module = runner_->load(folder_.path() / "module", "")->id;
   const std::uint64_t bytes = memoryOf(launches[0]);
   Trial baseline;
   bench.baselineSeconds = {2};
@@ -371,9 +373,7 @@ TEST_F(CapturedJudge, WhereARunTakesLongOthersAreDerivedFromASmallerProblem) {
 TEST_F(CapturedJudge, WhatHangsOnceIsNotTriedAgain) {
   makeRunner(false);
   CheckContext bench(*runner_, captured(), 42, {});
-  ASSERT_TRUE(writeFileAtomically(folder_.path() / "module", "kernel"));
-  bench.baseline().launches = bench.subject().workload.launches;
-  bench.baseline().module = runner_->load(folder_.path() / "module", "")->id;
+  loadBaseline(bench);
   bench.baselineSeconds = {1e-3};
   const auto factorOf = [](const Launch &launch) {
     return std::get<ValueArg>(launch.arguments[2]).bytes;
@@ -407,9 +407,7 @@ TEST_F(CapturedJudge, WhereTheTimeIsUpAndNoneOfAKindWorksOnlyAFewAreTried) {
   for (const bool isSlow : {false, true}) {
     makeRunner(false);
     CheckContext bench(*runner_, captured(), 42, {});
-    ASSERT_TRUE(writeFileAtomically(folder_.path() / "module", "kernel"));
-    bench.baseline().launches = bench.subject().workload.launches;
-    bench.baseline().module = runner_->load(folder_.path() / "module", "")->id;
+    loadBaseline(bench);
     bench.baselineSeconds = {1e-3};
     std::set<std::string> names;
     runner_->faults = [&](const Launch &launch) {
