@@ -3,14 +3,15 @@
 """case_totals.py [--winners FOLDER] RESULTS...: totals over what judge_cases.py left in its --out folder.
 
 Prints a row for each folder of results: how many honest and wrong versions were judged, how many of them were refused or Faster, and
-seconds a case. With two folders, of two GPUs or two builds, also how many versions have the same verdict in both, and those that
-have not. --winners writes, for each case of the first folder, the trial of an honest version that passed every check to FOLDER, for
+seconds a case; then the least, median and most seconds of its baselines, of versions that are Faster, and of the others. With two
+folders, of two GPUs or two builds, also how many versions have the same verdict in both, and those that have not. --winners writes, for each case of the first folder, the trial of an honest version that passed every check to FOLDER, for
 check_table.py: one that is Faster if there is one.
 """
 
 import argparse
 import json
 import pathlib
+import statistics
 import sys
 
 from judge_cases import REFUSED
@@ -40,6 +41,16 @@ def row(folder, trials, seconds):
             for kind, names in bad.items() for case, version in names]
 
 
+def print_seconds(folder, trials):
+    """What judging took: a baseline counts once for its case."""
+    kinds = {"baselines": {case: trial["baseline"]["seconds"] for (case, _), trial in trials.items() if trial.get("baseline")}.values(),
+             "winners": [trial["seconds"] for trial in trials.values() if trial["verdict"] == "Faster"],
+             "other versions": [trial["seconds"] for trial in trials.values() if trial["verdict"] != "Faster"]}
+    for kind, seconds in kinds.items():
+        if seconds:
+            print(f"{folder.name}: {len(seconds)} {kind}: {min(seconds):.1f} to {max(seconds):.1f} s, median {statistics.median(seconds):.1f}")
+
+
 def compare(one, other):
     both = sorted(one.keys() & other.keys())
     differing = [name for name in both if one[name]["verdict"] != other[name]["verdict"]]
@@ -61,6 +72,8 @@ def main():
     known = [verdicts_of(folder) for folder in args.results]
     lines = [line for folder, (trials, seconds) in zip(args.results, known) for line in row(folder, trials, seconds)]
     print("\n" + "\n".join(lines))
+    for folder, (trials, _) in zip(args.results, known):
+        print_seconds(folder, trials)
     if len(known) == 2:
         compare(known[0][0], known[1][0])
     if args.winners:
