@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """case_totals.py [--winners FOLDER] RESULTS...: totals over what judge_cases.py left in its --out folder.
 
-Prints a row for each folder of results: how many honest and wrong versions were judged, how many of them were refused or Faster, and
-seconds a case; then the least, median and most seconds of its baselines, of versions that are Faster, and of the others. With two
-folders, of two GPUs or two builds, also how many versions have the same verdict in both, and those that have not. --winners writes, for each case of the first folder, the trial of an honest version that passed every check to FOLDER, for
+Prints a row for each folder of results: how many honest and wrong versions were judged, how many of them were refused or
+Faster, and seconds a case; then the least, median and most seconds of its baselines, of versions that are Faster, and of the
+others. With two folders, of two GPUs or two builds, also how many versions have the same verdict in both, and those that have
+not. --winners writes, for each case of the first folder, the trial of an honest version that passed every check to FOLDER, for
 check_table.py: one that is Faster if there is one.
 """
 
