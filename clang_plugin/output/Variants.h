@@ -286,8 +286,9 @@ struct EmulateRequest {
   std::vector<std::string> flags; ///< nvcc's
   std::string directory;          ///< that relative paths of the flags and includes start from
   std::string output; ///< absolute path of the shared object; written whole or not at all
+  bool unoptimized = false; ///< so that what the source leaves undefined shows
 };
-KOPT_RECORD(EmulateRequest, slice, expression, flags, directory, output)
+KOPT_RECORD(EmulateRequest, slice, expression, flags, directory, output, unoptimized)
 
 struct EmulateReply {
   bool ok = false;

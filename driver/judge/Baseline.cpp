@@ -75,15 +75,11 @@ Status DeviceJudge::acceptRaces(std::size_t index, const std::string &what) {
                                    "another order: {}",
                                    subject().kernel.name, launch.name, ran.error().what),
                        "", placeOf(subject().kernel));
-    bool isSame = true;
-    for (std::size_t b = 0; isSame && first && b < launch.buffers.size(); ++b)
-      if (!launch.buffers[b].readOnly) {
-        KOPT_TRY(const auto mismatch,
-                 compareBuffers(launch.buffers[b], subject().workload.tolerance, first->buffers[b],
-                                ran->buffers[b]));
-        isSame = !mismatch;
-      }
-    if (!isSame)
+    KOPT_TRY(const auto mismatch,
+             firstMismatch(launch.buffers, subject().workload.tolerance,
+                           first ? first->buffers : std::vector<std::filesystem::path>(),
+                           ran->buffers));
+    if (mismatch)
       return makeError(
           ErrorCode::BaselineFailed,
           fmt::format("kernel '{}' races in launch '{}', and its results depend on the "
@@ -271,14 +267,10 @@ Status DeviceJudge::checkRepeatability(Trial &trial) {
       KOPT_TRY(const Expected second, expect(i, options_.seed, kOtherPoison, "second"));
       // Captured data have been read by now.
       context_.baselineSeconds[i] = std::min(context_.baselineSeconds[i], second.ownSeconds());
-      for (std::size_t b = 0; b < first.buffers.size(); ++b) {
-        if (buffers[b].readOnly)
-          continue; // the runner checks that it is unchanged
-        KOPT_TRY(const auto mismatch, compareBuffers(buffers[b], subject().workload.tolerance,
-                                                     first.buffers[b], second.buffers[b]));
-        if (mismatch)
-          return mismatch->describe(buffers[b]);
-      }
+      KOPT_TRY(auto mismatch,
+               firstMismatch(buffers, subject().workload.tolerance, first.buffers, second.buffers));
+      if (mismatch)
+        return std::move(*mismatch);
       context_.expected.resize(i);
       context_.expected.push_back(std::move(first));
       return std::string();

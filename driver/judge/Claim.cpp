@@ -123,8 +123,8 @@ std::string OpenObligation::inWords() const {
 
 std::vector<OpenObligation> openObligations(const Trial &trial) {
   static const std::set<std::string> kHazards = {
-      "atomic-removed", "barrier-removed", "fence-removed", "volatile",    "arch-conditional",
-      "short-index",    "narrow-index",    "short-product", "atomic-scope"};
+      "atomic-removed",   "barrier-removed", "fence-removed", "volatile",
+      "arch-conditional", "short-index",     "short-product", "atomic-scope"};
   std::vector<OpenObligation> open;
   const auto passed = [&](const std::string &check) { return trial.passed(check); };
   for (const Finding &finding : trial.findings)
@@ -155,7 +155,9 @@ std::optional<Failure> whyNoWin(const Trial &trial, const CheckSwitches &switche
 Assurance DeviceJudge::assuranceSoFar(const Trial &trial) const {
   std::vector<AssuranceGap> others = trial.assurance.gaps;
   others.insert(others.end(), gaps_.begin(), gaps_.end());
-  return assuranceOf(trial.checks, others);
+  Assurance assurance = assuranceOf(trial.checks, others);
+  assurance.counterexamples = trial.assurance.counterexamples;
+  return assurance;
 }
 
 /// Why a trial with verdict Faster is not a win. Under `standard`, what was not shown is a gap of

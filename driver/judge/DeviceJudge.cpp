@@ -30,6 +30,7 @@ constexpr double kShareOfTime = 0.2;
 /// The file names that modules record for the slice: emulated ones, and those of nvcc.
 constexpr const char *kEmulatedSlice = "slice.cu", *kLinesModule = "kopt-lines.cubin",
                      *kLinesSlice = "kopt-lines.cubin.cu";
+constexpr std::uint64_t kMostKept = std::uint64_t(1) << 30; ///< bytes of derived launches' results
 constexpr const char *kNoTime = "the time budget was nearly used up; --budget-seconds gives more";
 
 } // namespace
@@ -41,7 +42,8 @@ DeviceJudge::DeviceJudge(JudgeDevice device, Frontend &frontend, Toolchain &tool
       toolchain_(toolchain), options_(std::move(options)), secondsLeft_(std::move(secondsLeft)),
       context_(runner_, std::move(subject), options_.seed, options_.checks),
       emulation_(makeEmulation(emulated, frontend_, context_.subject(), options_)),
-      replays_(std::make_shared<DerivedReplays>(options_.mostDerived)),
+      replays_(
+          std::make_shared<DerivedReplays>(options_.mostDerived, kMostKept, options_.assurance)),
       checks_(makeChecks(
           options_.checks, {frontend_, toolchain_, emulation_.get(), options_.assurance},
           {CandidateBuilder::baselineRequest(context_.subject(), options_), options_.scratch},
@@ -158,18 +160,9 @@ Result<std::optional<Failure>> DeviceJudge::timedOutputsAgree(std::size_t index,
   const StageTimer timer(trial, "time/judge");
   const auto &expected =
       outcome.buffersA.empty() ? context_.expected[index].buffers : outcome.buffersA;
-  const auto mismatchWithin =
-      [&](const std::vector<Slack> &slack) -> Result<std::optional<std::string>> {
-    for (std::size_t b = 0; b < expected.size() && b < outcome.buffersB.size(); ++b) {
-      if (launch.buffers[b].readOnly || expected[b].empty() || outcome.buffersB[b].empty())
-        continue;
-      KOPT_TRY(const auto mismatch,
-               compareBuffers(launch.buffers[b], subject().workload.tolerance, expected[b],
-                              outcome.buffersB[b], b < slack.size() ? slack[b] : Slack{}));
-      if (mismatch)
-        return std::optional(mismatch->describe(launch.buffers[b]));
-    }
-    return std::nullopt;
+  const auto mismatchWithin = [&](const std::vector<Slack> &slack) {
+    return firstMismatch(launch.buffers, subject().workload.tolerance, expected, outcome.buffersB,
+                         slack);
   };
   KOPT_TRY(auto mismatch, mismatchWithin({}));
   if (mismatch) {

@@ -28,6 +28,7 @@ public:
   EmulatedJudge(EmulatedDevices devices, Frontend &frontend, Subject subject, JudgeOptions options)
       : devices_(std::move(devices)), frontend_(frontend), subject_(std::move(subject)),
         options_(std::move(options)) {
+    subject_.program = subject_.workload.launches;
     options_.scratch /= "emulated";
     options_.checks =
         *CheckSwitches::without({"reference", "coverage"}); // the GPU's judge runs them

@@ -172,7 +172,7 @@ private:
     for (Check *check : inOrder) {
       CheckRecord record;
       KOPT_TRY(const auto failure, check->check(context_, examination, record));
-      if (failure)
+      if (failure || !trial.assurance.counterexamples.empty())
         return true;
     }
     return false;

@@ -144,11 +144,22 @@ template <> struct EnumNames<AssurancePolicy> {
       {AssurancePolicy::Standard, "standard"}, {AssurancePolicy::Strict, "strict"}};
 };
 
+/// A launch that only the original is right on. What tells it from the workload's launches may
+/// become a condition that chooses between the two.
+struct Counterexample {
+  std::string launch;
+  std::map<std::string, std::int64_t> integers;    ///< scalar arguments by parameter
+  std::map<std::string, std::uint64_t> alignments; ///< of pointers, in bytes, at most 256
+  bool operator==(const Counterexample &) const = default;
+};
+KOPT_FIELDS(Counterexample, launch, integers, alignments)
+
 struct Assurance {
   AssuranceLevel level = AssuranceLevel::Partial;
   std::vector<AssuranceGap> gaps; ///< empty if the level is Full
+  std::vector<Counterexample> counterexamples{};
 };
-KOPT_FIELDS(Assurance, level, gaps)
+KOPT_FIELDS(Assurance, level, gaps, counterexamples)
 
 /// Full if checks ran, every check that applies passed, and `others` is empty. `others` are gaps of
 /// checks that passed, and of the workload.

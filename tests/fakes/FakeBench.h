@@ -152,10 +152,6 @@ public:
     const std::string text = modules_.at(module);
     ++runs;
     limit = options.limit;
-    if (options.repeating) {
-      ++wideRuns;
-      return has(text, "NARROW") ? failed(RunStatus::Fault, "illegal address") : RunOutcome();
-    }
     if (!breaksAt.empty() && has(text, breaksAt.c_str()))
       lost_ = "the GPU fell off the bus";
     KOPT_CHECK(check());
@@ -342,7 +338,7 @@ public:
   void prepareProfile() override { hasPreparedProfile = true; }
   std::string lost() const override { return lost_; }
 
-  int runs = 0, profiles = 0, wideRuns = 0;
+  int runs = 0, profiles = 0;
   int jumpsEvery = 0;                ///< so many runs: a result is a little else; 0: never
   std::optional<Duration> limit;     ///< of the last run
   std::vector<double> timingBudgets; ///< seconds of each call of time()

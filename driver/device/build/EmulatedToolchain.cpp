@@ -63,8 +63,12 @@ Result<BuildOutcome> EmulatedToolchain::build(const BuildRequest &request) {
   std::error_code ignored;
   fs::remove(module, ignored);
 
-  const EmulateRequest question{request.sliceText, request.expression, request.flags,
-                                request.directory, fs::absolute(module).string()};
+  const EmulateRequest question{request.sliceText,
+                                request.expression,
+                                request.flags,
+                                request.directory,
+                                fs::absolute(module).string(),
+                                request.unoptimized};
   ProcessSpec spec;
   spec.argv = {frontend_.string(), "emulate"};
   // Source text may contain bytes that are not UTF-8. They are replaced, and the diagnostics show

@@ -116,6 +116,8 @@ Result<ProcessResult> NvccToolchain::compile(const BuildRequest &request,
   const std::vector<std::string> flags = flagsForCubin(request.flags);
   spec.argv.insert(spec.argv.end(), flags.begin(), flags.end());
   spec.argv.push_back("-arch=" + cubinArch(request.flags, request.arch));
+  if (request.unoptimized)
+    spec.argv.push_back("-G");
   spec.argv.insert(spec.argv.end(), arguments.begin(), arguments.end());
   if (!request.directory.empty())
     spec.cwd = request.directory;

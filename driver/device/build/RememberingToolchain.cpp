@@ -18,9 +18,10 @@ public:
   std::string name() const override { return compiler_->name(); }
 
   Result<BuildOutcome> build(const BuildRequest &request) override {
-    const std::string key = hashFields(request.sliceText, request.expression, request.symbol,
-                                       request.arch, join(request.flags, "\n"), request.directory,
-                                       std::to_string(int(request.rounding)));
+    const std::string key =
+        hashFields(request.sliceText, request.expression, request.symbol, request.arch,
+                   join(request.flags, "\n"), request.directory,
+                   std::to_string(int(request.rounding)), std::to_string(int(request.unoptimized)));
     KOPT_TRY(const Made made, made_.get(key, [&]() -> Result<Made> {
       KOPT_TRY(BuildOutcome outcome, compiler_->build(request));
       return Made{std::move(outcome), request.output.string()};

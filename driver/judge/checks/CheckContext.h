@@ -27,6 +27,8 @@ struct Subject {
   /// The clauses that the workload was made from. For captured launches only the tolerance, fills,
   /// `arg` clauses and those requirements apply that all of them keep.
   std::optional<TuneDeclaration> declaration;
+  /// The program's launches, where the workload was derived from them; otherwise empty.
+  std::vector<Launch> program{};
 };
 
 /// A compiled kernel, the launches it asks for, and its module once it is loaded.

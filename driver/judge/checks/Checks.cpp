@@ -3,6 +3,7 @@
 
 #include "driver/judge/checks/CoverageCheck.h"
 #include "driver/judge/checks/DeclaredChecks.h"
+#include "driver/judge/checks/OtherwiseBuilt.h"
 #include "driver/judge/checks/RepeatChecks.h"
 #include "driver/judge/checks/SanitizerCheck.h"
 
@@ -17,6 +18,12 @@ std::vector<std::unique_ptr<Check>> makeChecks(const CheckSwitches &switches,
     if (switches.on(check->name()))
       checks.push_back(std::move(check));
   };
+  const auto otherwise = std::make_shared<OtherwiseBuilt>(services.toolchain, precise.build,
+                                                          precise.scratch / "unoptimized");
+  replays->setUndefined([otherwise](CheckContext &context, const Launch &launch,
+                                    const Expected &expected, const std::vector<Slack> &allowed) {
+    return otherwise->whyUndefined(context, launch, expected, allowed);
+  });
   add(makeOutputsCheck(replays));
   add(makeFreshCheck(replays));
   for (const Derivation kind :

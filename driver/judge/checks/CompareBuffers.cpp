@@ -525,4 +525,20 @@ Result<std::string> furthestOf(const Buffer &buffer, const std::filesystem::path
   return furthest;
 }
 
+Result<std::optional<std::string>> firstMismatch(const std::vector<Buffer> &buffers,
+                                                 const Tolerance &tolerance,
+                                                 const std::vector<std::filesystem::path> &expected,
+                                                 const std::vector<std::filesystem::path> &actual,
+                                                 const std::vector<Slack> &slack) {
+  for (std::size_t b = 0; b < std::min({buffers.size(), expected.size(), actual.size()}); ++b) {
+    if (buffers[b].readOnly || expected[b].empty() || actual[b].empty())
+      continue;
+    KOPT_TRY(const auto mismatch, compareBuffers(buffers[b], tolerance, expected[b], actual[b],
+                                                 b < slack.size() ? slack[b] : Slack{}));
+    if (mismatch)
+      return std::optional(mismatch->describe(buffers[b]));
+  }
+  return std::nullopt;
+}
+
 } // namespace kopt

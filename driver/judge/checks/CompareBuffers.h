@@ -61,6 +61,15 @@ Result<std::optional<Mismatch>> compareBuffers(const Buffer &buffer, const Toler
                                                const std::filesystem::path &actual,
                                                Slack slack = {});
 
+/// The first of a launch's buffers with wrong contents, in words, as compareBuffers() finds it;
+/// nothing if there is none. Leaves out read-only buffers, and those for which a path is missing or
+/// empty. `slack` has one entry for each buffer, or fewer.
+Result<std::optional<std::string>> firstMismatch(const std::vector<Buffer> &buffers,
+                                                 const Tolerance &tolerance,
+                                                 const std::vector<std::filesystem::path> &expected,
+                                                 const std::vector<std::filesystem::path> &actual,
+                                                 const std::vector<Slack> &slack = {});
+
 /// As compareBuffers(), for contents in memory, each of buffer.bytes bytes. Uses at most `threads`
 /// threads (0: as many as are worthwhile); the result does not depend on their number.
 std::optional<Mismatch> compareContents(const Buffer &buffer, const Tolerance &tolerance,

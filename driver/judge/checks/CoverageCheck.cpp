@@ -464,6 +464,10 @@ private:
       own->buffers[b].output = replay->derived.launch.buffers[b].output;
     KOPT_TRY(answer.failure, context.compare(seen.built, *own, replay->expected, options, name(),
                                              seen.trial, replay->slack));
+    if (answer.failure) {
+      KOPT_TRY(answer.failure, replays_->weigh(context, seen, replay->derived, replay->expected,
+                                               replay->slack, std::move(*answer.failure)));
+    }
     for (const CoveragePoint &mark : answer.missing)
       if (!answer.failure && mark.assumed &&
           std::ranges::find(left, mark.at, &CoveragePoint::at) == left.end())

@@ -26,6 +26,9 @@ namespace {
 /// twenty of them: together they take about 30 ms on a GPU, and about as long on the emulated
 /// device.
 constexpr std::uint64_t kMost = 16384;
+/// Threads and elements from which on a candidate runs on as many derived launches as there is time
+/// for: of a grid that no argument makes smaller, and of all captured launches.
+constexpr std::uint64_t kCostly = 64 * kMost;
 constexpr double kReplayInstructions = 5e7; ///< of one launch on the emulated device, about 0.2 s
 constexpr double kJump =
     16; ///< an element has jumped if it moves by more than this many times what the others do
@@ -47,6 +50,7 @@ constexpr double kCoarse =
 /// one; about 2e8 take a second.
 constexpr double kCandidateInstructions = 5e8;
 constexpr std::size_t kFewest = 4; ///< one for each kind
+constexpr std::size_t kOneUndefinedIn = 10;
 constexpr std::size_t kFewestInSearch = 1;
 constexpr int kMostTries = 3; ///< launches of a kind that are tried when the seconds are used up
 constexpr double kUntilFound = 3; ///< times the seconds for learning, until one is found
@@ -201,13 +205,19 @@ Status DerivedReplays::learn(CheckContext &context) {
             largestDifference(context.baseline().launches[i].buffers[b], file, file, &finite_));
   const Launch &heaviest = context.baseline().launches[context.heaviest()];
   isOfCaptured_ = isCaptured(heaviest);
+  const std::vector<Launch> &ofProgram = context.subject().program;
+  program_.emplace(sourceOf(context.subject()),
+                   ofProgram.empty() ? context.baseline().launches : ofProgram);
   if (isOfCaptured_ && !context.runner().device().modelled &&
       baseSeconds(context) > GpuSeconds::kLightRun)
     KOPT_CHECK(findLightBase(context));
   DerivedLaunches derived = deriveLaunches(sourceOf(context.subject()), base(context),
                                            isOfCaptured_ ? kSmallProblem : kMost);
   missing_ = std::move(derived.missing);
-  if (isOfCaptured_) {
+  isCostly_ = isOfCaptured_ || std::ranges::any_of(derived.launches, [](const DerivedLaunch &one) {
+                return !one.large && costOf(one.launch) > kCostly;
+              });
+  if (isCostly_) {
     if (treatsNonFinite(context.subject().sliceText)) // most telling there
       std::ranges::stable_partition(derived.launches, &DerivedLaunch::nonFinite);
     if (!context.runner().device().modelled) // it runs none of these
@@ -220,7 +230,7 @@ Status DerivedReplays::learn(CheckContext &context) {
                   std::make_move_iterator(derived.launches.end()));
   KOPT_CHECK(learnLaunches(context, std::min(most_, inSearch_), GpuSeconds::kLearnForSearch));
   // Launches that took long to learn also take long for each candidate.
-  if (isOfCaptured_)
+  if (isCostly_)
     inSearch_ = std::max(kFewestInSearch, taken_) + (light_ ? 1 : 0);
   return {};
 }
@@ -256,7 +266,7 @@ Status DerivedReplays::learnLaunches(CheckContext &context, std::size_t most, do
     const bool mayStop = taken_ > 0 || !hangs_.empty();
     const double limit = mayStop ? seconds : kUntilFound * seconds;
     const bool isLate = !isModelled && (mayStop || !learnedAll_) && time.seconds() > limit;
-    if (isOfCaptured_ && (isPart ? !learnedAll_ : taken_ >= most || (isLate && !learnedAll_))) {
+    if (isCostly_ && (isPart ? !learnedAll_ : taken_ >= most || (isLate && !learnedAll_))) {
       left.push_back(std::move(launch));
       continue;
     }
@@ -264,7 +274,7 @@ Status DerivedReplays::learnLaunches(CheckContext &context, std::size_t most, do
     NotDerived unfit{launch.kind, launch.title, std::move(tooMuch), launch.asLaunched};
     if (launch.unbounded && !isModelled)
       unfit.why = "it may be an index, and a GPU does not report accesses outside a buffer";
-    if (isOfCaptured_ && !isModelled && !isPart && !launch.isSmall &&
+    if (isCostly_ && !isModelled && !isPart && !launch.isSmall &&
         (kinds_.contains(launch.kind) || tries_[launch.kind] >= kMostTries || !hangs_.empty()) &&
         isLate)
       unfit.why = fmt::format("the original takes too long to be tried on more than {}", taken_);
@@ -387,6 +397,8 @@ DerivedReplays::prepare(CheckContext &context, DerivedLaunch derived, std::uint6
                                           end.status == RunStatus::TimedOut}));
   };
   Launch &launch = derived.launch;
+  if (program_ && !derived.isPart)
+    derived.beyond = program_->whyNot(launch);
   const auto run = [&](std::uint64_t poison, std::uint32_t jitter, const std::string &name,
                        const ResultsDigest &known = {}) {
     RunOptions options = derivedOptions(context, launch, seed, poison, name);
@@ -516,20 +528,47 @@ DerivedReplays::prepare(CheckContext &context, DerivedLaunch derived, std::uint6
     if (!other)
       return unfit("the original does not run on it with its threads in another order: " +
                    other.error().what);
-    for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
-      if (launch.buffers[b].readOnly)
-        continue;
-      KOPT_TRY(const auto mismatch,
-               compareBuffers(launch.buffers[b], tolerance, expected->buffers[b], other->buffers[b],
-                              replay.slack[b]));
-      if (mismatch)
-        return unfit("on it, the original's result depends on the order of its threads: " +
-                     mismatch->describe(launch.buffers[b]));
-    }
+    KOPT_TRY(const auto mismatch, firstMismatch(launch.buffers, tolerance, expected->buffers,
+                                                other->buffers, replay.slack));
+    if (mismatch)
+      return unfit("on it, the original's result depends on the order of its threads: " +
+                   *mismatch);
   }
   replay.expected = std::move(*expected);
   replay.derived = std::move(derived);
   return Answer(std::move(replay));
+}
+
+Result<std::optional<Failure>>
+DerivedReplays::weigh(CheckContext &context, Examination &seen, const DerivedLaunch &derived,
+                      const Expected &expected, const std::vector<Slack> &slack, Failure failure) {
+  using Answer = std::optional<Failure>;
+  Assurance &assurance = seen.trial.assurance;
+  const auto gap = [&](const std::string &why) {
+    addGap(assurance, {failure.check, fmt::format("{}; there {}", why, failure.reason)});
+    return Answer();
+  };
+  const bool isStrict = policy_ == AssurancePolicy::Strict;
+  if (derived.isExtreme && failure.check == toString(derived.kind) &&
+      failure.verdict == Verdict::WrongResult && !isStrict)
+    return gap("contents are tried that are far from the declared or captured ones");
+  const bool isBeyond = !derived.beyond.empty() && !isStrict;
+  if (!isBeyond && whyUndefined_ &&
+      undefined_.size() < std::max<std::size_t>(1, replays_.size() / kOneUndefinedIn)) {
+    KOPT_TRY(const auto wider, widened(context, derived.launch, expected, slack));
+    KOPT_TRY(std::string why,
+             whyUndefined_(context, derived.launch, expected, wider ? *wider : slack));
+    if (!why.empty()) {
+      undefined_.insert(derived.launch.name);
+      missing_.push_back({derived.kind, derived.title, std::move(why)});
+      return Answer();
+    }
+  }
+  if (const Counterexample example =
+          counterexampleOf(context.subject().specialization, derived.launch);
+      std::ranges::find(assurance.counterexamples, example) == assurance.counterexamples.end())
+    assurance.counterexamples.push_back(example);
+  return isBeyond ? gap(derived.beyond) : Answer(std::move(failure));
 }
 
 Result<std::optional<std::vector<Slack>>> DerivedReplays::widened(CheckContext &context,
@@ -572,7 +611,8 @@ std::vector<const DerivedLaunch *> DerivedReplays::smallOnes() const {
   std::vector<const DerivedLaunch *> ones, parts;
   for (const Replay &replay : replays_) {
     const DerivedLaunch &derived = replay.derived;
-    if (derived.kind != Derivation::Sizes && derived.kind != Derivation::Contents)
+    if ((derived.kind != Derivation::Sizes && derived.kind != Derivation::Contents) ||
+        !derived.beyond.empty() || isUndefined(derived))
       continue;
     if (derived.isPart)
       parts.push_back(&derived);

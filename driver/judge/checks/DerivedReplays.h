@@ -4,7 +4,7 @@
 #pragma once
 
 #include "driver/judge/checks/Check.h"
-#include "driver/workload/derived/DerivedLaunches.h"
+#include "driver/workload/derived/ProgramLaunches.h"
 
 #include <deque>
 #include <functional>
@@ -44,10 +44,12 @@ public:
   };
 
   /// `most`: how many launches are derived from a captured one; `mostKept`: bytes of their results
-  /// that are kept on a GPU.
+  /// that are kept on a GPU. `policy` decides what a failure on a launch is worth that the program
+  /// does not make.
   explicit DerivedReplays(std::size_t most = std::numeric_limits<std::size_t>::max(),
-                          std::uint64_t mostKept = std::uint64_t(1) << 30)
-      : most_(most), mostKept_(mostKept) {}
+                          std::uint64_t mostKept = std::uint64_t(1) << 30,
+                          AssurancePolicy policy = AssurancePolicy::Standard)
+      : most_(most), mostKept_(mostKept), policy_(policy) {}
 
   /// Learns the launches that candidates of a search run on. Later calls do nothing; the same holds
   /// for learnAll().
@@ -93,6 +95,25 @@ public:
                                                          const Launch &launch,
                                                          const Expected &expected,
                                                          const std::vector<Slack> &slack) const;
+  /// Why the original's result on a launch means nothing; empty if it does mean something, or if
+  /// that is not known. Arguments: as OtherwiseBuilt::whyUndefined().
+  using Undefined =
+      std::function<Result<std::string>(CheckContext &context, const Launch &launch,
+                                        const Expected &expected, const std::vector<Slack> &)>;
+  void setUndefined(Undefined whyUndefined) { whyUndefined_ = std::move(whyUndefined); }
+
+  /// What is left of a candidate's failure on a derived launch: nothing, if the original is not
+  /// defined there (of one launch in ten, at most; missing() then lists it), or if under the policy
+  /// `standard` a launch that the program does not make, or contents far from all that are known,
+  /// are no reason to refuse it. The trial's assurance then has a gap that says so. What tells the
+  /// launch from the program's is noted in the trial.
+  Result<std::optional<Failure>> weigh(CheckContext &context, Examination &seen,
+                                       const DerivedLaunch &derived, const Expected &expected,
+                                       const std::vector<Slack> &slack, Failure failure);
+  bool isUndefined(const DerivedLaunch &derived) const {
+    return undefined_.contains(derived.launch.name);
+  }
+
   /// A small launch on ordinary contents; null if there is none.
   const Launch *small() const;
   /// Small launches, the most suitable first, parts of a captured launch's grid last. For checks
@@ -114,9 +135,10 @@ private:
   std::size_t mostReplays(const CheckContext &context, double seconds, std::size_t fewest) const;
   void noteMissing(Trial &trial) const;
 
-  bool learned_ = false, learnedAll_ = false, isOfCaptured_ = false;
+  bool learned_ = false, learnedAll_ = false, isOfCaptured_ = false, isCostly_ = false;
   const std::size_t most_;
   const std::uint64_t mostKept_;
+  const AssurancePolicy policy_;
   std::uint64_t keptBytes_ = 0;
   std::size_t inSearch_ = std::numeric_limits<std::size_t>::max();
   bool finite_ = true;                ///< the declared launches give only finite numbers
@@ -128,6 +150,9 @@ private:
   std::deque<Replay> replays_;
   std::optional<std::size_t> light_; ///< index of base() in replays_; nothing: the heaviest launch
   OwnErrors ownErrors_;              ///< null: the errors are not known
+  Undefined whyUndefined_;           ///< null: it is not known
+  std::set<std::string> undefined_;  ///< names of launches on which the original is not defined
+  std::optional<ProgramLaunches> program_; ///< once launches are learned
   std::vector<NotDerived> missing_;
 };
 
@@ -142,7 +167,7 @@ inline DerivationSource sourceOf(const Subject &subject) {
 /// number of instructions on the emulated device decides.
 Result<std::string> whyTooMuch(CheckContext &context, const Launch &launch);
 
-/// Under `Strict` other results on extreme contents are wrong; otherwise they are a gap.
+/// `assurance` is for larger problems, as checkOwnLaunchSizes() has it.
 std::unique_ptr<Check> makeReplayCheck(Derivation kind, std::shared_ptr<DerivedReplays> replays,
                                        AssurancePolicy assurance);
 

@@ -106,7 +106,7 @@ private:
     std::vector<DerivedLaunch> launches;
     const Launch &base = replays_->base(context);
     if (isCaptured(base) && base.threads() <= DerivedReplays::kSmallThreads)
-      addPieces({Derivation::Sizes, "", base}, launches);
+      addPieces({{}, Derivation::Sizes, "", base}, launches);
     std::size_t asTheyAre = 0, parts = 0;
     for (const DerivedLaunch *one : replays_->smallOnes()) {
       if (&one->launch == &base || (one->isPart ? ++parts > 1 : ++asTheyAre > kMostWhole))

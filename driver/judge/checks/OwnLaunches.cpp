@@ -83,8 +83,7 @@ Result<std::optional<Failure>> compareWidening(CheckContext &context, Examinatio
   return context.compare(seen.built, own, expected, options, name, seen.trial, *wider);
 }
 
-Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context,
-                                                   const DerivedReplays &replays,
+Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context, DerivedReplays &replays,
                                                    AssurancePolicy assurance, Examination &seen,
                                                    CheckRecord &record) {
   const bool isModelled = context.runner().device().modelled;
@@ -129,8 +128,11 @@ Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context,
                                            "sizes", seen.trial, replay->slack));
     if (failure) {
       failure->reason += "; " + turn.what;
-      return failure;
+      KOPT_TRY(failure, replays.weigh(context, seen, replay->derived, replay->expected,
+                                      replay->slack, std::move(*failure)));
     }
+    if (failure)
+      return failure;
     tried.push_back(title);
   }
   for (const std::string &title : tried)

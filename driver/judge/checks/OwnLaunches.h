@@ -35,8 +35,7 @@ Result<std::optional<Failure>> compareWidening(CheckContext &context, Examinatio
 /// there. A launch that is too large to run is a gap of the assurance; so is one that is refused,
 /// as a program notices that, unless `assurance` is strict. On a GPU only winners run on these
 /// launches.
-Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context,
-                                                   const DerivedReplays &replays,
+Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context, DerivedReplays &replays,
                                                    AssurancePolicy assurance, Examination &seen,
                                                    CheckRecord &record);
 

@@ -417,7 +417,7 @@ private:
     const Launch &heaviest = context.baseline().launches[context.heaviest()];
     const bool isOfCaptured = isCaptured(heaviest);
     if (isOfCaptured && !replays_->isLight())
-      launches.push_back({Derivation::Sizes, "as captured", heaviest});
+      launches.push_back({{}, Derivation::Sizes, "as captured", heaviest});
     for (const DerivedReplays::Replay &replay : replays_->replays()) {
       if (replay.derived.large || replay.derived.isPart)
         continue; // in double precision it would take as long as all the others

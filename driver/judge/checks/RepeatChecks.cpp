@@ -196,17 +196,12 @@ public:
         why_ = "the original itself fails with its threads in another order: " + other.error().what;
         return {};
       }
-      for (std::size_t b = 0; b < launch_->buffers.size(); ++b) {
-        const Buffer &buffer = launch_->buffers[b];
-        if (buffer.readOnly)
-          continue;
-        KOPT_TRY(const auto mismatch, compareBuffers(buffer, context.subject().workload.tolerance,
-                                                     expected_.buffers[b], other->buffers[b]));
-        if (mismatch) {
-          why_ = "the original's result depends on the order of its threads: " +
-                 mismatch->describe(buffer);
-          return {};
-        }
+      KOPT_TRY(const auto mismatch,
+               firstMismatch(launch_->buffers, context.subject().workload.tolerance,
+                             expected_.buffers, other->buffers));
+      if (mismatch) {
+        why_ = "the original's result depends on the order of its threads: " + *mismatch;
+        return {};
       }
     }
     for (const DerivedReplays::Replay &replay : replays_->replays())
@@ -276,17 +271,10 @@ private:
     KOPT_TRY(const auto other, context.tryExpect(replay.derived.launch, reversed(context, replay)));
     if (!other)
       return false;
-    for (std::size_t b = 0; b < replay.derived.launch.buffers.size(); ++b) {
-      const Buffer &buffer = replay.derived.launch.buffers[b];
-      if (buffer.readOnly)
-        continue;
-      KOPT_TRY(const auto mismatch,
-               compareBuffers(buffer, context.subject().workload.tolerance,
-                              replay.expected.buffers[b], other->buffers[b], replay.slack[b]));
-      if (mismatch)
-        return false;
-    }
-    return true;
+    KOPT_TRY(const auto mismatch,
+             firstMismatch(replay.derived.launch.buffers, context.subject().workload.tolerance,
+                           replay.expected.buffers, other->buffers, replay.slack));
+    return !mismatch;
   }
 
   std::shared_ptr<DerivedReplays> replays_;

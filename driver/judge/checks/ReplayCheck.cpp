@@ -3,7 +3,6 @@
 #include "driver/judge/checks/DerivedOptions.h"
 #include "driver/judge/checks/DerivedReplays.h"
 #include "driver/judge/checks/OwnLaunches.h"
-#include "driver/judge/checks/WideIndexCheck.h"
 #include "driver/support/Hash.h"
 #include "driver/support/Text.h"
 
@@ -87,7 +86,7 @@ private:
     std::size_t left = 0;
     for (std::size_t i = 0; i < replays_->replays().size(); ++i) {
       const DerivedReplays::Replay &replay = replays_->replays()[i];
-      if (replay.derived.kind != kind_ ||
+      if (replay.derived.kind != kind_ || replays_->isUndefined(replay.derived) ||
           (replay.derived.isPart && !context.runner().device().modelled))
         continue;
       if (seen.depth == Depth::Search && i >= replays_->inSearch()) {
@@ -96,8 +95,13 @@ private:
       }
       const auto launch = applyToDerived(context, seen.candidate, replay.derived.launch);
       if (!launch) {
-        if (auto failure = failureToLaunch(context, seen.candidate, replay.derived.launch, name()))
-          return failure;
+        if (auto failure =
+                failureToLaunch(context, seen.candidate, replay.derived.launch, name())) {
+          KOPT_TRY(auto weighed, replays_->weigh(context, seen, replay.derived, replay.expected,
+                                                 replay.slack, std::move(*failure)));
+          if (weighed)
+            return weighed;
+        }
         refused.push_back({kind_, replay.derived.title, launch.error().what});
         continue;
       }
@@ -108,23 +112,12 @@ private:
       }
       KOPT_TRY(const Expected expected, replays_->expectedOf(context, replay));
       KOPT_TRY(auto failure,
-               compare(context, seen, replay.derived.launch, *launch, expected, replay.slack));
-      if (replay.derived.isPart) {
-        if (failure && failure->check == "races")
-          return failure;
+               compare(context, seen, replay.derived, *launch, expected, replay.slack));
+      if (replay.derived.isPart && !(failure && failure->check == "races"))
         continue;
-      }
-      if (failure && replay.derived.isExtreme && failure->check == name() &&
-          failure->verdict == Verdict::WrongResult && assurance_ != AssurancePolicy::Strict) {
-        addGap(seen.trial.assurance,
-               {name(), fmt::format("far from the declared or captured numbers, its results differ "
-                                    "from the original's: {}",
-                                    failure->reason)});
-        continue;
-      }
-      ran.push_back(&replay);
       if (failure)
         return failure;
+      ran.push_back(&replay);
     }
     std::vector<const NotDerived *> missing;
     for (const NotDerived &item : replays_->missing())
@@ -152,20 +145,23 @@ private:
       record.detail += "; not run: " + inWords(missing);
     if (kind_ != Derivation::Sizes || !isAll)
       return std::nullopt;
-    KOPT_TRY(auto failure, checkOwnLaunchSizes(context, *replays_, assurance_, seen, record));
-    return failure || seen.depth == Depth::Search ? std::move(failure)
-                                                  : wideIndices_.ask(context, seen, record);
+    return checkOwnLaunchSizes(context, *replays_, assurance_, seen, record);
   }
 
   /// Compares the candidate's launch with the original's results.
   Result<std::optional<Failure>> compare(CheckContext &context, Examination &seen,
-                                         const Launch &original, const Launch &own,
+                                         const DerivedLaunch &derived, const Launch &own,
                                          const Expected &expected,
                                          const std::vector<Slack> &slack) const {
-    return compareWidening(
-        context, seen, own, expected,
-        derivedOptions(context, own, expected.inputSeed, kOtherPoison, "derived"), name(), slack,
-        [&] { return replays_->widened(context, original, expected, slack); });
+    KOPT_TRY(auto failure,
+             compareWidening(
+                 context, seen, own, expected,
+                 derivedOptions(context, own, expected.inputSeed, kOtherPoison, "derived"), name(),
+                 slack,
+                 [&] { return replays_->widened(context, derived.launch, expected, slack); }));
+    return failure && !derived.isPart
+               ? replays_->weigh(context, seen, derived, expected, slack, std::move(*failure))
+               : std::move(failure);
   }
 
   /// Runs a launch that is chosen, and its inputs drawn, after the candidate was frozen. For sizes
@@ -195,7 +191,7 @@ private:
         if (!drawn)
           continue; // the original does not run on this draw
         KOPT_TRY(auto failure,
-                 compare(context, seen, original, *launch, drawn->expected, drawn->slack));
+                 compare(context, seen, drawn->derived, *launch, drawn->expected, drawn->slack));
         if (failure)
           return failure;
         continue; // which elements jump is known for those inputs only
@@ -211,7 +207,7 @@ private:
       std::vector<Slack> slack = replay.slack;
       for (Slack &allowed : slack)
         allowed.absolute *= 2; // the slack was measured on other inputs of the same kind
-      KOPT_TRY(auto failure, compare(context, seen, original, *launch, *expected, slack));
+      KOPT_TRY(auto failure, compare(context, seen, replay.derived, *launch, *expected, slack));
       if (failure)
         return failure;
     }
@@ -236,13 +232,12 @@ private:
     }
     addStages(seen.trial, "verify", replay->expected.seconds, replay->expected.stages);
     KOPT_TRY(const Launch launch, applyToDerived(context, seen.candidate, replay->derived.launch));
-    return compare(context, seen, replay->derived.launch, launch, replay->expected, replay->slack);
+    return compare(context, seen, replay->derived, launch, replay->expected, replay->slack);
   }
 
   Derivation kind_;
   std::shared_ptr<DerivedReplays> replays_;
   AssurancePolicy assurance_;
-  WideIndexCheck wideIndices_; ///< for sizes
 };
 
 } // namespace

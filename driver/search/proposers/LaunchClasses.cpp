@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/proposers/LaunchClasses.h"
 
+#include "driver/workload/ScalarArguments.h"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -49,22 +51,6 @@ int guardsOf(const Candidate &candidate, const std::vector<Trial> &trials) {
         break;
       }
   return most + (candidate.technique == kClassTechnique);
-}
-
-/// The value of an integer from its bytes; nothing if it is no integer or does not fit.
-std::optional<std::int64_t> integerOf(const std::string &scalar, const std::string &bytes) {
-  const bool isSigned = scalar.starts_with('i');
-  if ((!isSigned && !scalar.starts_with('u')) || bytes.empty() || bytes.size() > 8 ||
-      scalar.substr(1) != std::to_string(bytes.size() * 8))
-    return std::nullopt;
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < bytes.size(); ++i)
-    value |= std::uint64_t(static_cast<unsigned char>(bytes[i])) << (8 * i);
-  if (isSigned && bytes.size() < 8 && (value >> (bytes.size() * 8 - 1)) != 0)
-    value |= ~std::uint64_t(0) << (8 * bytes.size());
-  if (!isSigned && value > std::uint64_t(std::numeric_limits<std::int64_t>::max()))
-    return std::nullopt;
-  return std::int64_t(value);
 }
 
 /// The least and the greatest value of the launches that win, or of the others.
@@ -180,7 +166,8 @@ std::vector<LaunchMeasure> measuresOf(const Specialization &specialization,
     for (const Launch &launch : workload.launches)
       if (const auto *argument =
               i < launch.arguments.size() ? std::get_if<ValueArg>(&launch.arguments[i]) : nullptr)
-        if (const auto value = integerOf(param.scalar, argument->bytes))
+        if (const auto value = integerOf(param.scalar, argument->bytes);
+            value && param.scalar != "bool")
           measure.values.push_back(*value);
     if (measure.values.size() == workload.launches.size())
       measures.push_back(std::move(measure));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds pointers into the same memory at a launch site: of kernels that work in place, or on parts
-// of one allocation.
+// of one allocation. Also makes such launches for kernels that this program does not use so.
 #pragma once
 
-#include "driver/model/Workload.h"
+#include "driver/workload/derived/DerivedLaunches.h"
 
 #include <string>
 #include <tuple>
@@ -26,5 +26,12 @@ struct SharedMemory {
 /// are unknown.
 SharedMemory shareMemory(const Specialization &specialization, const LaunchSite &site,
                          const Launch &base, const Launch &declared);
+
+/// `launch` with its first input that could be an output, too, as that output: both are of the same
+/// type and size, neither promises with `__restrict__` to be apart, no other argument points to
+/// them, and the kernel does not read what the output held or both are captured. Nothing if there
+/// is no such pair. Of kind Alignment, with inPlace set.
+std::optional<DerivedLaunch> usedInPlace(const Specialization &specialization,
+                                         const Launch &launch);
 
 } // namespace kopt

@@ -6,9 +6,8 @@
 #include "driver/workload/derived/CapturedContents.h"
 #include "driver/workload/derived/CapturedNumbers.h"
 #include "driver/workload/derived/DerivedContents.h"
-#include "driver/workload/derived/InPlaceUse.h"
+#include "driver/workload/derived/Deriver.h"
 #include "driver/workload/derived/LaunchFamily.h"
-#include "driver/workload/derived/OtherScalars.h"
 #include "runtime/runner/StructType.h"
 
 #include <algorithm>
@@ -35,10 +34,10 @@ template <class Change> Values each(const Values &values, Change change) {
   return changed;
 }
 
-class CapturedDeriver {
+class CapturedDeriver : DeriverBase {
 public:
   CapturedDeriver(const DerivationSource &source, const Launch &launch, std::uint64_t most)
-      : source_(source), launch_(launch), numbers_(source, launch), most_(most) {}
+      : DeriverBase(source, launch), numbers_(source, launch), most_(most) {}
 
   DerivedLaunches run() {
     learnContents();
@@ -46,25 +45,11 @@ public:
     addScalars();
     addContents();
     addAlignment();
-    addPart();
+    addPart(launch_, std::max<std::uint64_t>(2, kPartThreads / launch_.block.count()));
     return std::move(out_);
   }
 
 private:
-  DerivedLaunch *add(Derivation kind, std::string title, Launch launch) {
-    if (const auto broken = brokenRequirement(source_, launch, launch.bindings)) {
-      out_.missing.push_back(
-          {kind, std::move(title), fmt::format("'require {}' does not hold there", *broken)});
-      return nullptr;
-    }
-    launch.name = fmt::format("{} ({})", launch_.name, title);
-    return &out_.launches.emplace_back(DerivedLaunch{kind, std::move(title), std::move(launch)});
-  }
-
-  void miss(Derivation kind, std::string why) {
-    out_.missing.push_back({kind, toString(kind), std::move(why)});
-  }
-
   DerivedLaunch *addNumbers(Derivation kind, const Values &wanted) {
     const Values changed = numbers_.related(wanted), values = numbers_.allowed(changed);
     if (!numbers_.areOther(values) &&
@@ -75,9 +60,10 @@ private:
     auto made = numbers_.larger(values); // n - m + 1 elements are more for a smaller m
     if (!made)
       made = numbers_.with(values);
-    if (made->block.count() > 0)
+    if (made->threads() > 0)
       return add(kind, describe(values), std::move(*made));
-    out_.missing.push_back({kind, describe(values), "its block would have no threads"});
+    out_.missing.push_back(
+        {kind, describe(values), "the program cannot launch it: it has no threads"});
     return nullptr;
   }
 
@@ -268,11 +254,7 @@ private:
     DerivedLaunch *added = add(Derivation::Contents, "contents: " + title, std::move(made));
     if (!added || !flags)
       return;
-    added->nonFinite = flags->nonFinite;
-    added->maybeConditional = flags->maybeConditional;
-    added->cancelling = flags->cancelling;
-    added->isCoarse = flags->isCoarse;
-    added->isExtreme = flags->isExtreme;
+    static_cast<ContentTraits &>(*added) = flags->traits;
   }
 
   /// True if the buffer holds captured structs with floating-point numbers, and no `fill` clause
@@ -378,7 +360,7 @@ private:
   /// Adds one of the kinds of contents for declared inputs, using the summary of each buffer as its
   /// range. Integers may be indices, so sorted and permuted ones are changed only for some kinds.
   void addOther(const OtherContents &wanted) {
-    if (wanted.unbounded)
+    if (wanted.traits.unbounded)
       return;
     addContents(
         wanted.name,
@@ -390,7 +372,8 @@ private:
             described.fill = {known.isAllZero() ? FillKind::Zero : FillKind::Constant, known.low,
                               known.low};
           const bool isFloat = isFloating(buffer.scalar);
-          if (!isFloat && (known.isSorted || known.isPermutation) && !wanted.maybeConditional)
+          if (!isFloat && (known.isSorted || known.isPermutation) &&
+              !wanted.traits.maybeConditional)
             return std::nullopt;
           return (isFloat ? wanted.floating : wanted.integer)(described);
         },
@@ -438,8 +421,7 @@ private:
     return bytes;
   }
 
-  Launch shifted(const std::vector<std::uint64_t> &by) const {
-    Launch made = launch_;
+  static Launch shifted(Launch made, const std::vector<std::uint64_t> &by) {
     for (Argument &argument : made.arguments)
       if (auto *pointer = std::get_if<BufferArg>(&argument))
         pointer->offset += by[pointer->buffer];
@@ -459,48 +441,17 @@ private:
     std::vector<std::uint64_t> further = elements;
     for (std::uint64_t &bytes : further)
       bytes = bytes == 0 ? 0 : (255 / bytes + 1) * bytes;
-    add(Derivation::Alignment, "pointers 256 bytes further", shifted(further));
-    add(Derivation::Alignment, "pointers one element further", shifted(elements));
-    const auto several = std::ranges::count_if(elements, [](std::uint64_t of) { return of != 0; });
-    for (std::size_t b = 0, shown = 0; several > 1 && b < elements.size(); ++b) {
-      if (elements[b] == 0 || ++shown > kMostAlone)
-        continue;
-      std::vector<std::uint64_t> alone(elements.size(), 0);
-      alone[b] = elements[b];
-      add(Derivation::Alignment,
-          fmt::format("'{}' alone one element further", launch_.buffers[b].name), shifted(alone));
-    }
-    addInPlace();
+    add(Derivation::Alignment, "pointers 256 bytes further", shifted(launch_, further));
+    addElementsFurther(launch_, elements, shifted, launch_);
+    addInPlace(launch_);
   }
 
-  void addInPlace() {
-    if (auto made = usedInPlace(source_.specialization, launch_))
-      if (DerivedLaunch *added = add(made->kind, made->title, std::move(made->launch)))
-        added->inPlace = std::move(made->inPlace);
-  }
-
-  /// Adds a launch of only the first blocks of the grid, as a rectangle.
-  void addPart() {
-    const std::uint64_t blocks = std::max<std::uint64_t>(
-        2, kPartThreads / std::max<std::uint64_t>(1, launch_.block.count()));
-    auto made = withFirstBlocks(launch_, blocks);
-    if (!made)
-      return;
-    const std::string title = fmt::format("the first {} of {} blocks of the grid",
-                                          made->grid.count(), launch_.grid.count());
-    if (DerivedLaunch *added = add(Derivation::Sizes, title, std::move(*made)))
-      added->isPart = true;
-  }
-
-  const DerivationSource &source_;
-  const Launch &launch_;
   const CapturedNumbers numbers_;
   std::uint64_t most_;
   std::vector<std::optional<ContentsSummary>> known_; ///< for each buffer; nothing: it stays
   std::vector<std::string> unknown_;                  ///< why nothing is known of some
   std::set<Values> tried_;
   std::set<std::vector<std::tuple<FillKind, double, double>>> contents_; ///< of added launches
-  DerivedLaunches out_;
 };
 
 } // namespace
@@ -528,10 +479,10 @@ std::optional<DerivedLaunch> drawCapturedSizes(const DerivationSource &source, c
     return value - std::int64_t(mixed(seed, std::uint64_t(value)) % std::uint64_t(value / 4 + 1));
   }));
   Launch made = numbers.with(drawn);
-  if (made.block.count() == 0)
+  if (made.threads() == 0)
     return std::nullopt;
   made.name = fmt::format("{} ({})", launch.name, describe(drawn));
-  return DerivedLaunch{Derivation::Sizes, describe(drawn), std::move(made)};
+  return DerivedLaunch{{}, Derivation::Sizes, describe(drawn), std::move(made)};
 }
 
 std::optional<Launch> withCapturedInteger(const DerivationSource &source, const Launch &launch,
@@ -544,7 +495,7 @@ std::optional<Launch> withCapturedInteger(const DerivationSource &source, const 
       (numbers.sizes().contains(name) && !numbers.unknownInBlock().empty()))
     return std::nullopt;
   Launch made = numbers.with(changed);
-  return made.block.count() > 0 ? std::optional(std::move(made)) : std::nullopt;
+  return made.threads() > 0 ? std::optional(std::move(made)) : std::nullopt;
 }
 
 namespace {

@@ -2,6 +2,7 @@
 #include "driver/workload/derived/CapturedNumbers.h"
 
 #include "driver/source/Expression.h"
+#include "driver/workload/ScalarArguments.h"
 #include "driver/workload/derived/CapturedContents.h"
 #include "driver/workload/derived/LaunchFamily.h"
 #include "driver/workload/derived/OtherScalars.h"
@@ -31,11 +32,7 @@ constexpr std::int64_t kLargestFactor = std::int64_t(1) << 31; ///< products of 
 } // namespace
 
 CapturedNumbers::CapturedNumbers(const DerivationSource &source, const Launch &launch)
-    : source_(source), launch_(launch) {
-  const std::vector<KernelParam> &params = source.specialization.params;
-  for (std::size_t i = 0; i < launch.arguments.size() && i < params.size(); ++i)
-    if (const auto value = integerAt(i))
-      all_[params[i].name] = *value;
+    : source_(source), launch_(launch), all_(integersOf(source.specialization, launch)) {
   for (const auto &[name, value] : all_) {
     if (isGeometry(name, value))
       continue;
@@ -107,8 +104,7 @@ Launch CapturedNumbers::with(const Values &changed) const {
     made.sharedBytes = geometry->sharedBytes;
     return made;
   }
-  made.geometry.grid = {std::to_string(launch_.grid.x), std::to_string(launch_.grid.y),
-                        std::to_string(launch_.grid.z)};
+  made.grid = {0, 0, 0};
   return made;
 }
 
@@ -227,23 +223,6 @@ Values CapturedNumbers::allowed(const Values &values) const {
                      .moved(related(values), all_, launch_.bindings));
 }
 
-std::optional<std::int64_t> CapturedNumbers::integerAt(std::size_t argument) const {
-  const KernelParam &param = source_.specialization.params[argument];
-  const auto *value = std::get_if<ValueArg>(&launch_.arguments[argument]);
-  const bool isInteger =
-      param.scalar == "bool" || param.scalar.starts_with("i") || param.scalar.starts_with("u");
-  if (!value || param.kind != ParamKind::Scalar || param.components != 1 || !isInteger ||
-      !value->pointers.empty() || value->bytes.empty() || value->bytes.size() > 8)
-    return std::nullopt;
-  std::int64_t number = 0;
-  std::memcpy(&number, value->bytes.data(), value->bytes.size());
-  if (param.scalar.starts_with("i") && value->bytes.size() < 8) { // extend the sign
-    const int bits = int(8 * (8 - value->bytes.size()));
-    number = std::int64_t(std::uint64_t(number) << bits) >> bits;
-  }
-  return number;
-}
-
 bool CapturedNumbers::isAtSite() const {
   return launch_.site < source_.kernel.launches.size() &&
          launch_.geometry.grid == source_.kernel.launches[launch_.site].grid &&
@@ -251,10 +230,13 @@ bool CapturedNumbers::isAtSite() const {
 }
 
 Bindings CapturedNumbers::bindingsWith(const Values &integers) const {
-  if (isAtSite())
-    return bindingsAtSite(source_.kernel, source_.specialization,
-                          source_.kernel.launches[launch_.site], integers);
   Bindings bindings = launch_.bindings;
+  if (isAtSite()) {
+    Bindings atSite = bindingsAtSite(source_.kernel, source_.specialization,
+                                     source_.kernel.launches[launch_.site], integers);
+    atSite.merge(bindings); // what the launch tells of the program's other variables
+    return atSite;
+  }
   for (const auto &[name, value] : integers)
     bindings[name] = value;
   return bindings;
@@ -435,23 +417,9 @@ Fill CapturedNumbers::filled(std::size_t index, std::uint64_t bytes) const {
 }
 
 std::optional<Launch> CapturedNumbers::larger(const Values &changed) const {
-  return grown(with(changed),
-               [&](std::uint64_t elements) { return elementsWith(elements, changed); });
-}
-
-std::optional<Launch> CapturedNumbers::inProportion(const Values &changed) const {
-  Launch made = with(changed);
-  const double growth = double(made.threads()) / double(launch_.threads());
-  return grown(std::move(made), [&](std::uint64_t elements) {
-    return std::uint64_t(std::ceil(double(elements) * growth));
-  });
-}
-
-/// The launch in larger memory; `grow` gives the elements of a buffer from those that it had.
-std::optional<Launch>
-CapturedNumbers::grown(Launch made, const std::function<std::uint64_t(std::uint64_t)> &grow) const {
   if (!isAtSite())
     return std::nullopt;
+  Launch made = with(changed);
   std::vector<std::optional<std::uint64_t>> offsets(launch_.buffers.size());
   for (const Argument &argument : launch_.arguments) {
     if (const auto *value = std::get_if<ValueArg>(&argument)) {
@@ -474,7 +442,7 @@ CapturedNumbers::grown(Launch made, const std::function<std::uint64_t(std::uint6
     const std::uint64_t width = type ? type->bytes : elementBytes(buffer.scalar);
     const std::uint64_t offset = offsets[b].value_or(0);
     const std::uint64_t elements = (buffer.bytes - std::min(buffer.bytes, offset)) / width;
-    const std::uint64_t bytes = offset + grow(elements) * width;
+    const std::uint64_t bytes = offset + elementsWith(elements, changed) * width;
     if (bytes <= buffer.bytes)
       continue;
     const Fill fill = filled(b, bytes);

@@ -30,9 +30,9 @@ public:
   /// arguments.
   std::set<std::string> counts() const;
 
-  /// The launch with other integers, in the same memory. Its expressions give the new grid; if they
-  /// cannot, as for a problem without elements, the grid stays as it was. Where they give a block
-  /// without threads, the program cannot launch it.
+  /// The launch with other integers, in the same memory. Its expressions give the new grid and
+  /// block. Where these have no threads, as for a problem without elements, the program cannot
+  /// launch it.
   Launch with(const Values &changed) const;
 
   /// The launch with larger integers, in memory that grows at least as much: a buffer that had as
@@ -41,9 +41,6 @@ public:
   /// are filled with random numbers. Nothing if the grid does not follow the integers, or if parts
   /// of a buffer, or addresses in memory, would have to move.
   std::optional<Launch> larger(const Values &changed) const;
-
-  /// As larger(), but each buffer grows as the number of threads does, which may be too little.
-  std::optional<Launch> inProportion(const Values &changed) const;
 
   /// All sizes divided by the same power of two, so that their proportions remain, minus one, so
   /// that blocks and vectors have tails. The smallest power of two for which the launch has at most
@@ -77,7 +74,6 @@ public:
 private:
   void findFollowing();
   std::string declaredAs(const std::string &name) const;
-  std::optional<std::int64_t> integerAt(std::size_t argument) const;
   bool isAtSite() const;
   std::map<std::string, std::int64_t> bindingsWith(const Values &integers) const;
   std::map<std::string, std::int64_t> declaredAt(const LaunchSite &site,
@@ -89,8 +85,6 @@ private:
   std::optional<std::uint64_t> elementsOf(std::size_t buffer) const;
   std::uint64_t elementsWith(std::uint64_t elements, const Values &changed) const;
   Fill filled(std::size_t buffer, std::uint64_t bytes) const;
-  std::optional<Launch> grown(Launch made,
-                              const std::function<std::uint64_t(std::uint64_t)> &grow) const;
 
   const DerivationSource &source_;
   const Launch &launch_;

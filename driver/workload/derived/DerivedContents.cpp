@@ -126,18 +126,27 @@ MaybeFill notZero(const Buffer &buffer) {
 
 const std::vector<OtherContents> &otherContents() {
   static const std::vector<OtherContents> kinds = {
-      {"large, colliding", [](const Buffer &b) { return scaled(b, isNarrow(b) ? 16 : 1000); },
-       [](const Buffer &b) { return as(b, FillKind::Colliding); }, false, false, false, false,
-       false, false, true},
+      {"large, colliding",
+       [](const Buffer &b) { return scaled(b, isNarrow(b) ? 16 : 1000); },
+       [](const Buffer &b) { return as(b, FillKind::Colliding); },
+       {},
+       true},
       {"small, permuted", [](const Buffer &b) { return scaled(b, isNarrow(b) ? 1. / 16 : 1e-3); },
        [](const Buffer &b) { return as(b, FillKind::Permutation); }},
-      {"infinite and not a number", [](const Buffer &b) { return as(b, FillKind::Special); },
-       asItIs, true, false, false, false, false, false, true},
+      {"infinite and not a number",
+       [](const Buffer &b) { return as(b, FillKind::Special); },
+       asItIs,
+       {.nonFinite = true},
+       true},
       {"some minus infinity", [](const Buffer &b) { return as(b, FillKind::Masked); }, asItIs},
-      {"huge", [](const Buffer &b) { return reaching(b, hugeFor(b)); }, asItIs, false, false, false,
-       false, false, true},
-      {"minute", [](const Buffer &b) { return reaching(b, 1 / hugeFor(b)); }, asItIs, false, false,
-       false, false, false, true},
+      {"huge",
+       [](const Buffer &b) { return reaching(b, hugeFor(b)); },
+       asItIs,
+       {.isExtreme = true}},
+      {"minute",
+       [](const Buffer &b) { return reaching(b, 1 / hugeFor(b)); },
+       asItIs,
+       {.isExtreme = true}},
       {"scattered", scattered, asItIs},
       {"counting",
        [](const Buffer &b) { return isNarrow(b) ? std::nullopt : as(b, FillKind::Iota); }, asItIs},
@@ -154,34 +163,39 @@ const std::vector<OtherContents> &otherContents() {
                     : std::nullopt;
        },
        [](const Buffer &b) { return constant(b, b.fill.low); }},
-      {"other constants", notZero, notZero, false, true},
+      {"other constants", notZero, notZero, {.maybeConditional = true}},
       {"small integers", smallIntegers, asItIs},
       {"cancelling",
        [](const Buffer &b) {
          return b.fill.low < 0 && b.fill.high > 0 ? as(b, FillKind::Cancelling) : std::nullopt;
        },
-       asItIs, false, false, true},
+       asItIs,
+       {.cancelling = true}},
       {"subnormal",
        [](const Buffer &b) {
          return b.fill.low <= 0 && b.fill.high > 0 ? as(b, FillKind::Tiny) : std::nullopt;
        },
-       asItIs, false, false, false, false, false, true},
-      {"any integers", asItIs, anyInteger, false, false, false, true},
-      {"negative integers", asItIs, negativeThoughUndeclared, false, false, false, true},
+       asItIs,
+       {.isExtreme = true}},
+      {"any integers", asItIs, anyInteger, {.unbounded = true}},
+      {"negative integers", asItIs, negativeThoughUndeclared, {.unbounded = true}},
       {"negative", negative,
        [](const Buffer &b) { return b.fill.isDefault ? std::nullopt : negative(b); }},
       {"far above zero",
        [](const Buffer &b) { return b.fill.high <= 0 ? std::nullopt : farFromZero(b, false); },
-       asItIs, false, false, false, false, true},
+       asItIs,
+       {.isCoarse = true}},
       {"far below zero",
        [](const Buffer &b) { return b.fill.low >= 0 ? std::nullopt : farFromZero(b, true); },
-       asItIs, false, false, false, false, true},
+       asItIs,
+       {.isCoarse = true}},
   };
   return kinds;
 }
 
 const OtherContents &nonFiniteContents() {
-  return *std::ranges::find_if(otherContents(), &OtherContents::nonFinite);
+  return *std::ranges::find_if(otherContents(),
+                               [](const OtherContents &one) { return one.traits.nonFinite; });
 }
 
 } // namespace kopt

@@ -2,7 +2,7 @@
 // The kinds of other contents that a launch is tried with, and how inputs are drawn for each.
 #pragma once
 
-#include "driver/workload/WorkloadBuilder.h"
+#include "driver/workload/derived/DerivedLaunches.h"
 
 #include <optional>
 #include <vector>
@@ -16,13 +16,8 @@ struct OtherContents {
   const char *name;
   std::optional<Fill> (*floating)(const Buffer &);
   std::optional<Fill> (*integer)(const Buffer &);
-  bool nonFinite = false;        ///< as DerivedLaunch::nonFinite
-  bool maybeConditional = false; ///< as DerivedLaunch::maybeConditional
-  bool cancelling = false;       ///< as DerivedLaunch::cancelling
-  bool unbounded = false;        ///< as DerivedLaunch::unbounded
-  bool isCoarse = false;         ///< as DerivedLaunch::isCoarse
-  bool isExtreme = false;        ///< as DerivedLaunch::isExtreme
-  bool inEachMode = false;       ///< also tried in each mode of the kernel
+  ContentTraits traits{};
+  bool inEachMode = false; ///< also tried in each mode of the kernel
 };
 
 const std::vector<OtherContents> &otherContents();

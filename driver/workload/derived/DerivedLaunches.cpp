@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/derived/DerivedLaunches.h"
 
-#include "driver/workload/derived/AliasedBuffers.h"
-#include "driver/workload/derived/CapturedLaunches.h"
 #include "driver/workload/derived/DerivedContents.h"
-#include "driver/workload/derived/InPlaceUse.h"
+#include "driver/workload/derived/Deriver.h"
 #include "driver/workload/derived/LaunchFamily.h"
-#include "driver/workload/derived/OtherScalars.h"
 
 #include <algorithm>
 #include <bit>
@@ -34,63 +31,28 @@ std::int64_t nextPrime(std::int64_t value) {
   }
 }
 
-class Deriver {
+class Deriver : DeriverBase {
 public:
   Deriver(const DerivationSource &source, const Launch &launch, std::uint64_t most)
-      : source_(source), family_(source, launch), declared_(launch), most_(most) {}
+      : DeriverBase(source, launch), family_(source, launch),
+        small_(family_.allowed(family_.smaller(most), family_.sizes())),
+        base_(family_.with(small_).value_or(launch)), most_(std::max(most, costOf(base_))) {}
 
   DerivedLaunches run() {
-    if (!makeBase())
-      return std::move(out_);
     addSizes();
     addSites();
     addScalars();
     addContents();
     addAlignment();
-    addPart();
+    // Those of a kernel with a loop over its grid do several rounds.
+    addPart(base_, std::max<std::uint64_t>(1, base_.grid.count() / 4));
     return std::move(out_);
   }
 
 private:
-  /// Makes the small launch that most launches are derived from. Returns false if there is none.
-  bool makeBase() {
-    base_ = declared_;
-    small_ = family_.sizes();
-    if (const auto small = family_.smaller(most_)) {
-      small_ = family_.allowed(*small, family_.sizes());
-      if (auto made = family_.with(small_))
-        base_ = std::move(*made);
-    }
-    if (costOf(base_) <= std::max<std::uint64_t>(most_, 1) * 64)
-      return true;
-    for (const Derivation kind :
-         {Derivation::Scalars, Derivation::Sizes, Derivation::Contents, Derivation::Alignment})
-      out_.missing.push_back(
-          {kind, toString(kind),
-           fmt::format("the launch has {} threads and elements, and no argument makes it smaller",
-                       costOf(base_))});
-    return false;
-  }
-
-  /// Adds a launch and returns it; if it cannot be made, notes why and returns null.
-  DerivedLaunch *add(Derivation kind, std::string title, Result<Launch> launch) {
-    if (!launch) {
-      out_.missing.push_back({kind, std::move(title), launch.error().what});
-      return nullptr;
-    }
-    if (const auto broken = brokenRequirement(source_, *launch, launch->bindings)) {
-      out_.missing.push_back(
-          {kind, std::move(title), fmt::format("'require {}' does not hold there", *broken)});
-      return nullptr;
-    }
-    launch->name = fmt::format("{} ({})", declared_.name, title);
-    return &out_.launches.emplace_back(DerivedLaunch{kind, std::move(title), std::move(*launch)});
-  }
-
   void addSizes() {
     if (family_.sizes().empty())
-      return out_.missing.push_back(
-          {Derivation::Sizes, "sizes", "no argument decides the launch's size"});
+      return miss(Derivation::Sizes, "no argument decides the launch's size");
     const auto each = [&](auto change) {
       Values values = small_;
       for (auto &[name, value] : values)
@@ -369,8 +331,7 @@ private:
     for (const OtherContents &wanted : otherContents())
       any |= addContents(base_, "", wanted);
     if (!any)
-      out_.missing.push_back(
-          {Derivation::Contents, "contents", "no input of the launch is drawn from a range"});
+      miss(Derivation::Contents, "no input of the launch is drawn from a range");
   }
 
   bool addContents(const Launch &of, const std::string &title, const OtherContents &wanted) {
@@ -383,16 +344,11 @@ private:
         add(Derivation::Contents, title + "contents: " + wanted.name, std::move(*launch));
     if (!added)
       return true; // add() says why
-    added->nonFinite = wanted.nonFinite;
-    added->maybeConditional = wanted.maybeConditional;
-    added->cancelling = wanted.cancelling;
-    added->isCoarse = wanted.isCoarse;
-    added->isExtreme =
-        wanted.isExtreme && std::ranges::none_of(of.buffers, [&](const Buffer &buffer) {
-          return isFloating(buffer.scalar) && !buffer.output &&
-                 !(source_.declaration && source_.declaration->fills.contains(buffer.name));
-        });
-    added->unbounded = wanted.unbounded;
+    static_cast<ContentTraits &>(*added) = wanted.traits;
+    added->isExtreme &= std::ranges::none_of(of.buffers, [&](const Buffer &buffer) {
+      return isFloating(buffer.scalar) && !buffer.output &&
+             !(source_.declaration && source_.declaration->fills.contains(buffer.name));
+    });
     return true;
   }
 
@@ -401,47 +357,36 @@ private:
                                                        : nullptr;
   }
 
-  /// `launch` with every buffer beginning `shift(buffer)` bytes into its allocation. The bytes
-  /// before it are unused.
-  template <class Shift> Launch shifted(Launch launch, Shift shift) const {
-    // The contents of a file begin at the start of the allocation, so such a buffer is not shifted.
-    const auto bytesOf = [&](const Buffer &buffer) -> std::uint64_t {
-      return buffer.fill.path.empty() ? shift(buffer) : 0;
-    };
+  /// `launch` with each buffer beginning some bytes further in its allocation. The bytes before it
+  /// are unused.
+  static Launch shifted(Launch launch, const std::vector<std::uint64_t> &by) {
     for (Argument &argument : launch.arguments)
       if (auto *pointer = std::get_if<BufferArg>(&argument))
-        pointer->offset += bytesOf(launch.buffers[pointer->buffer]);
-    for (Buffer &buffer : launch.buffers)
-      if (const std::uint64_t bytes = buffer.symbol.empty() ? bytesOf(buffer) : 0) {
-        buffer.bytes += bytes;
+        pointer->offset += by[pointer->buffer];
+    for (std::size_t b = 0; b < launch.buffers.size(); ++b)
+      if (Buffer &buffer = launch.buffers[b]; by[b] != 0) {
+        buffer.bytes += by[b];
         buffer.output = false; // its first elements are never written
         if (buffer.fill.kind == FillKind::Values)
-          buffer.fill.bytes.insert(0, bytes, '\0');
+          buffer.fill.bytes.insert(0, by[b], '\0');
       }
     return launch;
   }
 
-  /// Adds a launch of a quarter of the blocks: those of a kernel with a loop over its grid do
-  /// several rounds.
-  void addPart() {
-    const std::uint64_t blocks = base_.grid.count();
-    if (auto made = withFirstBlocks(base_, std::max<std::uint64_t>(1, blocks / 4)))
-      if (DerivedLaunch *added =
-              add(Derivation::Sizes,
-                  fmt::format("the first {} of {} blocks of the grid", made->grid.count(), blocks),
-                  std::move(*made)))
-        added->isPart = true;
-  }
-
   void addAlignment() {
     if (base_.buffers.empty())
-      return out_.missing.push_back(
-          {Derivation::Alignment, "alignment", "the launch has no buffers"});
+      return miss(Derivation::Alignment, "the launch has no buffers");
+    // The contents of a file begin at the start of the allocation, so such a buffer stays.
+    const auto each = [&](auto bytesOf) {
+      std::vector<std::uint64_t> by;
+      for (const Buffer &buffer : base_.buffers)
+        by.push_back(buffer.fill.path.empty() && buffer.symbol.empty() ? bytesOf(buffer) : 0);
+      return by;
+    };
     for (const std::uint64_t bytes : {256, 768}) // allocations begin at multiples of 256 or 512
       add(Derivation::Alignment, fmt::format("pointers {} bytes further", bytes),
-          shifted(base_, [&](const Buffer &) { return bytes; }));
-    const auto anElement = [&](const Buffer &buffer) { return alignmentOf(buffer); };
-    add(Derivation::Alignment, "pointers one element further", shifted(base_, anElement));
+          shifted(base_, each([&](const Buffer &) { return bytes; })));
+    const auto elements = each([&](const Buffer &buffer) { return alignmentOf(buffer); });
     // `n is a multiple of 4 && a is aligned && b is aligned`: a later condition is evaluated only
     // if the earlier ones hold.
     const auto withSizes = [&](auto change) {
@@ -452,21 +397,14 @@ private:
     };
     const auto even =
         withSizes([](std::int64_t value) { return (value + kWidest - 1) / kWidest * kWidest; });
-    for (const Buffer &alone : base_.buffers)
-      if (even && base_.buffers.size() > 1 && alone.symbol.empty())
-        add(Derivation::Alignment, fmt::format("'{}' alone one element further", alone.name),
-            shifted(*even, [&](const Buffer &buffer) {
-              return buffer.name == alone.name ? alignmentOf(buffer) : 0;
-            }));
+    addElementsFurther(base_, elements, shifted, even ? *even : base_);
     // Fewer elements than there are before the next aligned one.
     if (const auto one = withSizes([](std::int64_t) { return std::int64_t(1); });
         one && !small_.empty())
       add(Derivation::Alignment, "one element, at pointers one element further",
-          shifted(*one, anElement));
+          shifted(*one, elements));
     addAliases();
-    if (auto made = usedInPlace(source_.specialization, base_))
-      if (DerivedLaunch *added = add(made->kind, made->title, std::move(made->launch)))
-        added->inPlace = std::move(made->inPlace);
+    addInPlace(base_);
   }
 
   /// Bytes of the pointed-to type: the alignment that the language requires of a pointer.
@@ -499,7 +437,7 @@ private:
   }
 
   void addAliases(const LaunchSite &at, const std::string &launch) {
-    SharedMemory shared = shareMemory(source_.specialization, at, base_, declared_);
+    SharedMemory shared = shareMemory(source_.specialization, at, base_, launch_);
     std::string title = fmt::format("pointers that {} passes {}", launch,
                                     shared.overlaps() ? "into each other's memory" : "twice");
     for (const std::string &why : shared.unknown)
@@ -512,13 +450,10 @@ private:
   }
 
 private:
-  const DerivationSource &source_;
   const LaunchFamily family_;
-  const Launch &declared_;
-  std::uint64_t most_;
   Values small_;
-  Launch base_;
-  DerivedLaunches out_;
+  Launch base_; ///< the small launch that most others are derived from
+  std::uint64_t most_;
   std::set<decltype(SharedMemory::joined)> aliased_; ///< what was tried already
 };
 

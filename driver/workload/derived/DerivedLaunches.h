@@ -15,24 +15,13 @@ namespace kopt {
 /// What a derived launch changes.
 enum class Derivation { Scalars, Sizes, Contents, Alignment };
 
-struct DerivedLaunch {
-  Derivation kind = Derivation::Scalars;
-  std::string title;      ///< "n = 255", "contents: sorted"
-  Launch launch;          ///< the baseline's launch; its weight is unused
+/// What matters of a launch's contents, besides what they are.
+struct ContentTraits {
   bool nonFinite = false; ///< its inputs contain infinities and NaNs; with other inputs the
                           ///< original produces none
-  /// Valid only if the original has the same results where the two buffers are apart: then the
-  /// kernel may be used in place.
-  struct InPlace {
-    std::size_t both;   ///< index of the input that is the output, too
-    std::size_t output; ///< index of the output in `apart`
-    Launch apart;       ///< the same launch with two buffers
-  };
-  std::optional<InPlace> inPlace{};
   /// May violate a precondition of the original (a counter that must start at 0). Used only if the
   /// original's result does not depend on its thread order here.
   bool maybeConditional = false;
-  bool large = false;      ///< has more elements than 16 bits can number, so it is slow
   bool cancelling = false; ///< neighbouring terms cancel, so the original's order may give no
                            ///< rounding error at all
   /// Every order of operations has large errors here, and wrong results far larger ones. So an
@@ -45,12 +34,30 @@ struct DerivedLaunch {
   /// Undeclared integers have arbitrary values, and the original may use them as indices: only for
   /// a device that checks bounds.
   bool unbounded = false;
+};
+
+struct DerivedLaunch : ContentTraits {
+  Derivation kind = Derivation::Scalars;
+  std::string title; ///< "n = 255", "contents: sorted"
+  Launch launch;     ///< the baseline's launch; its weight is unused
+  /// Valid only if the original has the same results where the two buffers are apart: then the
+  /// kernel may be used in place.
+  struct InPlace {
+    std::size_t both;   ///< index of the input that is the output, too
+    std::size_t output; ///< index of the output in `apart`
+    Launch apart;       ///< the same launch with two buffers
+  };
+  std::optional<InPlace> inPlace{};
+  bool large = false;      ///< has more elements than 16 bits can number, so it is slow
   bool asLaunched = false; ///< the program itself launches the kernel in this way
   /// A whole problem like that of a captured launch, small enough for the emulated device.
   bool isSmall = false;
   /// Only the first blocks of the launch's grid. A candidate's first blocks may have other work, so
   /// their results are not compared; races between their threads are found on the emulated device.
   bool isPart = false;
+  /// Why the program makes no such launch (ProgramLaunches::whyNot()): a candidate that fails on it
+  /// rests on that. Empty if it may make it.
+  std::string beyond{};
 };
 
 /// A launch that could not be made, and why.
@@ -78,8 +85,8 @@ struct DerivationSource {
 bool isCaptured(const Launch &launch);
 
 /// Derives all launches from one launch; deterministic. Sizes are small: the integers that decide
-/// geometry or extents are halved until the launch has at most `most` threads and elements; if it
-/// stays far larger, all kinds are missing. A few launches have more elements than 16 bits can
+/// geometry or extents are halved until the launch has at most `most` threads and elements, or, if
+/// its grid is fixed, as few as can be. A few launches have more elements than 16 bits can
 /// number if the launch itself has not, and cost at most 16 times as much. Floating-point scalars
 /// are multiplied (0 is replaced, so that a term that it switches off comes back), and other
 /// integers change by one. Contents are drawn differently: integers within their declared fill, as

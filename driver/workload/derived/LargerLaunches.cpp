@@ -56,7 +56,7 @@ std::vector<DerivedLaunch> largerLaunches(const DerivationSource &source, const 
     if (launches.size() == count || !titles.insert(title).second)
       continue;
     larger.name = fmt::format("{} ({})", launch.name, title);
-    launches.push_back({Derivation::Sizes, std::move(title), std::move(larger)});
+    launches.push_back({{}, Derivation::Sizes, std::move(title), std::move(larger)});
   }
   return launches;
 }

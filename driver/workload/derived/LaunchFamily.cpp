@@ -117,16 +117,19 @@ Result<Launch> LaunchFamily::with(const Values &changed, std::optional<std::size
   return made;
 }
 
-std::optional<LaunchFamily::Values> LaunchFamily::smaller(std::uint64_t most) const {
-  Values small = sizes_;
-  while (true) {
-    if (const auto made = with(small); made && costOf(*made) <= most)
-      return small;
+LaunchFamily::Values LaunchFamily::smaller(std::uint64_t most) const {
+  Values small = sizes_, least = sizes_;
+  for (std::uint64_t cost = costOf(launch_); cost > most;) {
     const auto largest = std::max_element(small.begin(), small.end(), isLess);
     if (largest == small.end() || largest->second / 2 < kSmallestSize)
-      return std::nullopt;
+      break;
     largest->second /= 2;
+    if (const auto made = with(small); made && costOf(*made) < cost) {
+      cost = costOf(*made);
+      least = small;
+    }
   }
+  return least;
 }
 
 std::optional<LaunchFamily::Values> LaunchFamily::larger(std::uint64_t least,

@@ -37,9 +37,9 @@ public:
   /// those of the declared launch. Fails as buildLaunch() does.
   Result<Launch> with(const Values &changed, std::optional<std::size_t> site = std::nullopt) const;
 
-  /// Sizes halved, the largest first, until the launch costs at most `most`; nothing if that is
-  /// impossible.
-  std::optional<Values> smaller(std::uint64_t most) const;
+  /// Sizes halved, the largest first, until the launch costs at most `most`; where that is
+  /// impossible, as with a grid that does not follow them, until it costs least.
+  Values smaller(std::uint64_t most) const;
 
   /// Sizes doubled, the smallest first, until a buffer has more elements than `least`; nothing if
   /// that costs more than `most`, or if the launch itself has as many.

@@ -148,7 +148,7 @@ std::optional<DerivedLaunch> drawScalars(const DerivationSource &source, const L
   });
   if (scaled || drawn.empty())
     return scaled;
-  return DerivedLaunch{Derivation::Scalars, describe(drawn), std::move(base)};
+  return DerivedLaunch{{}, Derivation::Scalars, describe(drawn), std::move(base)};
 }
 
 std::optional<DerivedLaunch> drawSizes(const DerivationSource &source, const Launch &launch,
@@ -177,7 +177,7 @@ std::optional<DerivedLaunch> drawSizes(const DerivationSource &source, const Lau
   if (!made)
     return std::nullopt;
   made->name = fmt::format("{} ({})", launch.name, describe(drawn));
-  return DerivedLaunch{Derivation::Sizes, describe(drawn), std::move(*made)};
+  return DerivedLaunch{{}, Derivation::Sizes, describe(drawn), std::move(*made)};
 }
 
 } // namespace kopt

@@ -101,7 +101,7 @@ public:
   Reaching(const DerivationSource &source, const Launch &launch, const Deciding &outcome,
            std::uint64_t most, std::size_t count)
       : source_(source), launch_(launch), outcome_(outcome), family_(source, launch), most_(most),
-        count_(count), small_(family_.smaller(kSmall).value_or(family_.sizes())) {
+        count_(count), small_(family_.smaller(kSmall)) {
     numbers_ = outcome.numbers;
     numbers_.resize(std::min(numbers_.size(), kMostNumbers));
   }
@@ -120,7 +120,7 @@ private:
         brokenRequirement(source_, launch, launch.bindings))
       return;
     launch.name = fmt::format("{} ({})", launch_.name, title);
-    launches_.push_back({kind, std::move(title), std::move(launch)});
+    launches_.push_back({{}, kind, std::move(title), std::move(launch)});
     launches_.back().unbounded = isUnbounded;
   }
 

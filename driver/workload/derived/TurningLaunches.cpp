@@ -125,8 +125,8 @@ private:
         known[name] = bound->second;
     const std::string title = describe(known);
     made->name = fmt::format("{} ({})", made->name, title);
-    return TurningLaunch{DerivedLaunch{Derivation::Sizes, title, std::move(*made)}, std::move(what),
-                         isRefused, times};
+    return TurningLaunch{DerivedLaunch{{}, Derivation::Sizes, title, std::move(*made)},
+                         std::move(what), isRefused, times};
   }
 
   const DerivationSource &source_;

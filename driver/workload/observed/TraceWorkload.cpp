@@ -5,6 +5,7 @@
 #include "driver/support/Hash.h"
 #include "driver/support/MappedFile.h"
 #include "driver/support/Text.h"
+#include "driver/workload/ScalarArguments.h"
 #include "driver/workload/WorkloadBuilder.h"
 #include "runtime/runner/StructType.h"
 
@@ -28,30 +29,6 @@ std::uint64_t wordAt(const std::string &bytes, std::size_t at) {
   std::uint64_t word = 0;
   std::memcpy(&word, bytes.data() + at, sizeof word);
   return word;
-}
-
-/// The value of an integer argument, for expressions; nothing for other types.
-std::optional<std::int64_t> integerOf(const KernelParam &param, const std::string &bytes) {
-  const std::string &type = param.scalar;
-  if (type == "bool" || type == "u8")
-    return std::uint8_t(bytes[0]);
-  if (type == "i8")
-    return std::int8_t(bytes[0]);
-  const auto read = [&](auto value) -> std::int64_t {
-    std::memcpy(&value, bytes.data(), sizeof value);
-    return std::int64_t(value);
-  };
-  if (type == "i16")
-    return read(std::int16_t());
-  if (type == "u16")
-    return read(std::uint16_t());
-  if (type == "i32")
-    return read(std::int32_t());
-  if (type == "u32")
-    return read(std::uint32_t());
-  if (type == "i64" || type == "u64")
-    return read(std::int64_t());
-  return std::nullopt;
 }
 
 /// True if elements of the type may be addresses: 8-byte integers, and unknown types.
@@ -177,7 +154,7 @@ private:
         launch_.arguments.push_back(std::move(value));
       if (param.kind == ParamKind::Scalar)
         if (const auto integer =
-                integerOf(param, std::get<ValueArg>(launch_.arguments.back()).bytes))
+                integerOf(param.scalar, std::get<ValueArg>(launch_.arguments.back()).bytes))
           integers_[param.name] = *integer;
     }
     return true;
@@ -224,7 +201,12 @@ private:
       const LaunchSite &site = kernel_.launches[i];
       if (site.symbol != specialization_.symbol || site.geometry == GeometryKind::Unresolved)
         continue;
-      const auto bindings = bindingsAtSite(kernel_, specialization_, site, integers_);
+      Bindings bindings = bindingsAtSite(kernel_, specialization_, site, integers_);
+      const std::array block{launch.block.x, launch.block.y, launch.block.z};
+      for (std::size_t axis = 0; axis < block.size(); ++axis) // chosen by a variable of the host
+        if (const auto names = namesIn(site.block[axis]);
+            names && *names == std::vector{site.block[axis]})
+          bindings.try_emplace(site.block[axis], block[axis]);
       const GeometryExpressions expressions{site.grid, site.block, site.sharedBytes};
       const auto geometry = evaluateGeometry(expressions, bindings);
       if (!geometry || geometry->grid != launch.grid || geometry->block != launch.block ||

@@ -155,36 +155,6 @@ TEST_F(CapturedJudge, AGridThatEndsAtSomeSizeIsJudgedBeyondIt) {
   EXPECT_EQ(right->verdict, Verdict::Faster) << right->reason;
 }
 
-TEST_F(JudgeFixture, IndicesOfTooFewBitsAreRefusedWhereTheOriginalsHaveEnough) {
-  makeRunner(false);
-  Subject subject = declaredSubject();
-  subject.specialization.params[3] = {"n",   "long", ParamKind::Scalar, 8, 8, "i64", 1, 0,
-                                      false, false};
-  auto workload = buildWorkload(subject.kernel, subject.specialization, *subject.declaration,
-                                runner_->device().kind);
-  ASSERT_TRUE(workload) << workload.error().what;
-  subject.workload = std::move(*workload);
-  const std::string text = subject.sliceText;
-  subject.sliceText = text + " // size_t";
-  LocalJudge local = make(subject, {});
-  ASSERT_TRUE(local.baseline());
-  const Trial narrow = judge(local, "FAST NARROW");
-  EXPECT_EQ(narrow.verdict, Verdict::RunFailed) << narrow.reason;
-  EXPECT_EQ(narrow.check, "sizes");
-  EXPECT_THAT(narrow.reason, testing::HasSubstr("more than 2^31 elements"));
-  EXPECT_EQ(runner_->wideRuns, 2) << "the original's and the candidate's";
-  const Trial wide = judge(local, "FAST");
-  EXPECT_EQ(wide.verdict, Verdict::Faster) << wide.reason;
-  EXPECT_THAT(recordOf(wide, "sizes")->detail, testing::HasSubstr("keeps within its buffers"));
-  // Where the original has no such index either, nothing is run.
-  subject.sliceText = text;
-  runner_->wideRuns = 0;
-  LocalJudge other = make(subject, {});
-  ASSERT_TRUE(other.baseline());
-  EXPECT_EQ(judge(other, "FAST NARROW").verdict, Verdict::Faster);
-  EXPECT_EQ(runner_->wideRuns, 0);
-}
-
 TEST_F(CapturedJudge, ALaunchOfFewThreadsRunsWholeOnTheEmulatedDevice) {
   hasEmulated_ = true;
   makeRunner(false);

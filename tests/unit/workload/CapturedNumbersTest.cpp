@@ -2,8 +2,6 @@
 #include "driver/workload/derived/CapturedNumbers.h"
 #include "unit/workload/CapturedLaunchesFixture.h"
 
-#include "driver/workload/derived/WideIndices.h"
-
 #include <algorithm>
 #include <gtest/gtest.h>
 
@@ -49,17 +47,6 @@ TEST_F(CapturedNumbersTest, ABufferMayHaveAsManyElementsAsTwoSizesDiffer) {
   EXPECT_EQ(numbers.larger({{"ld", 200}})->buffers[0].bytes, 4u * (kN - 200 + 1));
   EXPECT_EQ(numbers.larger({{"n", 3 * kN}})->buffers[0].bytes, 4u * (3 * kN - ld + 1));
   EXPECT_GE(numbers.larger({{"ld", 400}})->buffers[0].bytes, launch_.buffers[0].bytes);
-}
-
-TEST_F(CapturedNumbersTest, TwoSizesOfAMatrixReachIndicesOfMoreThan32Bits) {
-  launch_.buffers[3].holdsPointers = false;
-  launch_.buffers[0].bytes = 4u * kN * kN;
-  const auto wide = wideIndexLaunches({kernel_, specialization_, &declaration_}, launch_);
-  ASSERT_EQ(wide.size(), 1u);
-  const std::int64_t n = integer(wide[0].launch, 6), ld = integer(wide[0].launch, 7);
-  EXPECT_GE(wide[0].launch.buffers[0].bytes / 4, kWideElements);
-  EXPECT_GE(n * ld, std::int64_t(kWideElements) / 2) << wide[0].title;
-  EXPECT_EQ(wide[0].launch.grid.x, std::uint32_t((n + 127) / 128));
 }
 
 TEST_F(CapturedNumbersTest, NothingGrowsWhereAddressesWouldHaveToMove) {

@@ -7,6 +7,36 @@ namespace {
 
 using DerivedLaunchesTest = test::DerivedLaunchesFixture;
 
+TEST_F(DerivedLaunchesTest, AFixedGridOfManyThreadsHasLaunchesOfEachKind) {
+  kernel_.launches[0].grid = {"128", "1", "1"}; // 32768 threads, with a loop over n
+  kernel_.launches[0].block = {"256", "1", "1"};
+  declaration_.arguments["n"] = "4194304";
+  const DerivedLaunches all = derive();
+  for (const Derivation kind :
+       {Derivation::Scalars, Derivation::Sizes, Derivation::Contents, Derivation::Alignment})
+    EXPECT_FALSE(only(all, kind).empty()) << toString(kind);
+  bool odd = false;
+  for (const DerivedLaunch &derived : only(all, Derivation::Sizes)) {
+    EXPECT_EQ(derived.launch.grid.x, 128u) << derived.title;
+    EXPECT_LT(integer(derived.launch, 4), 100000) << "n is as small as it helps";
+    odd |= integer(derived.launch, 4) % 16 != 0;
+  }
+  EXPECT_TRUE(odd);
+}
+
+TEST_F(DerivedLaunchesTest, ALaunchThatNothingMakesSmallerHasOtherContentsAtItsOwnSize) {
+  kernel_.launches[0].grid = {"65536", "1", "1"};
+  declaration_.arguments.erase("n");
+  kernel_.launches[0].args[4] = "8388608";
+  declaration_.extents = {{"in", "8388608"}, {"index", "8388608"}, {"out", "8388608"}};
+  const DerivedLaunches all = derive();
+  const auto contents = only(all, Derivation::Contents);
+  ASSERT_FALSE(contents.empty());
+  EXPECT_EQ(contents.front().launch.threads(), 65536u * 128);
+  for (const NotDerived &missing : all.missing)
+    EXPECT_EQ(missing.why.find("no argument makes it smaller"), std::string::npos) << missing.why;
+}
+
 TEST_F(DerivedLaunchesTest, ConstantMemoryHasOtherContentsAndOneSizeAndPlace) {
   specialization_.constantVariables = {{"taps", "taps", 20, "float", "f32"},
                                        {"rows", "rows", 4, "int", "i32"}};

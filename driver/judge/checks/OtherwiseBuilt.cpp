@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/judge/checks/OtherwiseBuilt.h"
+
+#include "driver/judge/checks/DerivedOptions.h"
+
+#include <fmt/format.h>
+
+namespace kopt {
+namespace {
+
+constexpr double kSlowerWithout = 20; ///< unoptimised code may take so many times as long
+
+} // namespace
+
+Status OtherwiseBuilt::build(CheckContext &context) {
+  if (context.subject().specialization.route == Route::InPlace)
+    return {}; // it is built in its own file
+  BuildRequest request = original_;
+  request.sliceText = context.subject().sliceText;
+  request.unoptimized = true;
+  request.output = scratch_ / "module";
+  KOPT_TRY(const BuildOutcome built, toolchain_.build(request));
+  if (!built.ok)
+    return {};
+  module_ = built.module;
+  // If it is another kernel on the program's own launches as well, it tells nothing.
+  const std::size_t heaviest = context.heaviest();
+  if (heaviest >= context.expected.size())
+    return {};
+  KOPT_TRY(const std::string why,
+           differs(context, context.baseline().launches[heaviest], context.expected[heaviest], {}));
+  if (!why.empty())
+    module_.clear();
+  return {};
+}
+
+/// How the module's result differs; empty if it does not. Without the usual result's files, and
+/// where it does not end in time, nothing is known.
+Result<std::string> OtherwiseBuilt::differs(CheckContext &context, const Launch &launch,
+                                            const Expected &expected,
+                                            const std::vector<Slack> &allowed) {
+  const auto loaded = context.runner().load(module_, original_.symbol);
+  if (!loaded)
+    return std::string();
+  RunOptions options = derivedOptions(context, launch, expected.inputSeed, kPoison, "otherwise");
+  options.jitter = expected.jitter;
+  options.instructionLimit *= std::uint64_t(kSlowerWithout);
+  options = context.forTrying(options, kSlowerWithout * expected.ownSeconds());
+  const auto ran = context.runner().run(loaded->id, launch, options);
+  context.runner().unload(loaded->id);
+  KOPT_TRY(const RunOutcome outcome, ran);
+  if (outcome.status == RunStatus::TimedOut)
+    return std::string();
+  if (outcome.status != RunStatus::Ok)
+    return outcome.detail;
+  KOPT_TRY(auto mismatch, firstMismatch(launch.buffers, context.subject().workload.tolerance,
+                                        expected.buffers, outcome.buffers, allowed));
+  return std::move(mismatch).value_or(std::string());
+}
+
+Result<std::string> OtherwiseBuilt::whyUndefined(CheckContext &context, const Launch &launch,
+                                                 const Expected &expected,
+                                                 const std::vector<Slack> &allowed) {
+  if (!std::exchange(isAsked_, true))
+    KOPT_CHECK(build(context));
+  if (module_.empty())
+    return std::string();
+  KOPT_TRY(const std::string how, differs(context, launch, expected, allowed));
+  return how.empty() ? how
+                     : fmt::format("the original is not defined there: compiled without "
+                                   "optimisation it gives something else: {}",
+                                   how);
+}
+
+} // namespace kopt

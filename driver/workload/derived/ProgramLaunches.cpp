@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/derived/ProgramLaunches.h"
+
+#include "driver/source/Expression.h"
+#include "driver/workload/HostValues.h"
+#include "driver/workload/ScalarArguments.h"
+#include "driver/workload/SiteValues.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+namespace kopt {
+namespace {
+
+/// The widest access of a thread: a vector of four floats. Pointers that are aligned to it are
+/// aligned for all that a kernel can do.
+constexpr std::uint64_t kWidestAccess = 16;
+constexpr std::uint64_t kOfAllocations = 256; ///< what cudaMalloc aligns to
+
+std::uint64_t alignmentOf(std::uint64_t offset) {
+  return offset == 0 ? kOfAllocations : std::min(kOfAllocations, offset & (~offset + 1));
+}
+
+/// A host expression, and the number that it has to give.
+struct Given {
+  std::string text;
+  std::int64_t number = 0;
+};
+
+} // namespace
+
+std::uint64_t alignmentOf(const Launch &launch, std::size_t argument) {
+  const auto *pointer = std::get_if<BufferArg>(&launch.arguments[argument]);
+  return pointer ? alignmentOf(pointer->offset) : kOfAllocations;
+}
+
+Counterexample counterexampleOf(const Specialization &specialization, const Launch &launch) {
+  Counterexample example{launch.name, integersOf(specialization, launch), {}};
+  for (std::size_t i = 0; i < std::min(specialization.params.size(), launch.arguments.size()); ++i)
+    if (std::holds_alternative<BufferArg>(launch.arguments[i]))
+      example.alignments[specialization.params[i].name] = alignmentOf(launch, i);
+  return example;
+}
+
+ProgramLaunches::ProgramLaunches(const DerivationSource &source, std::vector<Launch> own)
+    : source_(source), own_(std::move(own)) {
+  const auto isMadeAt = [&](const LaunchSite &site) {
+    return std::ranges::any_of(
+        own_, [&](const Launch &launch) { return whyNotAt(site, launch).empty(); });
+  };
+  for (const LaunchSite &site : source.kernel.launches)
+    if (site.symbol == source.specialization.symbol && isMadeAt(site))
+      sites_.push_back(&site);
+}
+
+/// Why the site does not make the launch: gives its host variables the values that the arguments
+/// and the block tell, and evaluates its other expressions.
+std::string ProgramLaunches::whyNotAt(const LaunchSite &site, const Launch &launch) const {
+  LaunchSite bare = site; // of which only the constants count
+  bare.args.clear();
+  Bindings values = bindingsAtSite(source_.kernel, source_.specialization, bare, {});
+  std::vector<Given> given;
+  const auto add = [&](const std::string &text, std::int64_t number) {
+    if (!text.empty())
+      given.push_back({text, number});
+  };
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    add(site.block[axis], std::array{launch.block.x, launch.block.y, launch.block.z}[axis]);
+    add(site.grid[axis], std::array{launch.grid.x, launch.grid.y, launch.grid.z}[axis]);
+  }
+  add(site.sharedBytes, launch.sharedBytes);
+  const auto integers = integersOf(source_.specialization, launch);
+  for (std::size_t i = 0; i < site.args.size() && i < source_.specialization.params.size(); ++i) {
+    const auto number = integers.find(source_.specialization.params[i].name);
+    if (number == integers.end())
+      continue;
+    add(site.args[i], number->second);
+    // A value that a variable happens to have is no property of the launch site.
+    if (const std::string computed = computedValue(&site, i); !evaluateExpression(computed, {}))
+      add(computed, number->second);
+  }
+  for (const Given &one : given) // a variable by itself tells its value
+    if (const auto names = namesIn(one.text); names && *names == std::vector{one.text})
+      values.try_emplace(one.text, one.number);
+  std::vector<std::pair<std::string, std::int64_t>> known;
+  for (const Given &one : given)
+    known.emplace_back(one.text, one.number);
+  for (const auto &[name, range] : hostRanges(known, values))
+    if (range.least == range.most)
+      values.try_emplace(name, range.least);
+  for (const Given &one : given)
+    if (const auto value = evaluateExpression(one.text, values); value && *value != one.number)
+      return fmt::format("{}:{} computes {} = {}, not {}",
+                         site.file.substr(site.file.rfind('/') + 1), site.line, one.text, *value,
+                         one.number);
+  return {};
+}
+
+/// Bytes that the site's own expression for a pointer is a multiple of.
+std::uint64_t ProgramLaunches::alignmentAt(const LaunchSite &site, std::size_t argument) const {
+  if (argument >= site.pointers.size() || site.pointers[argument].root.empty())
+    return 1;
+  const auto offset = evaluateExpression(site.pointers[argument].offset, {});
+  return offset ? alignmentOf(std::uint64_t(*offset)) : 1;
+}
+
+/// Why no launch passes pointers that are aligned to so few bytes as in this launch.
+std::string ProgramLaunches::whyNotAligned(const Launch &launch) const {
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    std::uint64_t least = kWidestAccess;
+    for (const Launch &own : own_)
+      if (i < own.arguments.size())
+        least = std::min(least, alignmentOf(own, i));
+    for (const LaunchSite *site : sites_)
+      if (std::holds_alternative<BufferArg>(launch.arguments[i]))
+        least = std::min(least, alignmentAt(*site, i));
+    if (alignmentOf(launch, i) < least)
+      return fmt::format("every launch of the program, and every launch site, passes '{}' aligned "
+                         "to {} bytes or more",
+                         source_.specialization.params[i].name, least);
+  }
+  return {};
+}
+
+std::string ProgramLaunches::whyNot(const Launch &launch) const {
+  if (sites_.empty())
+    return {};
+  std::string why;
+  for (const LaunchSite *site : sites_)
+    if (why = whyNotAt(*site, launch); why.empty())
+      return whyNotAligned(launch);
+  return "no launch site makes it: " + why;
+}
+
+} // namespace kopt
