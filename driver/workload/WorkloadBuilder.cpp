@@ -58,14 +58,8 @@ std::string realBytes(const std::string &scalar, double value) {
 std::string integerBytes(const std::string &scalar, std::int64_t integer) {
   if (scalar == "bool") // only the bytes 0 and 1 are valid
     return bytesOf(std::int8_t(integer != 0));
-  if (scalar == "i8" || scalar == "u8")
-    return bytesOf(std::int8_t(integer));
-  if (scalar == "i16" || scalar == "u16")
-    return bytesOf(std::int16_t(integer));
-  if (scalar == "i32" || scalar == "u32")
-    return bytesOf(std::int32_t(integer));
-  if (scalar == "i64" || scalar == "u64")
-    return bytesOf(integer);
+  if (scalar.starts_with("i") || scalar.starts_with("u")) // the device is little-endian
+    return bytesOf(integer).substr(0, elementBytes(scalar));
   return realBytes(scalar, double(integer));
 }
 

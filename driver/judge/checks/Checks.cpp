@@ -3,9 +3,9 @@
 
 #include "driver/judge/checks/CoverageCheck.h"
 #include "driver/judge/checks/DeclaredChecks.h"
-#include "driver/judge/checks/OtherwiseBuilt.h"
 #include "driver/judge/checks/RepeatChecks.h"
 #include "driver/judge/checks/SanitizerCheck.h"
+#include "driver/judge/checks/Weighing.h"
 
 namespace kopt {
 

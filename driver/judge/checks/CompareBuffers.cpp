@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/checks/CompareBuffers.h"
 
+#include "driver/support/HalfFloat.h"
 #include "driver/support/Hash.h"
 #include "driver/support/MappedFile.h"
 #include "driver/workload/WorkloadBuilder.h"
@@ -17,18 +18,6 @@
 
 namespace kopt {
 namespace {
-
-float halfToFloat(std::uint16_t bits) {
-  const std::uint32_t sign = std::uint32_t(bits & 0x8000u) << 16;
-  const std::uint32_t exponent = (bits >> 10) & 0x1fu, mantissa = bits & 0x3ffu;
-  if (exponent == 0x1f)
-    return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
-  if (exponent == 0)
-    return std::bit_cast<float>(sign) + (sign ? -1.f : 1.f) * std::ldexp(float(mantissa), -24);
-  return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
-}
-
-float bfloatToFloat(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t(bits) << 16); }
 
 template <class T> T loadAs(const char *bytes) {
   T value;
@@ -62,22 +51,16 @@ struct Double {
   static constexpr double kRelative = 1e-12;
   static double value(const char *bytes) { return loadAs<double>(bytes); }
 };
-struct Half {
+template <int exponentBits, int mantissaBits, double relative> struct Of16Bits {
   static constexpr std::size_t kSize = 2;
   static constexpr bool kFloating = true;
-  static constexpr double kRelative = 2e-3;
+  static constexpr double kRelative = relative;
   static double value(const char *bytes) {
-    return double(halfToFloat(loadAs<std::uint16_t>(bytes)));
+    return valueOf16(loadAs<std::uint16_t>(bytes), exponentBits, mantissaBits);
   }
 };
-struct Bfloat {
-  static constexpr std::size_t kSize = 2;
-  static constexpr bool kFloating = true;
-  static constexpr double kRelative = 1.6e-2;
-  static double value(const char *bytes) {
-    return double(bfloatToFloat(loadAs<std::uint16_t>(bytes)));
-  }
-};
+using Half = Of16Bits<5, 10, 2e-3>;
+using Bfloat = Of16Bits<8, 7, 1.6e-2>;
 
 /// Elements that one thread processes at a time. The partial sums are added in the order of the
 /// elements, so the total does not depend on the number of threads.

@@ -50,7 +50,6 @@ constexpr double kCoarse =
 /// one; about 2e8 take a second.
 constexpr double kCandidateInstructions = 5e8;
 constexpr std::size_t kFewest = 4; ///< one for each kind
-constexpr std::size_t kOneUndefinedIn = 10;
 constexpr std::size_t kFewestInSearch = 1;
 constexpr int kMostTries = 3; ///< launches of a kind that are tried when the seconds are used up
 constexpr double kUntilFound = 3; ///< times the seconds for learning, until one is found
@@ -326,20 +325,6 @@ void DerivedReplays::noteMissing(Trial &trial) const {
     if (item.asLaunched)
       trial.findings.push_back({"launch-site", Severity::Warning,
                                 fmt::format("not tried: {}: {}", item.title, item.why), ""});
-  for (const Derivation kind :
-       {Derivation::Scalars, Derivation::Sizes, Derivation::Contents, Derivation::Alignment}) {
-    const auto isKind = [&](const Replay &item) {
-      return item.derived.kind == kind && !item.derived.isPart;
-    };
-    if (std::none_of(replays_.begin(), replays_.end(), isKind)) {
-      const auto why = std::find_if(missing_.begin(), missing_.end(),
-                                    [&](const auto &item) { return item.kind == kind; });
-      if (why != missing_.end())
-        trial.findings.push_back(
-            {toString(kind), Severity::Note,
-             fmt::format("no launches with other {}: {}", toString(kind), why->why), ""});
-    }
-  }
 }
 
 Result<Expected> DerivedReplays::expectedOf(CheckContext &context, const Replay &replay) const {
@@ -537,38 +522,6 @@ DerivedReplays::prepare(CheckContext &context, DerivedLaunch derived, std::uint6
   replay.expected = std::move(*expected);
   replay.derived = std::move(derived);
   return Answer(std::move(replay));
-}
-
-Result<std::optional<Failure>>
-DerivedReplays::weigh(CheckContext &context, Examination &seen, const DerivedLaunch &derived,
-                      const Expected &expected, const std::vector<Slack> &slack, Failure failure) {
-  using Answer = std::optional<Failure>;
-  Assurance &assurance = seen.trial.assurance;
-  const auto gap = [&](const std::string &why) {
-    addGap(assurance, {failure.check, fmt::format("{}; there {}", why, failure.reason)});
-    return Answer();
-  };
-  const bool isStrict = policy_ == AssurancePolicy::Strict;
-  if (derived.isExtreme && failure.check == toString(derived.kind) &&
-      failure.verdict == Verdict::WrongResult && !isStrict)
-    return gap("contents are tried that are far from the declared or captured ones");
-  const bool isBeyond = !derived.beyond.empty() && !isStrict;
-  if (!isBeyond && whyUndefined_ &&
-      undefined_.size() < std::max<std::size_t>(1, replays_.size() / kOneUndefinedIn)) {
-    KOPT_TRY(const auto wider, widened(context, derived.launch, expected, slack));
-    KOPT_TRY(std::string why,
-             whyUndefined_(context, derived.launch, expected, wider ? *wider : slack));
-    if (!why.empty()) {
-      undefined_.insert(derived.launch.name);
-      missing_.push_back({derived.kind, derived.title, std::move(why)});
-      return Answer();
-    }
-  }
-  if (const Counterexample example =
-          counterexampleOf(context.subject().specialization, derived.launch);
-      std::ranges::find(assurance.counterexamples, example) == assurance.counterexamples.end())
-    assurance.counterexamples.push_back(example);
-  return isBeyond ? gap(derived.beyond) : Answer(std::move(failure));
 }
 
 Result<std::optional<std::vector<Slack>>> DerivedReplays::widened(CheckContext &context,

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <map>
 
 namespace kopt {
 namespace {
@@ -28,20 +27,6 @@ std::string inWords(const std::vector<const NotDerived *> &missing) {
   for (const auto &[why, titles] : byReason)
     texts.push_back(titles + ": " + why);
   return join(texts, "; ");
-}
-
-/// The most frequent reason.
-std::string mostCommon(const std::vector<const NotDerived *> &missing) {
-  std::map<std::string, std::size_t> counts;
-  std::string found = "none is derived";
-  std::size_t most = 0;
-  for (const NotDerived *item : missing)
-    if (const std::size_t count = ++counts[item->why]; count > most) {
-      most = count;
-      found = item->why;
-    }
-  return counts.size() < 2 ? found
-                           : fmt::format("{} (and {} other reasons)", found, counts.size() - 1);
 }
 
 class ReplayGate final : public Check {
@@ -131,7 +116,7 @@ private:
       return notApplicable(record, fmt::format("the launch has no {} to change", toString(kind_)));
     if (ran.empty())
       return notRun(record, fmt::format("no launch with other {} could be tried: {}",
-                                        toString(kind_), mostCommon(missing)));
+                                        toString(kind_), inWords(missing)));
     const bool isAll = !isBrief(context, seen);
     if (isAll || replays_->isLight()) {
       KOPT_TRY(auto failure, checkFresh(context, seen, ran));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/derived/CapturedContents.h"
 
+#include "driver/support/HalfFloat.h"
 #include "driver/workload/derived/LaunchFamily.h"
 #include "runtime/trace/Contents.h"
 
@@ -24,35 +25,21 @@ template <class T> double numberAt(const char *at) {
   return double(value);
 }
 
-/// The value of one half-precision number.
-double halfAt(const char *at, int exponentBits, int mantissaBits) {
+template <int exponentBits, int mantissaBits> double halfAt(const char *at) {
   std::uint16_t bits = 0;
   std::memcpy(&bits, at, sizeof bits);
-  const int bias = (1 << (exponentBits - 1)) - 1, top = (1 << exponentBits) - 1;
-  const int exponent = bits >> mantissaBits & top, fraction = bits & ((1 << mantissaBits) - 1);
-  if (exponent == top)
-    return NAN; // infinities are ignored, too
-  const double magnitude =
-      exponent == 0 ? std::ldexp(fraction, 1 - bias - mantissaBits)
-                    : std::ldexp(fraction + (1 << mantissaBits), exponent - bias - mantissaBits);
-  return bits & 0x8000 ? -magnitude : magnitude;
+  return valueOf16(bits, exponentBits, mantissaBits);
 }
 
 using Reader = double (*)(const char *);
 Reader readerOf(const std::string &scalar) {
   static const std::pair<const char *, Reader> kReaders[] = {
-      {"f32", numberAt<float>},
-      {"f64", numberAt<double>},
-      {"f16", [](const char *at) { return halfAt(at, 5, 10); }},
-      {"bf16", [](const char *at) { return halfAt(at, 8, 7); }},
-      {"i8", numberAt<std::int8_t>},
-      {"u8", numberAt<std::uint8_t>},
-      {"bool", numberAt<std::uint8_t>},
-      {"i16", numberAt<std::int16_t>},
-      {"u16", numberAt<std::uint16_t>},
-      {"i32", numberAt<std::int32_t>},
-      {"u32", numberAt<std::uint32_t>},
-      {"i64", numberAt<std::int64_t>},
+      {"f32", numberAt<float>},         {"f64", numberAt<double>},
+      {"f16", halfAt<5, 10>},           {"bf16", halfAt<8, 7>},
+      {"i8", numberAt<std::int8_t>},    {"u8", numberAt<std::uint8_t>},
+      {"bool", numberAt<std::uint8_t>}, {"i16", numberAt<std::int16_t>},
+      {"u16", numberAt<std::uint16_t>}, {"i32", numberAt<std::int32_t>},
+      {"u32", numberAt<std::uint32_t>}, {"i64", numberAt<std::int64_t>},
       {"u64", numberAt<std::uint64_t>}};
   for (const auto &[name, reader] : kReaders)
     if (scalar == name)

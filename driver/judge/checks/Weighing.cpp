@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/judge/checks/OtherwiseBuilt.h"
+#include "driver/judge/checks/Weighing.h"
 
 #include "driver/judge/checks/DerivedOptions.h"
+#include "driver/judge/checks/DerivedReplays.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace kopt {
 namespace {
 
-constexpr double kSlowerWithout = 20; ///< unoptimised code may take so many times as long
+constexpr std::size_t kOneUndefinedIn = 10; ///< derived launches, at most
+constexpr double kSlowerWithout = 20;       ///< unoptimised code may take so many times as long
 
 } // namespace
 
@@ -70,6 +73,38 @@ Result<std::string> OtherwiseBuilt::whyUndefined(CheckContext &context, const La
                      : fmt::format("the original is not defined there: compiled without "
                                    "optimisation it gives something else: {}",
                                    how);
+}
+
+Result<std::optional<Failure>>
+DerivedReplays::weigh(CheckContext &context, Examination &seen, const DerivedLaunch &derived,
+                      const Expected &expected, const std::vector<Slack> &slack, Failure failure) {
+  using Answer = std::optional<Failure>;
+  Assurance &assurance = seen.trial.assurance;
+  const auto gap = [&](const std::string &why) {
+    addGap(assurance, {failure.check, fmt::format("{}; there {}", why, failure.reason)});
+    return Answer();
+  };
+  const bool isStrict = policy_ == AssurancePolicy::Strict;
+  if (derived.isExtreme && failure.check == toString(derived.kind) &&
+      failure.verdict == Verdict::WrongResult && !isStrict)
+    return gap("contents are tried that are far from the declared or captured ones");
+  const bool isBeyond = !derived.beyond.empty() && !isStrict;
+  if (!isBeyond && whyUndefined_ &&
+      undefined_.size() < std::max<std::size_t>(1, replays_.size() / kOneUndefinedIn)) {
+    KOPT_TRY(const auto wider, widened(context, derived.launch, expected, slack));
+    KOPT_TRY(std::string why,
+             whyUndefined_(context, derived.launch, expected, wider ? *wider : slack));
+    if (!why.empty()) {
+      undefined_.insert(derived.launch.name);
+      missing_.push_back({derived.kind, derived.title, std::move(why)});
+      return Answer();
+    }
+  }
+  if (const Counterexample example =
+          counterexampleOf(context.subject().specialization, derived.launch);
+      std::ranges::find(assurance.counterexamples, example) == assurance.counterexamples.end())
+    assurance.counterexamples.push_back(example);
+  return isBeyond ? gap(derived.beyond) : Answer(std::move(failure));
 }
 
 } // namespace kopt

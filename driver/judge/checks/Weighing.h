@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The original without optimisation, to see whether it is defined on a derived launch: an array
-// that is too short there, or a variable that nothing has set.
+// What a failure on a derived launch is worth: DerivedReplays::weigh().
 #pragma once
 
 #include "driver/device/Toolchain.h"
@@ -10,7 +9,8 @@
 
 namespace kopt {
 
-/// Built when it is asked for the first time.
+/// The original without optimisation, to see whether it is defined on a derived launch: an array
+/// may be too short there, or a variable not set. Built when it is asked for the first time.
 class OtherwiseBuilt {
 public:
   /// `original`: its build, without text and output; `scratch`: where it is built.
