@@ -235,8 +235,7 @@ std::vector<std::string> driverArguments(const EmulateRequest &request, const st
         std::string("-ferror-limit=20"), std::string("-c"), file, std::string("-o"), object})
     arguments.push_back(argument);
   if (request.unoptimized)
-    arguments.insert(arguments.end(), {"-O1", "-ftrivial-auto-var-init=pattern",
-                                       "-fsanitize=array-bounds", "-fsanitize-trap=array-bounds"});
+    arguments.insert(arguments.end(), {"-O1", "-ftrivial-auto-var-init=pattern"});
   return arguments;
 }
 

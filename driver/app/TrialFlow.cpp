@@ -2,7 +2,9 @@
 #include "driver/app/TrialFlow.h"
 
 #include "driver/app/ObserveFlow.h"
+#include "driver/integrate/patch/Patch.h"
 #include "driver/judge/HeldOut.h"
+#include "driver/search/proposers/TwoBodies.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/source/SliceLines.h"
 #include "driver/support/JobQueue.h"
@@ -124,18 +126,53 @@ public:
     const LoggedStage logged(fmt::format("{}: judge {}", subject_.label, made.candidate.title));
     services_.terminal.status(
         fmt::format("{}: judging {}", subject_.label, file.path.filename().string()));
-    KOPT_TRY(outcome.trial, judge_->judge(made.candidate, Purpose::Search));
-    if (outcome.trial.verdict == Verdict::Faster)
-      KOPT_CHECK(confirmWin(*judge_, outcome.trial));
-    if (outcome.trial.verdict == Verdict::Faster)
-      KOPT_CHECK(judge_->addCounters(outcome.trial));
-    KOPT_CHECK(tellUserLines(subject_, made.candidate, file.path, outcome.trial));
-    noteLaunch(made.candidate, outcome.trial);
-    addLaunchSiteNotes(outcome.trial);
+    KOPT_TRY(outcome.trial, judged(made.candidate, file));
+    KOPT_CHECK(repair(made.candidate, file, outcome));
     return outcome;
   }
 
 private:
+  Result<Trial> judged(const Candidate &candidate, const CandidateFile &file) {
+    KOPT_TRY(Trial trial, judge_->judge(candidate, Purpose::Search));
+    if (trial.verdict == Verdict::Faster)
+      KOPT_CHECK(confirmWin(*judge_, trial));
+    if (trial.verdict == Verdict::Faster)
+      KOPT_CHECK(judge_->addCounters(trial));
+    KOPT_CHECK(tellUserLines(subject_, candidate, file.path, trial));
+    noteLaunch(candidate, trial);
+    addLaunchSiteNotes(trial);
+    return trial;
+  }
+
+  /// Judges a candidate that was refused on derived launches again, behind a condition that keeps
+  /// the original there. Each refusal adds to the condition.
+  Status repair(const Candidate &candidate, const CandidateFile &file, TrialOutcome &outcome) {
+    std::vector<Trial> trials{outcome.trial};
+    const DeviceInfo device = bench_.device();
+    const SearchProblem problem{subject_.kernel, subject_.specialization, workload_.workload,
+                                subject_.sliceText, device};
+    for (auto open = repairables(trials); !open.empty(); open = repairables(trials)) {
+      KOPT_TRY(const auto made,
+               repaired(bench_.frontend(), problem, candidate, open.front().wrong));
+      if (!made)
+        return {};
+      const LoggedStage logged(fmt::format("{}: judge {}", subject_.label, made->title));
+      KOPT_TRY(Trial trial, judged(*made, file));
+      trials.push_back(trial);
+      outcome.repaired = std::move(trial);
+    }
+    if (!outcome.repaired)
+      return {};
+    const auto edits = writeBackEdits(subject_.kernel, subject_.specialization,
+                                      outcome.repaired->candidate);
+    if (!edits)
+      return {};
+    KOPT_TRY(const Patch patch, makePatch(*edits, bench_.extraction().fileHashes,
+                                          patchRoot(subject_.kernel.file)));
+    outcome.repairPatch = patch.text;
+    return {};
+  }
+
   Result<FileCandidate> candidateOf(const CandidateFile &file) const {
     KOPT_TRY(FileCandidate made, candidateFromFile(subject_, bench_.extraction(), file));
     if (made.refusal.empty() && observed_) // otherwise the judge checks the clauses

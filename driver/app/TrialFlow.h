@@ -25,6 +25,10 @@ struct TrialOutcome {
   DeviceInfo device;
   std::vector<SandboxLayer> sandbox; ///< the sandbox around the candidate
   Trial baseline, trial;
+  /// Of a version that keeps the original where a refused candidate is wrong, and its patch; the
+  /// verdict of the file as it was handed in stays `trial`.
+  std::optional<Trial> repaired{};
+  std::string repairPatch{};
 };
 
 struct CandidateTrials {

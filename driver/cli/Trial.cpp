@@ -147,6 +147,13 @@ private:
         {"stages", trial.stages},
         {"baseline", {{"seconds", outcome.baseline.seconds}, {"stages", outcome.baseline.stages}}},
         {"sandbox", kopt::toJson(outcome.sandbox)}};
+    if (outcome.repaired)
+      object["repaired"] = {{"title", outcome.repaired->candidate.title},
+                            {"verdict", toString(outcome.repaired->verdict)},
+                            {"reason", outcome.repaired->reason},
+                            {"speedup", kopt::toJson(outcome.repaired->speedup)},
+                            {"assurance", kopt::toJson(outcome.repaired->assurance)},
+                            {"patch", outcome.repairPatch}};
     return object;
   }
 
@@ -166,6 +173,12 @@ private:
                                finding.where);
     if (trial.verdict == Verdict::BuildFailed)
       std::cout << trial.buildLog << "\n";
+    if (outcome.repaired)
+      std::cout << fmt::format("  repaired: {}: {}\n    {}\n    its patch is in --json\n",
+                               outcome.repaired->candidate.title,
+                               out.paint(styleOf(outcome.repaired->verdict),
+                                         toString(outcome.repaired->verdict)),
+                               outcome.repaired->reason);
   }
 
   TrialFlags flags_;

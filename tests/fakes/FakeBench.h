@@ -110,7 +110,8 @@ public:
     const bool isUnfused = std::ranges::find(request.flags, "-fmad=false") != request.flags.end();
     KOPT_CHECK(writeFileAtomically(request.output,
                                    request.sliceText + (isUnfused ? " UNFUSED" : "") +
-                                       (request.rounding == Rounding::Up ? " UPWARDS" : "")));
+                                       (request.rounding == Rounding::Up ? " UPWARDS" : "") +
+                                       (request.unoptimized ? " " + whenUnoptimized : "")));
     outcome.ok = true;
     outcome.module = request.output;
     if (has(request.sliceText, "MALLOC"))
@@ -119,6 +120,7 @@ public:
     outcome.hash = hashHex(request.sliceText.substr(0, request.sliceText.find("//")));
     return outcome;
   }
+  std::string whenUnoptimized;                       ///< words that such a build's text has besides
   std::atomic<int> builds = 0, inside = 0, most = 0; ///< most: at the same time
 };
 

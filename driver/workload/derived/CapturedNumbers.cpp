@@ -411,7 +411,7 @@ Fill CapturedNumbers::filled(std::size_t index, std::uint64_t bytes) const {
       return *known->second;
   }
   Fill fill = buffer.fill;
-  if (fill.kind == FillKind::Captured)
+  if (fill.kind == FillKind::Captured && fill.low > -2) // it does not repeat yet
     fill.low = -double(buffer.bytes);
   return fill;
 }

@@ -155,6 +155,59 @@ TEST_F(CapturedJudge, AGridThatEndsAtSomeSizeIsJudgedBeyondIt) {
   EXPECT_EQ(right->verdict, Verdict::Faster) << right->reason;
 }
 
+/// The launch site passes the starts of allocations.
+Subject alignedAtItsSite(Subject subject) {
+  LaunchSite &site = subject.kernel.launches[0];
+  site.pointers = {{"d_in", "0", "(n * 4)"}, {"d_out", "0", "(n * 4)"}, {}, {}};
+  return subject;
+}
+
+TEST_F(JudgeFixture, AnAlignmentThatTheProgramAlwaysHasIsAnAssumption) {
+  makeRunner(false);
+  LocalJudge local = make(alignedAtItsSite(declaredSubject()), {});
+  ASSERT_TRUE(local.baseline());
+  const Trial trial = judge(local, "FAST WRONG_AT_alignment");
+  EXPECT_EQ(trial.verdict, Verdict::Faster) << trial.reason;
+  ASSERT_FALSE(trial.assurance.gaps.empty());
+  EXPECT_THAT(inLines(trial.assurance), testing::Contains(testing::HasSubstr(
+                                            "every launch site, passes 'in' aligned to 16 bytes")));
+  ASSERT_FALSE(trial.assurance.counterexamples.empty());
+  EXPECT_EQ(trial.assurance.counterexamples[0].alignments.at("in"), 4u);
+  EXPECT_EQ(trial.assurance.counterexamples[0].integers.at("n"), 64);
+
+  LocalJudge unknown = make(declaredSubject(), {});
+  ASSERT_TRUE(unknown.baseline());
+  EXPECT_EQ(judge(unknown, "FAST WRONG_AT_alignment").verdict, Verdict::WrongResult)
+      << "nothing is known of the site's pointers";
+}
+
+TEST_F(JudgeFixture, AnAssumptionIsARefusalUnderStrict) {
+  makeRunner(false);
+  JudgeOptions options;
+  options.assurance = AssurancePolicy::Strict;
+  LocalJudge local = make(alignedAtItsSite(declaredSubject()), options);
+  ASSERT_TRUE(local.baseline());
+  const Trial trial = judge(local, "FAST WRONG_AT_alignment");
+  EXPECT_EQ(trial.verdict, Verdict::WrongResult) << trial.reason;
+  EXPECT_FALSE(trial.assurance.counterexamples.empty());
+}
+
+TEST_F(JudgeFixture, ALaunchOnWhichTheOriginalIsNotDefinedJudgesNobody) {
+  makeRunner(false);
+  const auto reason = [&](const std::string &whenUnoptimized) {
+    toolchain_.whenUnoptimized = whenUnoptimized;
+    LocalJudge local = make(declaredSubject(), {});
+    EXPECT_TRUE(local.baseline());
+    const Trial trial = judge(local, "FAST WRONG_AT_scalars");
+    EXPECT_EQ(trial.verdict, Verdict::WrongResult) << "at most one launch in ten goes this way";
+    return trial.reason;
+  };
+  const std::string usual = reason("");
+  EXPECT_EQ(reason("WRONG_AT_sizes"), usual);
+  EXPECT_EQ(reason("WRONG"), usual) << "it is another kernel on the workload's own launches, too";
+  EXPECT_NE(reason("WRONG_AT_scalars"), usual) << "another launch shows it";
+}
+
 TEST_F(CapturedJudge, ALaunchOfFewThreadsRunsWholeOnTheEmulatedDevice) {
   hasEmulated_ = true;
   makeRunner(false);

@@ -19,6 +19,18 @@ namespace {
 
 using CapturedLaunchesTest = CapturedLaunchesFixture;
 
+TEST_F(CapturedLaunchesTest, WhatHasGrownRepeatsWhatWasCapturedWhenItGrowsAgain) {
+  launch_.buffers[3].holdsPointers = false;
+  const CapturedNumbers once({kernel_, specialization_, &declaration_}, launch_);
+  const auto larger = once.larger({{"n", 2 * kN}, {"ld", 2 * kN}});
+  ASSERT_TRUE(larger);
+  const CapturedNumbers twice({kernel_, specialization_, &declaration_}, *larger);
+  const auto largest = twice.larger({{"n", 4 * kN}, {"ld", 4 * kN}});
+  ASSERT_TRUE(largest);
+  EXPECT_GT(largest->buffers[0].bytes, larger->buffers[0].bytes);
+  EXPECT_EQ(largest->buffers[0].fill.low, -4.0 * kN) << "the file has no more bytes";
+}
+
 TEST_F(CapturedLaunchesTest, AProblemWithoutBlocksIsNoLaunch) {
   for (const DerivedLaunch &derived : derive().launches) {
     EXPECT_NE(integer(derived.launch, 6), 0) << derived.title;
