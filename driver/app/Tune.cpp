@@ -463,8 +463,10 @@ Result<std::unique_ptr<Judge>> TuneSession::makeJudge(const TuneSubject &subject
   std::function<double()> secondsLeft;
   if (turnLimit_ > 0)
     secondsLeft = [this] { return turnLimit_ - secondsUsed(); };
+  JudgeOptions look = options;
+  look.depth = Depth::Look;
   KOPT_TRY(std::unique_ptr<Judge> local,
-           bench_->makeJudge(subject, workload.workload, options, run.record.name, secondsLeft));
+           bench_->makeJudge(subject, workload.workload, look, run.record.name, secondsLeft));
   return std::make_unique<HeldOutJudge>(
       std::move(local), workload.heldOut, options,
       [&](const Workload &heldOut, const JudgeOptions &again) {

@@ -516,6 +516,8 @@ Status DeviceJudge::measureBaseline(const Built &built, Trial &trial) {
   KOPT_CHECK(step("checks", [&]() -> Status {
     if (options_.ownLaunchesOnly)
       return {};
+    if (options_.depth == Depth::Look)
+      return {}; // what no candidate needs is not learned
     if (!waitsForWinner())
       compileOriginalAhead();
     KOPT_CHECK(learnChecks(Depth::Search, trial));
@@ -545,7 +547,8 @@ Status DeviceJudge::learnAs(const DeviceJudge &first, const Built &built, Trial 
   context_.blocksAreApart = first.context_.blocksAreApart;
   context_.racesItself = first.context_.racesItself;
   warm_ = first.warm_;
-  KOPT_CHECK(learnChecks(Depth::Search, own));
+  if (options_.depth > Depth::Look)
+    KOPT_CHECK(learnChecks(Depth::Search, own));
   if (!waitsForWinner())
     KOPT_CHECK(learnChecks(Depth::Trial, own));
   gaps_ = first.gaps_; // gaps of the workload, not of the device

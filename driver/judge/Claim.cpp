@@ -171,7 +171,7 @@ std::optional<Failure> DeviceJudge::whyNotClaimed(const std::vector<Launch> &lau
     failure = belowFloor(trial, launches, runner_.device());
   if (failure)
     return failure;
-  if (options_.checks.on("mutants") && learned_ == Depth::Search) {
+  if (options_.checks.on("mutants") && learned_ < Depth::Trial) {
     trial.checks.push_back({"mutants", CheckState::NotRun, "it runs only for winners"});
   } else if (options_.checks.on("mutants")) {
     const bool isDoubtful = !mutations_.isConclusive();

@@ -401,7 +401,10 @@ Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purp
   } else {
     policy.candidates = 1; // nothing is claimed yet: a claim needs fresh samples
   }
-  const Depth depth = isConfirmation || wantsEveryCheck(trial) ? Depth::Win : options_.depth;
+  const bool isLook = options_.depth == Depth::Look && !isConfirmation;
+  const Depth depth = isConfirmation || wantsEveryCheck(trial)
+                          ? Depth::Win
+                          : std::max(options_.depth, Depth::Search);
   if (depth > Depth::Search)
     KOPT_CHECK(learnForWinner(trial));
   // A win is verified on as many inputs as it was found to need when it was first seen.
@@ -414,7 +417,7 @@ Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purp
   const bool isNoisy = !runner_.device().modelled;
   const bool isConfirmedNext = options_.confirmsNext && !isConfirmation;
   const bool isBrief = isConfirmedNext && isNoisy && depth == Depth::Trial;
-  const Depth firstDepth = isBrief ? Depth::Search : depth;
+  const Depth firstDepth = isBrief ? Depth::Search : isLook ? Depth::Look : depth;
   KOPT_TRY(bool verified, verify(candidate, built, freshSeed, strength, firstDepth, trial));
   if (!verified && !options_.keepGoing)
     return {};
@@ -434,14 +437,18 @@ Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purp
   const bool isFaster = timed && trial.verdict == Verdict::Faster;
   if (isFaster && !isConfirmation && !options_.ownLaunchesOnly) // held-out launches confirm nothing
     startFreshProcesses();
-  if (isBrief && timed && !isFaster) { // no confirmation verifies it
+  // Of a look, what is faster is verified; of a trial, what no confirmation verifies.
+  if (timed && ((isLook && isFaster) || (isBrief && !isFaster))) {
+    if (isLook)
+      KOPT_CHECK(learnChecks(depth, trial));
     std::erase_if(trial.checks, [&](const CheckRecord &record) {
       return std::ranges::find(checks_, record.check, &Check::name) != checks_.end();
     });
     KOPT_TRY(verified, verify(candidate, built, freshSeed, strength, depth, trial));
     if (verified)
       trial.stage = Stage::Time;
-    return {};
+    if (!verified || isBrief)
+      return {};
   }
   const bool isDoubtful = isFaster && trial.speedup->estimate > options_.escalateAbove;
   if (isDoubtful || (isFaster && mutations_.draws > 1)) {
@@ -465,7 +472,11 @@ Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purp
       trial.stage = check;
     }
   }
-  claim(built.launches, isDoubtful && !isConfirmedNext ? Depth::Win : firstDepth, trial);
+  claim(built.launches,
+        isDoubtful && !isConfirmedNext ? Depth::Win
+        : isBrief                      ? Depth::Search
+                                       : depth,
+        trial);
   if (isConfirmation && trial.verdict == Verdict::Faster)
     addHotLines(std::move(lines), trial);
   if (timed && runner_.device().modelled && !isConfirmation)

@@ -147,7 +147,7 @@ private:
   /// Those that are left out: one of them tells the others how large the original's own error is.
   std::vector<std::unique_ptr<Check>> unasked_;
   bool hasTestedMutants_ = false;
-  Depth learned_ = Depth::Search;     ///< the greatest depth whose checks have learned
+  Depth learned_ = Depth::Look;       ///< the greatest depth whose checks have learned
   std::set<const Check *> unlearned_; ///< for lack of time
   double timeSeconds_ = 0;            ///< that it took to time the baseline
   std::vector<AssuranceGap> gaps_;    ///< gaps of the workload, and so of every candidate

@@ -77,7 +77,9 @@ struct JudgeOptions {
   CheckSwitches checks; ///< with any left out, every Faster becomes Suspect
   bool keepGoing =
       false; ///< run the other checks after one has refused; the first refusal still decides
-  Depth depth = Depth::Search; ///< for each candidate; a confirmation has Depth::Win
+  /// For each candidate; a confirmation has Depth::Win. Look: most candidates of a search are not
+  /// faster, and are only timed; the others are verified at Depth::Search.
+  Depth depth = Depth::Search;
   double escalateAbove = 3;    ///< a larger speedup is verified again at full strength
   /// What looks faster is confirmed next: a GPU then verifies it as thoroughly as `depth` only
   /// once.

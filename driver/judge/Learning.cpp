@@ -12,10 +12,12 @@
 namespace kopt {
 
 /// True if checks that run only for winners learn when the first winner appears.
-bool DeviceJudge::waitsForWinner() const { return options_.depth == Depth::Search; }
+bool DeviceJudge::waitsForWinner() const { return options_.depth <= Depth::Search; }
 
-/// Lets the checks whose least depth is `depth` learn.
+/// Lets the checks whose least depth is `depth` learn, once.
 Status DeviceJudge::learnChecks(Depth depth, Trial &trial) {
+  if (learned_ >= depth)
+    return {};
   learned_ = depth;
   for (const std::unique_ptr<Check> &check : checks_) {
     if (check->from() != depth)
@@ -34,8 +36,9 @@ Status DeviceJudge::learnChecks(Depth depth, Trial &trial) {
 Status DeviceJudge::learnForWinner(Trial &trial) {
   if (options_.ownLaunchesOnly)
     return {}; // they learn nothing
-  if (learned_ == Depth::Search) {
+  if (learned_ < Depth::Trial) {
     const StageTimer timer(trial, "baseline/checks");
+    KOPT_CHECK(learnChecks(Depth::Search, trial));
     KOPT_CHECK(replays_->learnAll(context_, trial, mostSeconds(GpuSeconds::kLearn)));
     KOPT_CHECK(learnChecks(Depth::Trial, trial));
   }
@@ -94,7 +97,7 @@ void DeviceJudge::compileAhead(const Subject &subject, const Candidate &candidat
 /// Runs wrong versions of the kernel through the same checks: if one passes, the workload proves
 /// little about a candidate.
 Status DeviceJudge::testMutants(Trial &trial) {
-  if (learned_ == Depth::Search || !options_.checks.on("mutants") || !options_.testAdequacy ||
+  if (learned_ < Depth::Trial || !options_.checks.on("mutants") || !options_.testAdequacy ||
       std::exchange(hasTestedMutants_, true))
     return {};
   const LoggedStage logged("baseline: mutants");

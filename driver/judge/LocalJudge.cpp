@@ -258,7 +258,7 @@ Result<Trial> LocalJudge::evaluate(const Candidate &candidate) {
   if (const auto begun = begun_.find(hash); begun != begun_.end()) {
     task = begun->second;
   } else {
-    if (options_.depth != Depth::Search)
+    if (options_.depth > Depth::Search)
       compileAhead(candidate);
     {
       const std::lock_guard turn(turn_);

@@ -21,15 +21,18 @@ struct Strength {
   static Strength full() { return {5, 40}; }
 };
 
-/// Which of the expensive checks run.
+/// Which of the checks run.
 enum class Depth {
-  Search, ///< none: most candidates are not winners
+  Look,   ///< one: of a judge, what is then faster is verified at Search
+  Search, ///< none of the expensive ones: most candidates are not winners
   Trial,  ///< those that take a second or two of the CPU
   Win,    ///< also those that take seconds of the GPU
 };
 template <> struct EnumNames<Depth> {
-  static constexpr std::pair<Depth, const char *> kAll[] = {
-      {Depth::Search, "search"}, {Depth::Trial, "trial"}, {Depth::Win, "win"}};
+  static constexpr std::pair<Depth, const char *> kAll[] = {{Depth::Look, "look"},
+                                                            {Depth::Search, "search"},
+                                                            {Depth::Trial, "trial"},
+                                                            {Depth::Win, "win"}};
 };
 
 /// The most seconds of a GPU that parts of the judgement take where launches are large, as captured
@@ -38,7 +41,7 @@ template <> struct EnumNames<Depth> {
 struct GpuSeconds {
   static constexpr double kLearn = 4;          ///< to learn from the baseline
   static constexpr double kLearnForSearch = 1; ///< of kLearn, before the first candidate
-  static constexpr double replays(Depth depth) { return depth == Depth::Search ? 0.3 : 1.5; }
+  static constexpr double replays(Depth depth) { return depth <= Depth::Search ? 0.3 : 1.5; }
   static constexpr double kRepeats = 1;
   /// A run that takes longer, as on gigabytes, is repeated as seldom as possible in a search.
   static constexpr double kLongRun = 0.15;
@@ -101,7 +104,7 @@ public:
 protected:
   /// True if a search leaves to winners what a second run of the workload's launches would show.
   static bool isBrief(const CheckContext &context, const Examination &examination) {
-    return examination.depth == Depth::Search && !context.runner().device().modelled &&
+    return examination.depth <= Depth::Search && !context.runner().device().modelled &&
            context.heaviest() < context.baselineSeconds.size() &&
            context.baselineSeconds[context.heaviest()] > GpuSeconds::kLongRun;
   }

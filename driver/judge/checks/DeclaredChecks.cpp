@@ -27,13 +27,14 @@ public:
   explicit OutputsGate(std::shared_ptr<DerivedReplays> replays) : replays_(std::move(replays)) {}
   std::string name() const override { return "outputs"; }
   bool runsWorkload() const override { return true; }
-  Depth from() const override { return Depth::Search; }
+  Depth from() const override { return Depth::Look; }
   Status learn(CheckContext &, Trial &) override { return {}; }
   Result<std::optional<Failure>> ask(CheckContext &context, Examination &seen,
                                      CheckRecord &record) override {
     // The other poison is that of the fresh inputs, too.
-    const std::vector<std::uint64_t> poisons =
-        isBrief(context, seen) ? std::vector{kPoison} : std::vector{kPoison, kOtherPoison};
+    const std::vector<std::uint64_t> poisons = seen.depth == Depth::Look || isBrief(context, seen)
+                                                   ? std::vector{kPoison}
+                                                   : std::vector{kPoison, kOtherPoison};
     for (std::size_t i = 0; i < seen.built.launches.size(); ++i)
       for (const std::uint64_t poison : poisons) {
         const RunOptions options =
