@@ -2,10 +2,7 @@
 #include "driver/search/proposers/ClassProposer.h"
 
 #include "driver/model/Json.h"
-#include "driver/search/proposers/BodyTokens.h"
-#include "driver/search/proposers/GuardedBody.h"
 #include "driver/search/proposers/LaunchClasses.h"
-#include "driver/source/RenderSlice.h"
 #include "driver/support/Text.h"
 #include "driver/workload/ApplyCandidate.h"
 
@@ -31,69 +28,41 @@ template <class Part> void addMissing(std::vector<Part> &parts, const std::vecto
       parts.push_back(part);
 }
 
-/// A declaration of one constant as a statement of a function; nothing if it is of another form.
-std::optional<std::string> localDeclaration(std::string_view text) {
-  for (const std::string_view prefix : {"static ", "inline "})
-    if (trim(text).starts_with(prefix))
-      text = trim(text).substr(prefix.size());
-  std::string local(trim(text));
-  if (!local.ends_with(";"))
-    local += ";";
-  const bool isConstant = local.starts_with("constexpr ") || local.starts_with("const ");
-  const bool isOne = std::ranges::count(local, ';') == 1 && std::ranges::count(local, '=') == 1;
-  if (!isConstant || !isOne || local.find_first_of("\n,#/") != local.npos ||
-      usesWord(local, "__device__") || usesWord(local, "__constant__"))
-    return std::nullopt;
-  return local;
-}
-
 /// Makes one candidate of a pair.
 class ClassMaker {
 public:
-  ClassMaker(const ProposalContext &context, const ClassPair &pair)
-      : problem_(context.problem), special_(pair.special->candidate), usual_(pair.usual->candidate),
-        pair_(pair) {}
+  ClassMaker(Frontend &frontend, const ProposalContext &context, const ClassPair &pair)
+      : frontend_(frontend), problem_(context.problem), special_(pair.special->candidate),
+        usual_(pair.usual->candidate), pair_(pair) {}
 
   /// Nothing if more than the body differs, or no condition tells the launches apart.
   Result<std::optional<Candidate>> make() {
-    if (!hasSameLaunch(special_, usual_) || !hasSameChunks() || !special_.tunables.empty() ||
-        !usual_.tunables.empty())
-      return std::nullopt;
-    KOPT_TRY(rendered_, render(special_));
-    KOPT_TRY(const Rendered usual, render(usual_));
-    const std::string usualText = usual.chunk(kernelChunk());
-    const auto head = textBeforeBody(usualText);
-    if (!head)
-      return std::nullopt;
     BodyGuard guard;
-    if (!takeConstants(*head, guard))
+    if (!hasSameLaunch(special_, usual_) || !hasSameChunks() || !special_.tunables.empty() ||
+        !usual_.tunables.empty() || !takeConstants(guard))
       return std::nullopt;
-    KOPT_TRY(const auto condition, conditionFor(*head));
+    KOPT_TRY(const auto condition, conditionFor());
     if (!condition)
       return std::nullopt;
     guard.condition = condition->text;
-    guard.variable = condition->variable;
+    if (condition->variable.find('.') == std::string::npos)
+      guard.variables = {condition->variable};
     guard.extendsChain = usual_.technique == kClassTechnique;
-    auto text = guardedKernel(usualText, rendered_.chunk(kernelChunk()), guard);
-    if (!text)
+    KOPT_TRY(const RenderedSlice usual, render(usual_));
+    KOPT_TRY(const RenderedSlice special, render(special_));
+    KOPT_TRY(GuardReply reply,
+             frontend_.guard(usual, special, kernelChunk(), problem_.kernel, guard));
+    if (!reply.refusal.empty())
       return std::nullopt;
-    return candidateWith(std::move(*text), condition->text);
+    return candidateWith(std::move(reply.text), condition->text);
   }
 
 private:
-  struct Rendered : RenderedSlice {
-    std::string chunk(std::size_t index) const {
-      return text.substr(chunks[index].first, chunks[index].second - chunks[index].first);
-    }
-  };
-
   std::size_t kernelChunk() const { return problem_.specialization.kernelChunk; }
   const SliceChunk &kernelSource() const { return problem_.specialization.chunks[kernelChunk()]; }
 
-  Result<Rendered> render(const Candidate &candidate) const {
-    KOPT_TRY(RenderedSlice slice,
-             renderSlice(problem_.sliceText, problem_.kernel, problem_.specialization, candidate));
-    return Rendered{std::move(slice)};
+  Result<RenderedSlice> render(const Candidate &candidate) const {
+    return renderSlice(problem_.sliceText, problem_.kernel, problem_.specialization, candidate);
   }
 
   bool hasSameChunks() const {
@@ -104,8 +73,8 @@ private:
   }
 
   /// The constants with other values in the two candidates become constants of the special body.
-  /// False if that does not do the same.
-  bool takeConstants(const std::string &head, BodyGuard &guard) const {
+  /// False if that does not do the same. Whether only the body uses them, the front end sees.
+  bool takeConstants(BodyGuard &guard) const {
     std::set<std::string> names;
     for (const Candidate *each : {&special_, &usual_})
       for (const auto &[name, value] : each->constants)
@@ -124,39 +93,16 @@ private:
       if (valueIn(special_) == valueIn(usual_) ||
           (constant != known.end() && contains(kernelSource().source, constant->valueRange)))
         continue; // in the texts of the bodies already
-      if (constant == known.end() || !takeConstant(*constant, head, guard))
+      if (constant == known.end() || constant->usedByLaunch ||
+          (constant->kind != ConstantKind::Constexpr && constant->kind != ConstantKind::Const))
         return false;
+      guard.constants.push_back(name);
     }
     return true;
   }
 
-  /// A constant of the file, which only the kernel's body uses.
-  bool takeConstant(const NamedConstant &constant, const std::string &head,
-                    BodyGuard &guard) const {
-    if ((constant.kind != ConstantKind::Constexpr && constant.kind != ConstantKind::Const) ||
-        constant.usedByLaunch || usesWord(head, constant.name))
-      return false;
-    std::optional<std::string> declaration;
-    for (std::size_t i = 0; i < rendered_.chunks.size(); ++i) {
-      const std::string text = rendered_.chunk(i);
-      if (contains(problem_.specialization.chunks[i].source, constant.valueRange))
-        declaration = localDeclaration(text);
-      else if (i != kernelChunk() && usesWord(text, constant.name))
-        return false;
-    }
-    for (const Candidate *each : {&special_, &usual_})
-      for (const CandidateDeclaration &added : each->declarations)
-        if (usesWord(added.text, constant.name))
-          return false;
-    if (!declaration)
-      return false;
-    guard.constants.push_back({constant.name, *declaration});
-    return true;
-  }
-
-  /// Nothing if the two are launched in different ways, by a clause that names a constant. Only
-  /// what the kernel's own text names can be compared.
-  Result<std::optional<LaunchCondition>> conditionFor(const std::string &head) const {
+  /// Nothing if the two are launched in different ways, by a clause that names a constant.
+  Result<std::optional<LaunchCondition>> conditionFor() const {
     Workload launched = problem_.workload;
     for (Launch &launch : launched.launches) {
       KOPT_TRY(const Launch other, applyToLaunch(problem_.kernel, launch, special_));
@@ -165,11 +111,7 @@ private:
           launch.sharedBytes != other.sharedBytes)
         return std::nullopt;
     }
-    std::vector<LaunchMeasure> measures = measuresOf(problem_.specialization, launched);
-    std::erase_if(measures, [&](const LaunchMeasure &measure) {
-      return measure.name.find('.') == std::string::npos && !usesWord(head, measure.name);
-    });
-    return conditionOn(measures, pair_.wins);
+    return conditionOn(measuresOf(problem_.specialization, launched), pair_.wins);
   }
 
   Candidate candidateWith(std::string text, const std::string &condition) const {
@@ -205,10 +147,10 @@ private:
                        join(others, ", "));
   }
 
+  Frontend &frontend_;
   const SearchProblem &problem_;
   const Candidate &special_, &usual_;
   const ClassPair &pair_;
-  Rendered rendered_; ///< of the special candidate
 };
 
 } // namespace
@@ -230,7 +172,7 @@ Result<std::vector<Candidate>> ClassProposer::propose(const ProposalContext &con
        classPairs(context.history, context.parentTrial(), weightsOf(context.problem.workload))) {
     if (proposals.size() >= std::min(limit, kMostOffers))
       break;
-    KOPT_TRY(auto candidate, ClassMaker(context, pair).make());
+    KOPT_TRY(auto candidate, ClassMaker(frontend_, context, pair).make());
     if (candidate && known.insert(candidate->contentHash()).second &&
         writeBackEdits(context.problem.kernel, specialization, *candidate))
       proposals.push_back(std::move(*candidate));

@@ -5,15 +5,21 @@
 #pragma once
 
 #include "driver/search/proposers/Proposer.h"
+#include "driver/source/Frontend.h"
 
 namespace kopt {
 
 class ClassProposer : public Proposer {
 public:
+  explicit ClassProposer(Frontend &frontend) : frontend_(frontend) {}
+
   std::string name() const override { return "classes"; }
   bool followsTrials() const override { return true; }
   Result<std::vector<Candidate>> propose(const ProposalContext &context,
                                          std::size_t limit) override;
+
+private:
+  Frontend &frontend_;
 };
 
 } // namespace kopt
