@@ -31,6 +31,12 @@ struct SliceEdit {
 };
 KOPT_RECORD(SliceEdit, begin, end, text)
 
+/// A part of a slice.
+struct TextRange {
+  std::uint64_t begin = 0, end = 0;
+};
+KOPT_RECORD(TextRange, begin, end)
+
 // ---- transforms
 
 /// One launch of the workload.
@@ -88,12 +94,6 @@ struct SharedName {
 };
 KOPT_RECORD(SharedName, name, user, declared)
 
-/// A part of the candidate's slice.
-struct TextRange {
-  std::uint64_t begin = 0, end = 0;
-};
-KOPT_RECORD(TextRange, begin, end)
-
 /// What a candidate must not change, because code outside its kernel's slice also uses it.
 struct SharedCode {
   std::vector<SharedText> texts;
@@ -130,6 +130,35 @@ struct ScreenReply {
   std::vector<ScreenFinding> findings; ///< rejects first
 };
 KOPT_RECORD(ScreenReply, findings)
+
+// ---- guard
+
+/// Which of a kernel's two bodies runs.
+struct BodyGuard {
+  std::string condition; ///< of the special one, in C++; the same in all threads of a launch
+  /// The parameters in it: it means the values that the kernel is launched with.
+  std::vector<std::string> variables;
+  /// Constants of the file that only the kernel's body uses, with other values in its slice.
+  std::vector<std::string> constants;
+  /// The usual body ends in an if with an else that the condition becomes a part of: `else if`.
+  bool extendsChain = false;
+};
+KOPT_RECORD(BodyGuard, condition, variables, constants, extends_chain)
+
+struct GuardRequest {
+  KernelSource source;                    ///< with the usual body
+  TextRange chunk;                        ///< the kernel's declaration
+  std::string special, specialExpression; ///< the slice with the other body
+  TextRange specialChunk;
+  BodyGuard guard;
+};
+KOPT_RECORD(GuardRequest, source, chunk, special, special_expression, special_chunk, guard)
+
+struct GuardReply {
+  std::string text;    ///< the chunk with both bodies
+  std::string refusal; ///< why there is none; empty if there is
+};
+KOPT_RECORD(GuardReply, text, refusal)
 
 // ---- mutate
 
@@ -310,6 +339,9 @@ inline std::string problemOf(const LaunchChange &launch) {
     if (extent == 0)
       return "a block of no threads";
   return "";
+}
+inline std::string problemOf(const GuardReply &reply) {
+  return reply.text.empty() == reply.refusal.empty() ? "neither a text nor a refusal, or both" : "";
 }
 inline std::string problemOf(const ElementLayout &layout) {
   for (const ElementField &field : layout.fields)

@@ -9,6 +9,7 @@
 #include "clang_plugin/tool/JsonExchange.h"
 #include "clang_plugin/tool/Tools.h"
 #include "clang_plugin/transform/Catalogue.h"
+#include "clang_plugin/transform/GuardedBody.h"
 
 namespace kopt::frontend {
 
@@ -32,6 +33,7 @@ int runScreen(int, const char **) {
       });
 }
 
+int runGuard(int, const char **) { return answerRequest<GuardRequest>(guardBody); }
 int runMutate(int, const char **) { return answerRequest<MutateRequest>(findMutants); }
 int runReference(int, const char **) { return answerRequest<KernelSource>(makeReferenceClone); }
 int runCoverage(int, const char **) { return answerRequest<KernelSource>(markCoverage); }

@@ -16,10 +16,9 @@ struct Subcommand {
 };
 
 constexpr Subcommand kSubcommands[] = {
-    {"extract", runExtract},     {"transforms", runTransforms},
-    {"screen", runScreen},       {"mutate", runMutate},
-    {"reference", runReference}, {"coverage", runCoverage},
-    {"emulate", runEmulate},     {"host", runHost},
+    {"extract", runExtract},   {"transforms", runTransforms}, {"guard", runGuard},
+    {"screen", runScreen},     {"mutate", runMutate},         {"reference", runReference},
+    {"coverage", runCoverage}, {"emulate", runEmulate},       {"host", runHost},
 };
 
 int dispatch(int argc, const char **argv) {

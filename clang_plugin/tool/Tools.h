@@ -4,12 +4,13 @@
 namespace kopt::frontend {
 
 /// `kopt-extract …` for people; `kopt-frontend
-/// extract|transforms|screen|mutate|reference|coverage|emulate|host` for the driver. Subcommands
-/// for the driver read one JSON request from standard input and print one JSON reply.
+/// extract|transforms|guard|screen|mutate|reference|coverage|emulate|host` for the driver.
+/// Subcommands for the driver read one JSON request from standard input and print one JSON reply.
 int runTool(int argc, const char **argv);
 
 int runExtract(int argc, const char **argv);
 int runTransforms(int argc, const char **argv);
+int runGuard(int argc, const char **argv);
 int runScreen(int argc, const char **argv);
 int runMutate(int argc, const char **argv);
 int runReference(int argc, const char **argv);

@@ -17,7 +17,6 @@ using namespace clang;
 
 namespace {
 
-constexpr std::uint64_t kStaticSharedLimit = 48 * 1024;
 constexpr unsigned kBankBytes = 4;
 
 struct SharedArray {
@@ -57,8 +56,7 @@ bool namesOneElement(const BodyView &body, const Expr *part) {
 
 std::optional<SharedArray> matchArray(const KernelView &view, const BodyView &body,
                                       const VarDecl &variable) {
-  if (!variable.hasAttr<CUDASharedAttr>() || variable.hasExternalStorage() ||
-      !variable.getTypeSourceInfo())
+  if (!variable.getTypeSourceInfo())
     return std::nullopt;
   const ASTContext &context = view.context();
   SharedArray array{&variable};
@@ -107,6 +105,17 @@ std::string paddedSize(const KernelView &view, const SharedArray &array, unsigne
 
 } // namespace
 
+std::vector<const VarDecl *> staticShared(const BodyView &body) {
+  std::vector<const VarDecl *> variables;
+  for (const Stmt *statement : body.statements)
+    if (const auto *declarations = dyn_cast<DeclStmt>(statement))
+      for (const Decl *each : declarations->decls())
+        if (const auto *variable = dyn_cast<VarDecl>(each);
+            variable && variable->hasAttr<CUDASharedAttr>() && !variable->hasExternalStorage())
+          variables.push_back(variable);
+  return variables;
+}
+
 class SharedPadding final : public Transformation {
 public:
   std::string_view id() const override { return "shared-padding"; }
@@ -119,25 +128,16 @@ public:
         instances; // code that is instantiated twice has two arrays but needs one edit
     std::uint64_t sharedBytes = 0;
     llvm::DenseSet<unsigned> seen;
-    for (const BodyView &body : view.bodies()) {
-      for (const Stmt *statement : body.statements) {
-        const auto *declarations = dyn_cast<DeclStmt>(statement);
-        if (!declarations)
+    for (const BodyView &body : view.bodies())
+      for (const VarDecl *variable : staticShared(body)) {
+        sharedBytes += view.context().getTypeSizeInChars(variable->getType()).getQuantity();
+        const auto array = matchArray(view, body, *variable);
+        if (!array)
           continue;
-        for (const Decl *decl : declarations->decls()) {
-          const auto *variable = dyn_cast<VarDecl>(decl);
-          if (!variable || !variable->hasAttr<CUDASharedAttr>() || variable->hasExternalStorage())
-            continue;
-          sharedBytes += view.context().getTypeSizeInChars(variable->getType()).getQuantity();
-          const auto array = matchArray(view, body, *variable);
-          if (!array)
-            continue;
-          instances.push_back(*array);
-          if (seen.insert(array->sizeBegin).second)
-            arrays.push_back(*array);
-        }
+        instances.push_back(*array);
+        if (seen.insert(array->sizeBegin).second)
+          arrays.push_back(*array);
       }
-    }
 
     std::vector<Offer> offers;
     const auto offerFor = [&](llvm::ArrayRef<SharedArray> padded, unsigned padding) {

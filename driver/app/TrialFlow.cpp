@@ -163,12 +163,12 @@ private:
     }
     if (!outcome.repaired)
       return {};
-    const auto edits = writeBackEdits(subject_.kernel, subject_.specialization,
-                                      outcome.repaired->candidate);
+    const auto edits =
+        writeBackEdits(subject_.kernel, subject_.specialization, outcome.repaired->candidate);
     if (!edits)
       return {};
-    KOPT_TRY(const Patch patch, makePatch(*edits, bench_.extraction().fileHashes,
-                                          patchRoot(subject_.kernel.file)));
+    KOPT_TRY(const Patch patch,
+             makePatch(*edits, bench_.extraction().fileHashes, patchRoot(subject_.kernel.file)));
     outcome.repairPatch = patch.text;
     return {};
   }

@@ -526,7 +526,7 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
       proposers.push_back(std::make_unique<LlmProposer>(*model_, *store_, run.record.id, options));
     }
   }
-  proposers.push_back(std::make_unique<ClassProposer>());
+  proposers.push_back(std::make_unique<ClassProposer>(bench_->frontend()));
   return proposers;
 }
 

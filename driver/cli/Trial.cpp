@@ -174,11 +174,11 @@ private:
     if (trial.verdict == Verdict::BuildFailed)
       std::cout << trial.buildLog << "\n";
     if (outcome.repaired)
-      std::cout << fmt::format("  repaired: {}: {}\n    {}\n    its patch is in --json\n",
-                               outcome.repaired->candidate.title,
-                               out.paint(styleOf(outcome.repaired->verdict),
-                                         toString(outcome.repaired->verdict)),
-                               outcome.repaired->reason);
+      std::cout << fmt::format(
+          "  repaired: {}: {}\n    {}\n    its patch is in --json\n",
+          outcome.repaired->candidate.title,
+          out.paint(styleOf(outcome.repaired->verdict), toString(outcome.repaired->verdict)),
+          outcome.repaired->reason);
   }
 
   TrialFlags flags_;

@@ -3,7 +3,6 @@
 
 #include "driver/model/Json.h"
 #include "driver/search/Confirmation.h"
-#include "driver/search/proposers/BodyTokens.h"
 #include "driver/support/Text.h"
 #include "driver/support/UnifiedDiff.h"
 #include "driver/workload/ApplyCandidate.h"
@@ -65,10 +64,13 @@ std::string withoutRun(const std::string &text, const LineRun &run) {
   }
 }
 
-/// False for a change that takes only one of two brackets, such as the line with a condition around
+/// False for a change that takes only one of two braces, such as the line with a condition around
 /// statements: it does not compile.
 bool staysBalanced(const std::string &text, const std::string &changed) {
-  return depthsOf(bodyTokens(changed)) || !depthsOf(bodyTokens(text));
+  const auto open = [](const std::string &in) {
+    return std::ranges::count(in, '{') - std::ranges::count(in, '}');
+  };
+  return open(changed) == open(text);
 }
 
 /// True if the run only indents the baseline's lines in another way, for a block around them.

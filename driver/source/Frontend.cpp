@@ -162,6 +162,24 @@ public:
     return offers;
   }
 
+  Result<GuardReply> guard(const RenderedSlice &usual, const RenderedSlice &special,
+                           std::size_t chunk, const KernelSpec &kernel,
+                           const BodyGuard &guard) override {
+    // Offsets would not be those of the text that is sent.
+    if (validUtf8(usual.text) != usual.text || validUtf8(special.text) != special.text)
+      return GuardReply{"", "the text is not valid UTF-8"};
+    const auto chunkOf = [&](const RenderedSlice &slice) {
+      return TextRange{slice.chunks.at(chunk).first, slice.chunks.at(chunk).second};
+    };
+    const GuardRequest request{sourceOf(usual.text, usual.expression, kernel),
+                               chunkOf(usual),
+                               special.text,
+                               special.expression,
+                               chunkOf(special),
+                               guard};
+    return question<GuardReply>("guard", request, kernel);
+  }
+
   Result<std::vector<Finding>> screen(const std::string &baselineSlice,
                                       const std::string &candidateSlice, const KernelSpec &kernel,
                                       const std::string &expression,

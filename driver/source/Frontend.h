@@ -8,6 +8,7 @@
 #include "driver/model/KernelVariants.h"
 #include "driver/model/Trial.h"
 #include "driver/sandbox/CompilerSandbox.h"
+#include "driver/source/RenderSlice.h"
 
 namespace kopt {
 
@@ -48,6 +49,11 @@ public:
                                                          const std::string &expression,
                                                          const KernelSpec &kernel,
                                                          const Workload &workload) = 0;
+  /// The chunk of the kernel in two slices with both bodies, of which a condition chooses the
+  /// special one. If there is none, the reply says why (GuardReply::refusal); that is not an error.
+  virtual Result<GuardReply> guard(const RenderedSlice &usual, const RenderedSlice &special,
+                                   std::size_t chunk, const KernelSpec &kernel,
+                                   const BodyGuard &guard) = 0;
   /// Findings about the candidate's slice: changes that it must not make (severity reject), and
   /// changes that need further checks (severity flag).
   virtual Result<std::vector<Finding>>

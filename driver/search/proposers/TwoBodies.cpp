@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/proposers/TwoBodies.h"
 
+#include "driver/search/proposers/LaunchClasses.h"
 #include "driver/source/CandidateLaunch.h"
+#include "driver/source/Expression.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/support/Text.h"
 #include "driver/workload/derived/ProgramLaunches.h"
@@ -140,10 +142,9 @@ Result<std::optional<Candidate>> withTwoBodies(Frontend &frontend, const SearchP
   };
   KOPT_TRY(const RenderedSlice usualSlice, render(usual));
   KOPT_TRY(const RenderedSlice specialSlice, render(special));
-  KOPT_TRY(GuardReply reply,
-           frontend.guard(usualSlice, specialSlice, kernel, problem.kernel,
-                          {condition, std::move(variables), *constants,
-                           usual.technique == kClassTechnique}));
+  KOPT_TRY(GuardReply reply, frontend.guard(usualSlice, specialSlice, kernel, problem.kernel,
+                                            {condition, std::move(variables), *constants,
+                                             usual.technique == kClassTechnique}));
   if (!reply.refusal.empty())
     return std::nullopt;
   Candidate candidate = usual;

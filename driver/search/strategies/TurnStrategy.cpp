@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/Strategy.h"
 #include "driver/search/proposers/LaunchClasses.h"
+#include "driver/search/proposers/TwoBodies.h"
 
 #include <algorithm>
 
@@ -20,11 +21,17 @@ public:
         continue;
       const std::vector<ClassPair> pairs =
           classPairs(history.trials, history.best(), history.weights);
-      if (pairs.empty())
+      const std::vector<Repairable> open = repairables(history.trials);
+      if (pairs.empty() && open.empty())
         break;
       decision.what = Ask{role, parents, "", batch_};
-      decision.evidence = {{"estimate by launch class", pairs.front().special->candidateHash,
-                            pairs.front().estimate}};
+      if (!open.empty())
+        decision.evidence.push_back({"wrong on launches beyond the workload",
+                                     open.front().trial->candidateHash,
+                                     double(open.front().wrong.size())});
+      if (!pairs.empty())
+        decision.evidence.push_back({"estimate by launch class",
+                                     pairs.front().special->candidateHash, pairs.front().estimate});
       return decision;
     }
     const std::size_t turn = std::size_t(history.round - history.followed);

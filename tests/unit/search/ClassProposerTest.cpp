@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Candidates for some launches, from trials that were faster on some launches only.
 #include "driver/search/proposers/ClassProposer.h"
+#include "fakes/FakeBench.h"
 #include "fakes/ScaleKernel.h"
 
 #include <gmock/gmock.h>
@@ -10,6 +11,33 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+
+/// Writes both bodies one after the other.
+class BothBodies : public fakes::FakeFrontend {
+public:
+  Result<GuardReply> guard(const RenderedSlice &usual, const RenderedSlice &special,
+                           std::size_t chunk, const KernelSpec &,
+                           const BodyGuard &wanted) override {
+    if (!refusal.empty())
+      return GuardReply{"", refusal};
+    asked = wanted;
+    const auto bodyIn = [&](const RenderedSlice &slice) {
+      const auto [begin, end] = slice.chunks.at(chunk);
+      const std::string text = slice.text.substr(begin, end - begin);
+      const auto open = text.find("{ ") + 2;
+      return text.substr(open, text.rfind(" }") - open);
+    };
+    return GuardReply{guarded(wanted.condition, bodyIn(special), bodyIn(usual)), ""};
+  }
+  static std::string guarded(const std::string &condition, const std::string &special,
+                             const std::string &usual) {
+    return "__global__ void scale(float *x, int n) { if (" + condition + ") { " + special +
+           " } else { " + usual + " } }";
+  }
+
+  BodyGuard asked;
+  std::string refusal;
+};
 
 class ClassProposerTest : public fakes::ScaleKernel {
 protected:
@@ -60,29 +88,27 @@ protected:
     const DeviceInfo device;
     const SearchProblem problem{kernel_, specialization_, workload_, slice_, device};
     const Diagnosis diagnosis;
-    ClassProposer proposer;
+    ClassProposer proposer(frontend_);
     auto proposed = proposer.propose({problem, {{history_[parent], diagnosis}}, history_, 0}, 6);
     EXPECT_TRUE(proposed) << (proposed ? "" : proposed.error().what);
     return proposed ? *proposed : std::vector<Candidate>();
   }
 
+  BothBodies frontend_;
   Workload workload_;
   std::vector<Trial> history_;
 };
 
-const std::string kGuarded = "__global__ void scale(float *x, int n) {\n"
-                             "  if (n >= 65536) {\n"
-                             "    x[TILE] = 2 * n;\n"
-                             "  } else {\n"
-                             "    x[TILE] = n;\n"
-                             "  }\n"
-                             "}";
+const std::string kGuarded = BothBodies::guarded("n >= 65536", "x[TILE] = 2 * n;", "x[TILE] = n;");
 
 TEST_F(ClassProposerTest, ACandidateThatIsFasterOnSomeLaunchesGetsACondition) {
   add(body("x[TILE] = 2 * n;"), 0.8, 1.5);
   const auto proposed = propose();
   ASSERT_EQ(proposed.size(), 1u);
   EXPECT_EQ(proposed[0].chunks.at(1), kGuarded);
+  EXPECT_THAT(frontend_.asked.variables, ElementsAre("n"));
+  EXPECT_THAT(frontend_.asked.constants, IsEmpty());
+  EXPECT_FALSE(frontend_.asked.extendsChain);
   EXPECT_EQ(proposed[0].title, "x[TILE] = 2 * n; where n >= 65536");
   EXPECT_EQ(proposed[0].proposer, "classes");
   EXPECT_THAT(proposed[0].parents, ElementsAre(history_[1].candidateHash));
@@ -111,11 +137,11 @@ TEST_F(ClassProposerTest, OnlyTheBodyMayDiffer) {
   candidate = body("x[TILE] = 2 * n;");
   candidate.chunks[0] = "constexpr int TILE = 31 + 1;";
   add(candidate, 0.8, 1.5);
-  candidate = Candidate();
-  candidate.chunks[1] =
-      "__global__ void __launch_bounds__(32) scale(float *x, int n) { x[0] = n; }";
-  add(candidate, 0.8, 1.5);
   EXPECT_THAT(propose(), IsEmpty());
+  frontend_.refusal = "more than the kernel's body differs";
+  add(body("x[0] = n;"), 0.8, 1.5);
+  EXPECT_THAT(propose(), IsEmpty());
+  frontend_.refusal.clear();
   specialization_.chunks[1].users = {{"level", path_, 9, false}};
   add(body("x[TILE] = 2 * n;"), 0.8, 1.5);
   EXPECT_THAT(propose(), IsEmpty()) << "other code uses the text, too";
@@ -128,14 +154,9 @@ TEST_F(ClassProposerTest, AConstantOfTheFileBecomesOneOfTheBranch) {
   add(candidate, 0.8, 1.5);
   const auto proposed = propose();
   ASSERT_EQ(proposed.size(), 1u);
-  EXPECT_EQ(proposed[0].chunks.at(1), "__global__ void scale(float *x, int n) {\n"
-                                      "  if (n >= 65536) {\n"
-                                      "    constexpr int TILE = 64;\n"
-                                      "    x[TILE] = n;\n"
-                                      "  } else {\n"
-                                      "    x[TILE] = n;\n"
-                                      "  }\n"
-                                      "}");
+  EXPECT_EQ(proposed[0].chunks.at(1),
+            BothBodies::guarded("n >= 65536", "x[TILE] = n;", "x[TILE] = n;"));
+  EXPECT_THAT(frontend_.asked.constants, ElementsAre("TILE"));
   EXPECT_THAT(proposed[0].constants, IsEmpty());
   kernel_.constants[0].usedByLaunch = true;
   EXPECT_THAT(propose(), IsEmpty()) << "the launch would keep the old value";
@@ -176,15 +197,10 @@ TEST_F(ClassProposerTest, AThirdClassIsAnElseIfAndThereIsNoFourth) {
   add(body("x[TILE] = 3 * n;"), 1.3, 0.9);
   proposed = propose(2);
   ASSERT_GE(proposed.size(), 1u);
-  EXPECT_EQ(proposed[0].chunks.at(1), "__global__ void scale(float *x, int n) {\n"
-                                      "  if (n <= 1024) {\n"
-                                      "    x[TILE] = 3 * n;\n"
-                                      "  } else if (n >= 65536) {\n"
-                                      "    x[TILE] = 2 * n;\n"
-                                      "  } else {\n"
-                                      "    x[TILE] = n;\n"
-                                      "  }\n"
-                                      "}");
+  EXPECT_EQ(proposed[0].chunks.at(1),
+            BothBodies::guarded("n <= 1024", "x[TILE] = 3 * n;",
+                                "if (n >= 65536) { x[TILE] = 2 * n; } else { x[TILE] = n; }"));
+  EXPECT_TRUE(frontend_.asked.extendsChain);
   EXPECT_THAT(proposed[0].parents,
               ElementsAre(history_[3].candidateHash, history_[2].candidateHash));
   add(proposed[0], 1.3, 1.5, Verdict::Faster);

@@ -24,6 +24,10 @@ public:
     outside.edits = {{{"slice", 0, 8}, "#import "}};
     return std::vector<TransformOffer>{inside, outside};
   }
+  Result<GuardReply> guard(const RenderedSlice &, const RenderedSlice &, std::size_t,
+                           const KernelSpec &, const BodyGuard &) override {
+    return GuardReply{"", "there is none here"};
+  }
   Result<HostText> hostText(const HostRequest &) override { return HostText(); }
   Result<std::vector<Finding>> screen(const std::string &, const std::string &, const KernelSpec &,
                                       const std::string &, const SharedCode &) override {

@@ -114,6 +114,35 @@ TEST_F(FrontendTest, RefusesAnEditOutsideTheSlice) {
   EXPECT_EQ(offers.error().code, ErrorCode::Internal);
 }
 
+TEST_F(FrontendTest, AsksForAKernelWithTwoBodies) {
+  processes_.on({"guard"}, 0, R"({"text":"both","refusal":""})");
+  const RenderedSlice usual{"before usual", "k", {{0, 6}, {7, 12}}, {}},
+      special{"special", "k", {{0, 0}, {0, 7}}, {}};
+  const BodyGuard guard{"n > 4 && m < 2", {"n", "m"}, {"TILE"}, true};
+  const auto reply = frontend_->guard(usual, special, 1, kernel(), guard);
+  ASSERT_TRUE(reply.has_value()) << reply.error().what;
+  EXPECT_EQ(reply->text, "both");
+  EXPECT_EQ(request()["source"]["slice"], "before usual");
+  EXPECT_EQ(request()["chunk"]["begin"], 7);
+  EXPECT_EQ(request()["chunk"]["end"], 12);
+  EXPECT_EQ(request()["special"], "special");
+  EXPECT_EQ(request()["special_chunk"]["end"], 7);
+  EXPECT_EQ(request()["guard"]["condition"], "n > 4 && m < 2");
+  EXPECT_EQ(request()["guard"]["variables"], json({"n", "m"}));
+  EXPECT_EQ(request()["guard"]["constants"], json({"TILE"}));
+  EXPECT_EQ(request()["guard"]["extends_chain"], true);
+  const RenderedSlice latin{"\xe9 before usual", "k", {{0, 8}, {9, 14}}, {}};
+  const auto none = frontend_->guard(latin, special, 1, kernel(), guard);
+  ASSERT_TRUE(none.has_value());
+  EXPECT_NE(none->refusal, "") << "offsets would not be those of the text that is sent";
+  for (const char *malformed :
+       {R"({"text":"","refusal":""})", R"({"text":"a","refusal":"b"})", R"({})"}) {
+    fakes::FakeProcessRunner processes;
+    processes.on({"guard"}, 0, malformed);
+    EXPECT_FALSE(makeFrontend(processes, "f")->guard(usual, special, 1, kernel(), guard));
+  }
+}
+
 TEST_F(FrontendTest, ScreensAgainstTheExpressionOfTheBaseline) {
   processes_.on(
       {"screen"}, 0,

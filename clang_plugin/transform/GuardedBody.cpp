@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/transform/GuardedBody.h"
+
+#include "clang_plugin/analysis/KernelView.h"
+#include "clang_plugin/transform/Transformation.h"
+
+#include <clang/AST/Attr.h>
+#include <clang/Lex/Lexer.h>
+
+#include <set>
+
+namespace kopt::frontend {
+
+using namespace clang;
+
+namespace {
+
+struct TextToken {
+  llvm::StringRef text;
+  unsigned begin = 0;
+  bool isDirective = false; ///< the name of one
+  int depth = 0; ///< brackets and conditionals of the preprocessor that are open behind it
+  unsigned end() const { return begin + unsigned(text.size()); }
+};
+
+/// The tokens without comments, also those that the preprocessor leaves out.
+std::vector<TextToken> tokensOf(llvm::StringRef text, const LangOptions &options) {
+  const std::string copy = text.str(); // ends with a NUL, as the lexer requires
+  Lexer lexer(SourceLocation(), options, copy.data(), copy.data(), copy.data() + copy.size());
+  std::vector<TextToken> tokens;
+  std::vector<int> conditionals; // the brackets that are open where each begins
+  int brackets = 0;
+  bool isHash = false;
+  Token token;
+  for (bool isLast = false; !isLast;) {
+    isLast = lexer.LexFromRawLexer(token);
+    const unsigned begin = unsigned(lexer.getBufferLocation() - copy.data()) - token.getLength();
+    const llvm::StringRef part = text.substr(begin, token.getLength());
+    if (token.is(tok::eof))
+      break;
+    brackets += part == "(" || part == "[" || part == "{";
+    brackets -= part == ")" || part == "]" || part == "}";
+    const bool continues = isHash && (part.starts_with("el") || part == "endif");
+    if ((isHash && part.starts_with("if")) || (continues && conditionals.empty()))
+      conditionals.push_back(brackets); // one that begins before the text does not end in it
+    else if (continues && part != "endif")
+      brackets = conditionals.back();
+    else if (continues)
+      conditionals.pop_back();
+    tokens.push_back({part, begin, isHash, brackets + int(conditionals.size())});
+    isHash = part == "#" && token.isAtStartOfLine();
+  }
+  return tokens;
+}
+
+/// A kernel's chunk of a slice, and its body. Places count from the begin of `inside`.
+struct KernelText {
+  const KernelView &view;
+  BodyView body;                      ///< of the template, if it is one
+  llvm::StringRef head, inside, tail; ///< before, between and after the braces
+  unsigned begin = 0;                 ///< of `inside`, in the slice
+  std::vector<TextToken> tokens{};    ///< of `inside`
+
+  llvm::ArrayRef<Stmt *> statements() const {
+    const auto *block = cast<CompoundStmt>(body.function->getBody());
+    return {block->body_begin(), block->body_end()};
+  }
+  /// Where the token at a location is, or the macro that it comes from.
+  unsigned at(SourceLocation location) const {
+    const SourceManager &sources = view.context().getSourceManager();
+    return sources.getFileOffset(sources.getExpansionLoc(location)) - begin;
+  }
+  unsigned at(const Stmt *statement) const { return at(statement->getBeginLoc()); }
+  unsigned endOf(const Stmt *statement) const {
+    const SourceManager &sources = view.context().getSourceManager();
+    const SourceLocation last = sources.getExpansionRange(statement->getEndLoc()).getEnd();
+    return view.endOffset(last).value_or(begin) - begin;
+  }
+};
+
+/// The tokens before a body without `__launch_bounds__(…)`.
+std::vector<llvm::StringRef> headWithoutBounds(const KernelText &kernel) {
+  std::vector<llvm::StringRef> result;
+  std::optional<int> depth; // within the bounds
+  for (const TextToken &token : tokensOf(kernel.head, kernel.view.context().getLangOpts())) {
+    if (token.text == "__launch_bounds__")
+      depth = 0;
+    else if (!depth)
+      result.push_back(token.text);
+    else if ((*depth += (token.text == "(") - (token.text == ")")) == 0)
+      depth.reset();
+  }
+  return result;
+}
+
+/// True if this use of a parameter may change it: assigns it, or passes it on as something that
+/// others may assign.
+bool mayChange(const BodyView &body, const DeclRefExpr *use) {
+  const Stmt *parent = body.parentOf(use);
+  if (const auto *cast = dyn_cast_or_null<CastExpr>(parent))
+    return cast->isGLValue();
+  if (const auto *binary = dyn_cast_or_null<BinaryOperator>(parent))
+    return (binary->isAssignmentOp() && binary->getLHS()->IgnoreParens() == use) ||
+           binary->isCommaOp();
+  if (const auto *unary = dyn_cast_or_null<UnaryOperator>(parent))
+    return unary->isIncrementDecrementOp() || unary->getOpcode() == UO_AddrOf;
+  return !isa_and_nonnull<ArraySubscriptExpr, UnaryExprOrTypeTraitExpr>(parent);
+}
+
+/// The places in the body where a line begins and a statement of the body has just ended.
+std::set<std::size_t> splitsOf(const KernelText &kernel) {
+  std::set<std::size_t> splits;
+  const llvm::ArrayRef<Stmt *> statements = kernel.statements();
+  for (std::size_t i = 0; i < statements.size(); ++i) {
+    unsigned end = kernel.endOf(statements[i]);
+    if (i + 1 < statements.size() && kernel.at(statements[i + 1]) < end)
+      continue; // one macro spells parts of both
+    auto next = llvm::find_if(kernel.tokens, [&](const auto &each) { return each.begin >= end; });
+    if (next != kernel.tokens.end() && next->text == ";")
+      end = next++->end();
+    const std::size_t newline = kernel.inside.find('\n', end);
+    if (newline != llvm::StringRef::npos && std::prev(next)->depth == 0 &&
+        (next == kernel.tokens.end() || next->begin > newline) &&
+        !kernel.inside.slice(end, newline).contains("/*"))
+      splits.insert(newline + 1);
+  }
+  return splits;
+}
+
+/// The bytes that both bodies begin with: whole statements and lines that change nothing in the
+/// condition and use none of the constants.
+std::size_t sharedBeginning(const KernelText &usual, const KernelText &special,
+                            const BodyGuard &guard) {
+  const llvm::StringRef a = usual.inside, b = special.inside;
+  std::size_t limit = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
+  for (const TextToken &token : usual.tokens)
+    if (llvm::is_contained(guard.constants, token.text))
+      limit = std::min<std::size_t>(limit, token.begin);
+  for (const Stmt *statement : usual.body.statements)
+    if (const auto *use = dyn_cast<DeclRefExpr>(statement);
+        use && isa<ParmVarDecl>(use->getDecl()) && use->getDecl()->getIdentifier() &&
+        llvm::is_contained(guard.variables, use->getDecl()->getName()) &&
+        mayChange(usual.body, use))
+      limit = std::min<std::size_t>(limit, usual.at(use));
+  std::size_t beginning = 0;
+  const std::set<std::size_t> others = splitsOf(special);
+  for (const std::size_t split : splitsOf(usual))
+    if (split <= limit && others.contains(split))
+      beginning = split;
+  return beginning;
+}
+
+/// Bytes of static shared memory of a kernel with both bodies.
+std::uint64_t sharedBytes(const KernelText &usual, const KernelText &special,
+                          std::size_t beginning) {
+  std::uint64_t bytes = 0;
+  std::set<std::string> callees; // both bodies may call the same ones
+  for (const KernelText *kernel : {&usual, &special})
+    for (const BodyView &body : kernel->view.bodies()) {
+      const bool isKernel = body.function == &kernel->view.kernel();
+      std::string name = body.function->getType().getAsString();
+      llvm::raw_string_ostream out(name);
+      body.function->getNameForDiagnostic(out, kernel->view.context().getPrintingPolicy(), true);
+      if (!isKernel && !callees.insert(out.str()).second)
+        continue;
+      for (const VarDecl *variable : staticShared(body))
+        if (!isKernel || kernel == &usual || kernel->at(variable->getLocation()) >= beginning)
+          bytes += kernel->view.context().getTypeSizeInChars(variable->getType()).getQuantity();
+    }
+  return bytes;
+}
+
+/// True if the text names something outside of the kernel's body, too, other than to declare it.
+bool isNamedElsewhere(const KernelText &kernel, llvm::StringRef name) {
+  const auto tokens = tokensOf(kernel.view.text(), kernel.view.context().getLangOpts());
+  return llvm::count_if(tokens, [&](const TextToken &each) {
+           return each.text == name && each.begin - kernel.begin >= kernel.inside.size();
+         }) != 1;
+}
+
+/// The declaration of a file's constant as a statement of the kernel; empty if it has no line of
+/// its own.
+std::string localConstant(const KernelText &kernel, const std::string &name) {
+  ASTContext &context = kernel.view.context();
+  const VarDecl *found = nullptr;
+  for (const DeclContext *scope = kernel.body.function->getDeclContext(); scope && !found;
+       scope = scope->getParent())
+    for (const NamedDecl *each : scope->lookup(&context.Idents.get(name)))
+      found = dyn_cast<VarDecl>(each);
+  llvm::StringRef text = found ? kernel.view.text(found->getSourceRange()) : "";
+  if (text.empty() || !found->isUsableInConstantExpressions(context) ||
+      text.find_first_of("\n,#/") != text.npos || text.contains("__") ||
+      !llvm::StringRef(text.end()).ltrim().starts_with(";"))
+    return "";
+  while (text.consume_front("static ") || text.consume_front("inline "))
+    text = text.ltrim();
+  return (text + ";").str();
+}
+
+/// True if the rest of the body is one if with blocks and a last else: `if (A) { } else if (B) { }
+/// else { }`.
+bool isChain(const KernelText &kernel, std::size_t beginning) {
+  const Stmt *part = kernel.statements().empty() ? nullptr : kernel.statements().back();
+  const std::size_t first = kernel.inside.find_first_not_of(" \t\n", beginning);
+  if (!isa_and_nonnull<IfStmt>(part) || kernel.at(part) != first ||
+      kernel.endOf(part) != kernel.tokens.back().end())
+    return false;
+  while (const auto *branch = dyn_cast_or_null<IfStmt>(part)) {
+    if (branch->isConstexpr() || !isa<CompoundStmt>(branch->getThen()))
+      return false;
+    part = branch->getElse();
+  }
+  return isa_and_nonnull<CompoundStmt>(part);
+}
+
+/// The lines without blank ones at both ends.
+llvm::SmallVector<llvm::StringRef> linesOf(llvm::StringRef text) {
+  llvm::SmallVector<llvm::StringRef> lines;
+  text.split(lines, '\n');
+  const auto isBlank = [](llvm::StringRef line) { return line.trim().empty(); };
+  while (!lines.empty() && isBlank(lines.back()))
+    lines.pop_back();
+  lines.erase(lines.begin(), llvm::find_if_not(lines, isBlank));
+  return lines;
+}
+
+std::string indented(llvm::StringRef text, llvm::StringRef step) {
+  std::string result;
+  for (const llvm::StringRef line : linesOf(text)) {
+    // Directives in the first column stay there.
+    const bool stays = line.trim().empty() || line.starts_with("#");
+    result += (stays ? "" : step.str()) + line.str() + "\n";
+  }
+  return result;
+}
+
+/// The indentation of a body's statements, as the user's.
+std::string innerIndentation(const KernelText &kernel, const std::string &outer) {
+  const Stmt *first = kernel.statements().empty() ? nullptr : kernel.statements().front();
+  if (const auto *unrolled = dyn_cast_or_null<AttributedStmt>(first))
+    first = unrolled->getSubStmt();
+  const std::string inner =
+      first ? kernel.view.indentation(kernel.begin + kernel.at(first)) : outer;
+  return inner.size() > outer.size() && inner.starts_with(outer) ? inner : outer + "  ";
+}
+
+class BodyGuarder {
+public:
+  explicit BodyGuarder(const GuardRequest &request) : request_(request), guard_(request.guard) {}
+
+  GuardReply run() {
+    KernelSource source = request_.source;
+    const auto usualSlice = open(source);
+    source.slice = request_.special;
+    source.expression = request_.specialExpression;
+    const auto specialSlice = open(source);
+    if (!usualSlice || !specialSlice)
+      return reply_;
+    const auto usual = read(usualSlice->view, request_.chunk);
+    const auto special = read(specialSlice->view, request_.specialChunk);
+    if (!usual || !special || !compareHeads(*usual, *special))
+      return reply_;
+    const std::size_t beginning = sharedBeginning(*usual, *special, guard_);
+    const std::uint64_t bytes = sharedBytes(*usual, *special, beginning);
+    if (bytes > kStaticSharedLimit)
+      refuse("both bodies together have " + llvm::Twine(bytes) + " bytes of static shared memory");
+    for (const std::string &name : guard_.constants) {
+      if (isNamedElsewhere(*usual, name) || isNamedElsewhere(*special, name))
+        refuse("'" + name + "' is used outside of the kernel's body, too");
+      const std::string declaration = localConstant(*special, name);
+      constants_ += declaration + "\n";
+      if (declaration.empty())
+        refuse("'" + name + "' is not declared as one constant on a line of its own");
+    }
+    if (checkRest(*usual, beginning) && checkRest(*special, beginning) && reply_.refusal.empty())
+      reply_.text = write(*usual, *special, beginning);
+    return reply_;
+  }
+
+private:
+  bool refuse(const llvm::Twine &why) {
+    if (reply_.refusal.empty())
+      reply_.refusal = why.str();
+    return false;
+  }
+
+  std::optional<OpenSlice> open(const KernelSource &source) {
+    auto slice = openSlice(source);
+    if (slice)
+      return std::move(*slice);
+    refuse(llvm::toString(slice.takeError()));
+    return std::nullopt;
+  }
+
+  std::optional<KernelText> read(const KernelView &view, const TextRange &chunk) {
+    const auto *block = dyn_cast_or_null<CompoundStmt>(view.pattern().getBody());
+    const auto open = block ? view.offset(block->getLBracLoc()) : std::nullopt,
+               close = block ? view.offset(block->getRBracLoc()) : std::nullopt;
+    if (!open || !close || *open < chunk.begin || *close >= chunk.end ||
+        chunk.end > view.text().size() || !llvm::all_of(block->body(), [&](const Stmt *statement) {
+          return view.isInText(statement->getBeginLoc());
+        })) {
+      refuse("the kernel's body is no block of its chunk, or a macro or another file spells it");
+      return std::nullopt;
+    }
+    KernelText kernel{view,
+                      viewBody(&view.pattern()),
+                      view.text().slice(chunk.begin, *open),
+                      view.text().slice(*open + 1, *close),
+                      view.text().slice(*close + 1, chunk.end),
+                      *open + 1};
+    kernel.tokens = tokensOf(kernel.inside, view.context().getLangOpts());
+    if (kernel.tokens.empty() || kernel.tokens.back().depth == 0)
+      return kernel;
+    refuse("a bracket of the kernel's body is in one part of a conditional alone");
+    return std::nullopt;
+  }
+
+  bool compareHeads(const KernelText &usual, const KernelText &special) {
+    for (const std::string &name : guard_.variables)
+      if (llvm::none_of(usual.body.function->parameters(),
+                        [&](const ParmVarDecl *each) { return each->getName() == name; }))
+        return refuse("the kernel has no parameter '" + name + "'");
+    return (headWithoutBounds(usual) == headWithoutBounds(special) && usual.tail == special.tail) ||
+           refuse("more than the kernel's body differs");
+  }
+
+  /// False if what follows the beginning cannot stand in a block beside another version of itself.
+  bool checkRest(const KernelText &kernel, std::size_t beginning) {
+    if (kernel.tokens.empty() || kernel.tokens.back().begin < beginning)
+      return refuse("a body has nothing that the other does not begin with");
+    for (const TextToken &token : kernel.tokens) {
+      if (token.begin < beginning)
+        continue;
+      if (token.isDirective && token.text != "pragma" && token.text != "endif" &&
+          !token.text.starts_with("if") && !token.text.starts_with("el"))
+        return refuse("a body contains #" + token.text);
+      if (token.text.contains('\n')) // another indentation would change it
+        return refuse("a body contains a string of several lines");
+      if (token.text == "goto")
+        return refuse("a body contains a goto");
+    }
+    for (const Stmt *statement : kernel.body.statements) {
+      if (isa<LabelStmt>(statement) && kernel.at(statement) >= beginning)
+        return refuse("a body contains a label");
+      const auto *declarations = dyn_cast<DeclStmt>(statement);
+      if (!declarations || kernel.at(statement) < beginning)
+        continue;
+      for (const Decl *each : declarations->decls())
+        if (const auto *variable = dyn_cast<VarDecl>(each); variable && variable->isStaticLocal() &&
+                                                            !variable->hasAttr<CUDASharedAttr>() &&
+                                                            !variable->getType().isConstQualified())
+          return refuse("a body contains the static variable '" + variable->getName() + "'");
+    }
+    return true;
+  }
+
+  std::string write(const KernelText &usual, const KernelText &special, std::size_t beginning) {
+    const std::string outer = usual.view.indentation(usual.begin + usual.inside.size());
+    const std::string inner = innerIndentation(usual, outer), step = inner.substr(outer.size());
+    const auto rest = [&](const KernelText &kernel) {
+      const llvm::StringRef text = kernel.inside.drop_front(beginning);
+      return text.contains('\n') ? text.str() : inner + text.trim().str();
+    };
+    const llvm::StringRef shared = usual.inside.take_front(beginning);
+    std::string text = (usual.head + "{" + (shared.empty() ? "\n" : shared) + inner + "if (" +
+                        guard_.condition + ") {\n" + indented(constants_, inner + step) +
+                        indented(rest(special), step) + inner + "} else ")
+                           .str();
+    if (guard_.extendsChain && isChain(usual, beginning))
+      text += usual.inside.drop_front(beginning).trim().str() + "\n";
+    else
+      text += "{\n" + indented(rest(usual), step) + inner + "}\n";
+    return text + outer + "}" + usual.tail.str();
+  }
+
+  const GuardRequest &request_;
+  const BodyGuard &guard_;
+  GuardReply reply_;
+  std::string constants_; ///< declarations in the special body, one a line
+};
+
+} // namespace
+
+llvm::Expected<GuardReply> guardBody(const GuardRequest &request) {
+  return BodyGuarder(request).run();
+}
+
+} // namespace kopt::frontend
