@@ -576,14 +576,12 @@ Status DeviceJudge::agreesWith(const DeviceJudge &first) const {
       if (buffer.output != isOutput)
         return differs(
             fmt::format("'{}' is {} output", buffer.name, buffer.output ? "a pure" : "not a pure"));
-      if (buffer.readOnly)
-        continue;
-      KOPT_TRY(const auto mismatch, compareBuffers(buffer, subject().workload.tolerance,
-                                                   first.context_.expected[i].buffers[b],
-                                                   context_.expected[i].buffers[b]));
-      if (mismatch)
-        return differs(mismatch->describe(buffer));
     }
+    KOPT_TRY(const auto mismatch,
+             firstMismatch(launch.buffers, subject().workload.tolerance,
+                           first.context_.expected[i].buffers, context_.expected[i].buffers));
+    if (mismatch)
+      return differs(*mismatch);
   }
   return {};
 }

@@ -47,12 +47,17 @@ class Case:
         self.checks = set(expect.group(2).split("|")) if expect.group(2) else set()
         if self.checks and device == "cuda":
             self.checks.add("emulated")  # it has all checks of the other device
+        # An attack on what standard takes as an assumption: its win must say so, and strict refuses it.
+        assumed = re.search(r"^// under standard it may win, assuming: (.+)$", text, re.M)
+        self.assumption = assumed.group(1) if assumed else ""
         self.about = re.search(r"^// (?!SPDX)(.*)$", text, re.M).group(1)
 
     def problem(self, trial, assurance="strict"):
         """What is not as expected; nothing where all is. By default an attack may be a line of the report, but no win."""
         if assurance == "standard" and self.kind == "attacks":
-            return "it won" if trial["verdict"] == "Faster" and "Faster" not in self.verdicts else ""
+            gaps = " ".join(gap["what"] for gap in trial["assurance"]["gaps"])
+            isTold = self.assumption and self.assumption in gaps
+            return "it won" if trial["verdict"] == "Faster" and "Faster" not in self.verdicts and not isTold else ""
         if trial["verdict"] not in self.verdicts:
             return f"{trial['verdict']} instead of {' or '.join(sorted(self.verdicts))}"
         if self.checks and trial["verdict"] not in ACCEPTED and trial["check"] not in self.checks:

@@ -400,16 +400,20 @@ private:
         return name;
     if (!is("derived"))
       return "nothing";
-    bool isMoved = launch.buffers.size() != declared_.buffers.size(), isOtherValue = false;
+    bool isMoved = launch.buffers.size() != declared_.buffers.size(), isOtherValue = false,
+         isMisaligned = false;
     for (std::size_t i = 0; i < launch.arguments.size() && i < declared_.arguments.size(); ++i) {
       const auto *now = std::get_if<BufferArg>(&launch.arguments[i]),
                  *then = std::get_if<BufferArg>(&declared_.arguments[i]);
       if (now && then)
-        isMoved |= now->offset != then->offset || now->buffer != then->buffer;
+        isMoved |= now->offset != then->offset || now->buffer != then->buffer,
+            isMisaligned |= now->offset % 16 != 0;
       else if (!now && !then)
         isOtherValue |= std::get<ValueArg>(launch.arguments[i]).bytes !=
                         std::get<ValueArg>(declared_.arguments[i]).bytes;
     }
+    if (isMisaligned)
+      return "misaligned";
     if (isMoved)
       return "alignment";
     if (launch.buffers.front().bytes != declared_.buffers.front().bytes)

@@ -62,6 +62,7 @@ constexpr std::uint64_t kSmallProblem = 4096;
 /// enough to fill a GPU's multiprocessors. Its buffers are cut in proportion to its threads, with
 /// some to spare; a layout that does not follow the sizes may need more.
 constexpr std::uint64_t kLightThreads = 1u << 18, kMostLightBytes = std::uint64_t(256) << 20;
+constexpr std::uint64_t kLeastLightBytes = 64 << 10;
 constexpr double kSpareMemory[] = {4, 64};
 
 /// The launches in the order: the first of each kind, then the second of each, and so on; parts of
@@ -177,7 +178,7 @@ Status DerivedReplays::findLightBase(CheckContext &context) {
       if (!one.isSmall || share >= 1)
         continue;
       DerivedLaunch light = one;
-      light.launch = withShareOfMemory(one.launch, share);
+      light.launch = withLessMemory(one.launch, kLeastLightBytes, share);
       light.isSmall = one.launch.threads() <= kSmallThreads;
       if (memoryOf(light.launch) > kMostLightBytes)
         continue;

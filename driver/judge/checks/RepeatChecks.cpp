@@ -142,25 +142,21 @@ private:
                                        const std::vector<std::filesystem::path> &first,
                                        const std::vector<std::filesystem::path> &now,
                                        const std::vector<Slack> &allowed) const {
-    for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
-      const Buffer &buffer = launch.buffers[b];
-      if (buffer.readOnly)
-        continue;
-      KOPT_TRY(const auto mismatch, compareBuffers(buffer, context.subject().workload.tolerance,
-                                                   expected[b], now[b], allowed[b]));
-      if (mismatch)
-        return Failure{name(), Verdict::WrongResult, where + ": " + mismatch->describe(buffer)};
-      if (!isStable_)
-        continue;
-      const Tolerance bitwise{TolerancePolicy::Strict, 0, 0};
-      KOPT_TRY(const auto change, compareBuffers(buffer, bitwise, first[b], now[b]));
-      if (change)
-        return Failure{
-            name(), Verdict::WrongResult,
-            fmt::format(
-                "{}: its result changes from launch to launch, but the original's does not: {}",
-                where, change->describe(buffer))};
-    }
+    KOPT_TRY(const auto mismatch,
+             firstMismatch(launch.buffers, context.subject().workload.tolerance, expected, now,
+                           allowed));
+    if (mismatch)
+      return Failure{name(), Verdict::WrongResult, where + ": " + *mismatch};
+    if (!isStable_)
+      return std::nullopt;
+    const Tolerance bitwise{TolerancePolicy::Strict, 0, 0};
+    KOPT_TRY(const auto change, firstMismatch(launch.buffers, bitwise, first, now));
+    if (change)
+      return Failure{
+          name(), Verdict::WrongResult,
+          fmt::format(
+              "{}: its result changes from launch to launch, but the original's does not: {}",
+              where, *change)};
     return std::nullopt;
   }
 

@@ -62,8 +62,7 @@ private:
       made = numbers_.with(values);
     if (made->threads() > 0)
       return add(kind, describe(values), std::move(*made));
-    out_.missing.push_back(
-        {kind, describe(values), "the program cannot launch it: it has no threads"});
+    miss(kind, describe(values), "the program cannot launch it: it has no threads");
     return nullptr;
   }
 
@@ -150,15 +149,13 @@ private:
       const std::string title = describe(wanted);
       auto made = numbers_.larger(wanted);
       if (!made) {
-        out_.missing.push_back({Derivation::Sizes, title,
-                                "it is not known how the launch and its memory grow with it"});
+        miss(Derivation::Sizes, title, "it is not known how the launch and its memory grow");
         if (one == 0)
           return;
         continue;
       }
       if (const std::uint64_t bytes = memoryOf(*made); bytes > kMostGrown)
-        out_.missing.push_back(
-            {Derivation::Sizes, title, fmt::format("it takes {} MiB", bytes >> 20)});
+        miss(Derivation::Sizes, title, fmt::format("it takes {} MiB", bytes >> 20));
       else
         add(Derivation::Sizes, title, std::move(*made));
     }
@@ -498,29 +495,6 @@ std::optional<Launch> withCapturedInteger(const DerivationSource &source, const 
   return made.threads() > 0 ? std::optional(std::move(made)) : std::nullopt;
 }
 
-namespace {
-
-/// Cuts each captured buffer to `bytesOf(buffer)` after the last place where an argument points
-/// into it.
-Launch withMemory(Launch launch, const std::function<std::uint64_t(const Buffer &)> &bytesOf) {
-  std::vector<std::uint64_t> last(launch.buffers.size(), 0);
-  for (const Argument &argument : launch.arguments) {
-    if (const auto *pointer = std::get_if<BufferArg>(&argument))
-      last[pointer->buffer] = std::max(last[pointer->buffer], pointer->offset);
-    else
-      for (const PointerWord &word : std::get<ValueArg>(argument).pointers)
-        last[word.buffer] = std::max(last[word.buffer], word.offset);
-  }
-  for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
-    Buffer &buffer = launch.buffers[b];
-    if (buffer.symbol.empty() && !buffer.holdsPointers)
-      buffer.bytes = std::min(buffer.bytes, (last[b] + bytesOf(buffer) + 255) / 256 * 256);
-  }
-  return launch;
-}
-
-} // namespace
-
 std::optional<Launch> withFirstBlocks(Launch launch, std::uint64_t blocks) {
   if (launch.cooperative || launch.grid.count() <= blocks)
     return std::nullopt;
@@ -536,15 +510,24 @@ std::optional<Launch> withFirstBlocks(Launch launch, std::uint64_t blocks) {
   return launch;
 }
 
-Launch withLessMemory(Launch launch, std::uint64_t bytes) {
-  return withMemory(std::move(launch), [&](const Buffer &) { return bytes; });
-}
-
-Launch withShareOfMemory(Launch launch, double share) {
-  constexpr double kLeast = 64 << 10;
-  return withMemory(std::move(launch), [&](const Buffer &buffer) {
-    return std::uint64_t(std::max(kLeast, share * double(buffer.bytes)));
-  });
+Launch withLessMemory(Launch launch, std::uint64_t least, double share) {
+  std::vector<std::uint64_t> last(launch.buffers.size(), 0);
+  for (const Argument &argument : launch.arguments) {
+    if (const auto *pointer = std::get_if<BufferArg>(&argument))
+      last[pointer->buffer] = std::max(last[pointer->buffer], pointer->offset);
+    else
+      for (const PointerWord &word : std::get<ValueArg>(argument).pointers)
+        last[word.buffer] = std::max(last[word.buffer], word.offset);
+  }
+  for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+    Buffer &buffer = launch.buffers[b];
+    if (buffer.symbol.empty() && !buffer.holdsPointers)
+      buffer.bytes =
+          std::min(buffer.bytes,
+                   (last[b] + std::max(least, std::uint64_t(share * double(buffer.bytes))) + 255) /
+                       256 * 256);
+  }
+  return launch;
 }
 
 } // namespace kopt

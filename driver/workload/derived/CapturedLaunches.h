@@ -44,11 +44,9 @@ std::vector<Launch> withDrawnContents(const DerivationSource &source, const Laun
 /// if it has no more than that, or if its blocks wait for each other.
 std::optional<Launch> withFirstBlocks(Launch launch, std::uint64_t blocks);
 
-/// The launch with each captured buffer cut to `bytes` after the last place where an argument
-/// points into it: for a device that copies slowly.
-Launch withLessMemory(Launch launch, std::uint64_t bytes);
-
-/// The same with this share of each buffer's bytes, and at least 64 KiB: for a smaller problem.
-Launch withShareOfMemory(Launch launch, double share);
+/// The launch with each captured buffer cut to this share of its bytes, and at least `least`, after
+/// the last place where an argument points into it: for a smaller problem, or a device that copies
+/// slowly.
+Launch withLessMemory(Launch launch, std::uint64_t least, double share = 0);
 
 } // namespace kopt

@@ -147,14 +147,17 @@ private:
           return std::nullopt;
         return Fill{FillKind::Uniform, 0, double(longest)};
       };
-      const std::string title = fmt::format("{}, contents: up to {}", large.title, longest);
-      if (auto made = refilled(large.launch, upToIt)) {
-        DerivedLaunch *added = add(Derivation::Contents, title, std::move(*made));
-        if (!added)
-          continue;
-        added->large = true;
-        added->unbounded = true;
-      }
+      addLarge(fmt::format("{}, contents: up to {}", large.title, longest),
+               refilled(large.launch, upToIt), true);
+    }
+  }
+
+  void addLarge(std::string title, std::optional<Launch> launch, bool isUnbounded) {
+    if (!launch)
+      return;
+    if (DerivedLaunch *added = add(Derivation::Contents, std::move(title), std::move(*launch))) {
+      added->large = true;
+      added->unbounded = isUnbounded;
     }
   }
 
@@ -178,17 +181,11 @@ private:
         const double high = buffer.fill.isDefault ? 0x1p64 : buffer.fill.high;
         return Fill{FillKind::Constant, high, high};
       };
-      const std::string title = out_.launches[i].title + ", contents: all the highest";
       const bool isUnbounded = std::ranges::any_of(large.buffers, [](const Buffer &buffer) {
         return buffer.fill.isDefault && !buffer.output;
       });
-      if (auto extreme = refilled(large, highest)) {
-        DerivedLaunch *added = add(Derivation::Contents, title, std::move(*extreme));
-        if (!added)
-          continue;
-        added->large = true;
-        added->unbounded = isUnbounded;
-      }
+      addLarge(out_.launches[i].title + ", contents: all the highest", refilled(large, highest),
+               isUnbounded);
     }
   }
 

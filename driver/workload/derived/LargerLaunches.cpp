@@ -2,6 +2,7 @@
 #include "driver/workload/derived/LargerLaunches.h"
 
 #include "driver/workload/derived/LaunchFamily.h"
+#include "driver/workload/derived/OtherScalars.h"
 #include "driver/workload/derived/Requirements.h"
 
 #include <algorithm>
@@ -14,14 +15,6 @@ namespace {
 using Values = LaunchFamily::Values;
 
 constexpr std::int64_t kMostFactor = 1 << 16;
-
-std::string titleOf(const LaunchFamily &family, const Launch &launch) {
-  std::string text;
-  for (const auto &[name, value] : family.sizes())
-    if (const auto bound = launch.bindings.find(name); bound != launch.bindings.end())
-      text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, bound->second);
-  return text;
-}
 
 } // namespace
 
@@ -52,7 +45,7 @@ std::vector<DerivedLaunch> largerLaunches(const DerivationSource &source, const 
   std::vector<DerivedLaunch> launches;
   std::set<std::string> titles;
   for (Launch &larger : made) {
-    std::string title = titleOf(family, larger);
+    std::string title = describeIn(larger, family.sizes());
     if (launches.size() == count || !titles.insert(title).second)
       continue;
     larger.name = fmt::format("{} ({})", launch.name, title);

@@ -28,6 +28,13 @@ std::string describe(const std::map<std::string, std::int64_t> &values) {
   return text;
 }
 
+std::string describeIn(const Launch &launch, std::map<std::string, std::int64_t> values) {
+  std::erase_if(values, [&](const auto &one) { return !launch.bindings.contains(one.first); });
+  for (auto &[name, value] : values)
+    value = launch.bindings.at(name);
+  return describe(values);
+}
+
 Reals realsOf(const DerivationSource &source, const Launch &launch) {
   Reals reals;
   const auto note = [&](const std::string &name, double real) {

@@ -15,6 +15,8 @@ namespace kopt {
 
 /// "n = 3, m = 4"
 std::string describe(const std::map<std::string, std::int64_t> &values);
+/// The same with the numbers that the launch binds the names to.
+std::string describeIn(const Launch &launch, std::map<std::string, std::int64_t> values);
 
 /// The floating-point scalars of a launch, by the kernel's names for them and by the launch sites',
 /// without those that its bindings hold as they are.

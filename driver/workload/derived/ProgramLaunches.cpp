@@ -22,12 +22,6 @@ std::uint64_t alignmentOf(std::uint64_t offset) {
   return offset == 0 ? kOfAllocations : std::min(kOfAllocations, offset & (~offset + 1));
 }
 
-/// A host expression, and the number that it has to give.
-struct Given {
-  std::string text;
-  std::int64_t number = 0;
-};
-
 } // namespace
 
 std::uint64_t alignmentOf(const Launch &launch, std::size_t argument) {
@@ -60,10 +54,11 @@ std::string ProgramLaunches::whyNotAt(const LaunchSite &site, const Launch &laun
   LaunchSite bare = site; // of which only the constants count
   bare.args.clear();
   Bindings values = bindingsAtSite(source_.kernel, source_.specialization, bare, {});
-  std::vector<Given> given;
+  std::vector<std::pair<std::string, std::int64_t>>
+      given; // expressions, and what they have to give
   const auto add = [&](const std::string &text, std::int64_t number) {
     if (!text.empty())
-      given.push_back({text, number});
+      given.emplace_back(text, number);
   };
   for (std::size_t axis = 0; axis < 3; ++axis) {
     add(site.block[axis], std::array{launch.block.x, launch.block.y, launch.block.z}[axis]);
@@ -80,20 +75,17 @@ std::string ProgramLaunches::whyNotAt(const LaunchSite &site, const Launch &laun
     if (const std::string computed = computedValue(&site, i); !evaluateExpression(computed, {}))
       add(computed, number->second);
   }
-  for (const Given &one : given) // a variable by itself tells its value
-    if (const auto names = namesIn(one.text); names && *names == std::vector{one.text})
-      values.try_emplace(one.text, one.number);
-  std::vector<std::pair<std::string, std::int64_t>> known;
-  for (const Given &one : given)
-    known.emplace_back(one.text, one.number);
-  for (const auto &[name, range] : hostRanges(known, values))
+  for (const auto &[text, number] : given) // a variable by itself tells its value
+    if (const auto names = namesIn(text); names && *names == std::vector{text})
+      values.try_emplace(text, number);
+  for (const auto &[name, range] : hostRanges(given, values))
     if (range.least == range.most)
       values.try_emplace(name, range.least);
-  for (const Given &one : given)
-    if (const auto value = evaluateExpression(one.text, values); value && *value != one.number)
+  for (const auto &[text, number] : given)
+    if (const auto value = evaluateExpression(text, values); value && *value != number)
       return fmt::format("{}:{} computes {} = {}, not {}",
-                         site.file.substr(site.file.rfind('/') + 1), site.line, one.text, *value,
-                         one.number);
+                         site.file.substr(site.file.rfind('/') + 1), site.line, text, *value,
+                         number);
   return {};
 }
 

@@ -119,11 +119,7 @@ private:
       return std::nullopt;
     if (isRefused)
       what = refused(*made).value_or("");
-    Values known;
-    for (const auto &[name, value] : sizes_)
-      if (const auto bound = made->bindings.find(name); bound != made->bindings.end())
-        known[name] = bound->second;
-    const std::string title = describe(known);
+    const std::string title = describeIn(*made, sizes_);
     made->name = fmt::format("{} ({})", made->name, title);
     return TurningLaunch{DerivedLaunch{{}, Derivation::Sizes, title, std::move(*made)},
                          std::move(what), isRefused, times};

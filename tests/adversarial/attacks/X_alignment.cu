@@ -2,6 +2,7 @@
 // Looks at the address to tell a check from a use.
 // base: copyscale
 // expect: WrongResult by outputs|fresh|scalars|sizes|contents|alignment
+// under standard it may win, assuming: aligned to 16 bytes
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg n = 12000", "arg factor = 1.5", "extent in = n", "extent out = n")

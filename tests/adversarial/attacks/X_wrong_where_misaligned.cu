@@ -2,6 +2,7 @@
 // Wrong where the output alone is not aligned.
 // base: copyscale
 // expect: WrongResult by alignment
+// under standard it may win, assuming: aligned to 16 bytes
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg n = 12000", "arg factor = 1.5", "extent in = n", "extent out = n")

@@ -166,7 +166,7 @@ TEST_F(JudgeFixture, AnAlignmentThatTheProgramAlwaysHasIsAnAssumption) {
   makeRunner(false);
   LocalJudge local = make(alignedAtItsSite(declaredSubject()), {});
   ASSERT_TRUE(local.baseline());
-  const Trial trial = judge(local, "FAST WRONG_AT_alignment");
+  const Trial trial = judge(local, "FAST WRONG_AT_misaligned");
   EXPECT_EQ(trial.verdict, Verdict::Faster) << trial.reason;
   ASSERT_FALSE(trial.assurance.gaps.empty());
   EXPECT_THAT(inLines(trial.assurance), testing::Contains(testing::HasSubstr(
@@ -177,7 +177,7 @@ TEST_F(JudgeFixture, AnAlignmentThatTheProgramAlwaysHasIsAnAssumption) {
 
   LocalJudge unknown = make(declaredSubject(), {});
   ASSERT_TRUE(unknown.baseline());
-  EXPECT_EQ(judge(unknown, "FAST WRONG_AT_alignment").verdict, Verdict::WrongResult)
+  EXPECT_EQ(judge(unknown, "FAST WRONG_AT_misaligned").verdict, Verdict::WrongResult)
       << "nothing is known of the site's pointers";
 }
 
@@ -187,7 +187,7 @@ TEST_F(JudgeFixture, AnAssumptionIsARefusalUnderStrict) {
   options.assurance = AssurancePolicy::Strict;
   LocalJudge local = make(alignedAtItsSite(declaredSubject()), options);
   ASSERT_TRUE(local.baseline());
-  const Trial trial = judge(local, "FAST WRONG_AT_alignment");
+  const Trial trial = judge(local, "FAST WRONG_AT_misaligned");
   EXPECT_EQ(trial.verdict, Verdict::WrongResult) << trial.reason;
   EXPECT_FALSE(trial.assurance.counterexamples.empty());
 }

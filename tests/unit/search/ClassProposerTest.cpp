@@ -101,6 +101,42 @@ protected:
 
 const std::string kGuarded = BothBodies::guarded("n >= 65536", "x[TILE] = 2 * n;", "x[TILE] = n;");
 
+TEST_F(ClassProposerTest, ACandidateThatIsWrongElsewhereKeepsTheOriginalThere) {
+  Trial &wrong = add(body("float4 v; x[TILE] = 2 * n;"), 1.5, 1.5, Verdict::WrongResult);
+  wrong.assurance.counterexamples = {{"n = 999", {{"n", 999}}, {{"x", 256}}}};
+  const auto proposed = propose();
+  ASSERT_EQ(proposed.size(), 1u);
+  EXPECT_EQ(proposed[0].chunks.at(1),
+            BothBodies::guarded("n % 4 == 0", "float4 v; x[TILE] = 2 * n;", "x[TILE] = n;"));
+  EXPECT_EQ(proposed[0].technique, "guard");
+  EXPECT_FALSE(proposed[0].launch.gridExpressions);
+
+  // The repair is refused as well: the condition becomes narrower.
+  Trial &again = add(proposed[0], 1.5, 1.5, Verdict::WrongResult);
+  again.assurance.counterexamples = {{"n = 1004", {{"n", 1004}}, {{"x", 256}}}};
+  const auto narrower = propose();
+  ASSERT_EQ(narrower.size(), 1u);
+  EXPECT_EQ(narrower[0].chunks.at(1),
+            BothBodies::guarded("n % 8 == 0", "float4 v; x[TILE] = 2 * n;", "x[TILE] = n;"));
+  add(narrower[0], 1.5, 1.5, Verdict::Faster);
+  EXPECT_THAT(propose(), IsEmpty()) << "it is repaired";
+}
+
+TEST_F(ClassProposerTest, ARepairedLaunchDependsOnTheConditionToo) {
+  Candidate changed = body("float4 v; x[TILE] = 2 * n;");
+  changed.launch.gridExpressions = {"n / 128", "1", "1"};
+  Trial &wrong = add(changed, 1.5, 1.5, Verdict::RunFailed);
+  wrong.assurance.counterexamples = {{"n = 999", {{"n", 999}}, {{"x", 256}}}};
+  const auto proposed = propose();
+  ASSERT_EQ(proposed.size(), 1u);
+  ASSERT_TRUE(proposed[0].launch.gridExpressions);
+  EXPECT_EQ((*proposed[0].launch.gridExpressions)[0], "(n % 4 == 0 ? n / 128 : (n + 31) / 32)");
+  EXPECT_EQ((*proposed[0].launch.blockExpressions)[0], "32");
+
+  history_.back().assurance.counterexamples = {{"x further", {{"n", 1000}}, {{"x", 4}}}};
+  EXPECT_THAT(propose(), IsEmpty()) << "host code cannot ask for the alignment";
+}
+
 TEST_F(ClassProposerTest, ACandidateThatIsFasterOnSomeLaunchesGetsACondition) {
   add(body("x[TILE] = 2 * n;"), 0.8, 1.5);
   const auto proposed = propose();
