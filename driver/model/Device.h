@@ -185,11 +185,6 @@ struct RunOptions {
   /// Moves each floating-point input by at most one unit in its last place, differently for each
   /// value of jitter: the effect on results is noise. 0: moves none.
   std::uint32_t jitter = 0;
-  /// For launches with more elements than there is memory: large buffers are made of a few
-  /// megabytes that repeat. The outcome has a status and no results.
-  bool repeating = false;
-  /// Emulated device: only so many of the grid's last blocks run; 0: all.
-  std::uint32_t lastBlocks = 0;
   /// Load the module anew before the launch, so that its variables have their initial values.
   bool freshModule = false;
   /// Checks of the runner to leave out, to see what else would notice a fault: guards, inputs.

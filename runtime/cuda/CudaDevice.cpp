@@ -106,7 +106,6 @@ bool CudaDevice::initialise(int ordinal, std::string &why) {
     return false;
   stackBytes_ = defaultStackBytes_;
   properties_.kind = "cuda";
-  properties_.repeatBytes = 64u << 20; // each mapping takes a driver up to a fifth of a millisecond
   properties_.name = name;
   properties_.arch = "sm_" + std::to_string(attribute(kComputeCapabilityMajor)) +
                      std::to_string(attribute(kComputeCapabilityMinor));
@@ -281,8 +280,6 @@ Status CudaDevice::reduceFreed(std::uint64_t most) {
 }
 
 Status CudaDevice::release(Address address) {
-  if (const auto repeating = repeating_.extract(address))
-    return releaseRepeating(repeating.mapped());
   const auto known = allocated_.find(address);
   if (known == allocated_.end())
     return {StatusCode::DeviceError, "release of an address that is not an allocation"};

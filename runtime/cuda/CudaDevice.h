@@ -29,7 +29,6 @@ public:
   Status unload(std::uint32_t module) override;
   Status allocate(std::size_t bytes, Address &out) override;
   Status release(Address address) override;
-  Status allocateRepeating(std::size_t bytes, Address &out) override; // CudaRepeating.cpp
   Status write(Address to, const void *from, std::size_t bytes) override;
   Status read(void *to, Address from, std::size_t bytes) override;
   Status poison(Address to, const void *from, std::size_t bytes) override;
@@ -69,17 +68,8 @@ private:
 
   struct GraphHolder; ///< of CudaTiming.cpp
 
-  /// Memory of allocateRepeating(): addresses of three times as many bytes, whose middle third is
-  /// mapped.
-  struct Repeating {
-    CuDevicePointer reserved = 0;
-    std::size_t bytes = 0, mapped = 0; ///< of the middle third
-    CuMemoryHandle memory = 0;
-  };
   /// Frees what was released until at most `most` bytes of it are left.
   Status reduceFreed(std::uint64_t most);
-  /// Takes back what there is of it.
-  Status releaseRepeating(const Repeating &repeating);
 
   /// A piece of page-locked memory on its way to or from the device.
   struct Stage {
@@ -170,7 +160,6 @@ private:
   CuContext context_ = nullptr;
   CuStream stream_ = nullptr;
   CuEvent start_ = nullptr, stop_ = nullptr;
-  std::map<Address, Repeating> repeating_;
   std::map<Address, std::size_t> allocated_; ///< bytes by address
   FreedMemory freed_;
   std::array<Stage, 4> stages_;

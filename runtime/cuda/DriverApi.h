@@ -26,26 +26,6 @@ struct CuUuid {
   unsigned char bytes[16];
 };
 
-using CuMemoryHandle = unsigned long long;
-
-struct CuMemoryLocation {
-  int type = 1; ///< a device
-  int id = 0;
-};
-/// CUmemAllocationProp.
-struct CuMemoryKind {
-  int type = 1; ///< pinned, the only one
-  int handleTypes = 0;
-  CuMemoryLocation location;
-  void *win32 = nullptr;
-  unsigned char flags[8] = {};
-};
-/// CUmemAccessDesc.
-struct CuMemoryAccess {
-  CuMemoryLocation location;
-  int flags = 3; ///< read and write
-};
-
 enum : CuResult {
   kSuccess = 0,
   kErrorInvalidValue = 1,
@@ -162,23 +142,12 @@ inline constexpr unsigned kEventDisableTiming = 2;
   X(occupancyMaxActiveBlocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                       \
     CuResult(int *, CuFunction, int, std::size_t))
 
-// Null if the driver is older than CUDA 12.4, or than 10.2 for memory that is mapped by hand.
+// Null if the driver is older than CUDA 12.4.
 #define KOPT_DRIVER_OPTIONAL(X)                                                                    \
   X(moduleGetFunctionCount, "cuModuleGetFunctionCount", CuResult(unsigned *, CuModule))            \
   X(moduleEnumerateFunctions, "cuModuleEnumerateFunctions",                                        \
     CuResult(CuFunction *, unsigned, CuModule))                                                    \
   X(funcGetName, "cuFuncGetName", CuResult(const char **, CuFunction))                             \
-  X(memAddressReserve, "cuMemAddressReserve",                                                      \
-    CuResult(CuDevicePointer *, std::size_t, std::size_t, CuDevicePointer, unsigned long long))    \
-  X(memAddressFree, "cuMemAddressFree", CuResult(CuDevicePointer, std::size_t))                    \
-  X(memCreate, "cuMemCreate",                                                                      \
-    CuResult(CuMemoryHandle *, std::size_t, const CuMemoryKind *, unsigned long long))             \
-  X(memRelease, "cuMemRelease", CuResult(CuMemoryHandle))                                          \
-  X(memMap, "cuMemMap",                                                                            \
-    CuResult(CuDevicePointer, std::size_t, std::size_t, CuMemoryHandle, unsigned long long))       \
-  X(memUnmap, "cuMemUnmap", CuResult(CuDevicePointer, std::size_t))                                \
-  X(memSetAccess, "cuMemSetAccess",                                                                \
-    CuResult(CuDevicePointer, std::size_t, const CuMemoryAccess *, std::size_t))                   \
   X(funcGetParamInfo, "cuFuncGetParamInfo",                                                        \
     CuResult(CuFunction, std::size_t, std::size_t *, std::size_t *))
 

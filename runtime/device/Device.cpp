@@ -9,10 +9,6 @@ Status Device::variable(std::uint32_t, const std::string &name, Address &, std::
   return {StatusCode::LaunchFailed, "the module has no variable " + name};
 }
 
-Status Device::allocateRepeating(std::size_t, Address &) {
-  return {StatusCode::LaunchFailed, "this device cannot map memory repeatedly"};
-}
-
 Status Device::copy(Address to, Address from, std::size_t bytes) {
   constexpr std::size_t kChunk = 4u << 20;
   std::vector<std::byte> staging(std::min(bytes, kChunk));

@@ -43,9 +43,8 @@ struct DeviceProperties {
       facts; ///< settings and state of the GPU, by name, for the record
   bool modelled = false;
   std::uint64_t l2Bytes = 0, memoryBytes = 0;
-  double dramBytesPerSecond = 0;      ///< upper bound of memory throughput; 0: not known
-  double storeBytesPerSecond = 0;     ///< upper bound of what all SMs together store; 0: not known
-  std::size_t repeatBytes = 8u << 20; ///< after which memory of allocateRepeating() repeats
+  double dramBytesPerSecond = 0;  ///< upper bound of memory throughput; 0: not known
+  double storeBytesPerSecond = 0; ///< upper bound of what all SMs together store; 0: not known
   std::uint32_t multiprocessors = 0, maxThreadsPerBlock = 1024, maxSharedPerBlock = 48 * 1024;
 };
 
@@ -84,8 +83,6 @@ struct LaunchRequest {
   /// Emulated device: no read of shared memory that no thread has set is reported; it holds bits
   /// drawn from `scratchSeed`.
   bool readsUnsetShared = false;
-  /// Emulated device: only so many of the grid's last blocks run; 0: all.
-  std::uint32_t lastBlocks = 0;
 };
 
 /// Values by Nsight Compute metric name. An unknown metric is absent, never zero.
@@ -131,12 +128,6 @@ public:
   /// allocation is out of bounds, and an allocation is uninitialised until write() or copy().
   virtual Status allocate(std::size_t bytes, Address &out) = 0;
   virtual Status release(Address address) = 0;
-  /// Reserves addresses for any number of bytes, more than the device has memory, of which each
-  /// piece of DeviceProperties::repeatBytes is the same memory. It counts as initialised. As many
-  /// bytes in front of it are out of bounds: negative indices lead there. What a launch leaves in
-  /// it means nothing; whether the launch keeps to it does. The default, for devices that cannot do
-  /// this, fails.
-  virtual Status allocateRepeating(std::size_t bytes, Address &out);
   virtual Status write(Address to, const void *from, std::size_t bytes) = 0;
   virtual Status read(void *to, Address from, std::size_t bytes) = 0;
   /// Sets bytes that still count as uninitialised: the emulated device reports a kernel that reads

@@ -93,15 +93,6 @@ Status EmulatedDevice::allocate(std::size_t bytes, Address &out) {
   return {};
 }
 
-Status EmulatedDevice::allocateRepeating(std::size_t bytes, Address &out) {
-  std::byte *memory = arena_->allocateRepeating(bytes, properties_.repeatBytes);
-  if (!memory)
-    return {StatusCode::NoMemory,
-            "no address space for " + std::to_string(bytes) + " bytes of repeating memory"};
-  out = reinterpret_cast<Address>(memory);
-  return {};
-}
-
 Status EmulatedDevice::release(Address address) {
   if (!arena_->release(pointerOf(address)))
     return {StatusCode::LaunchFailed, "release of an address that is not an allocation"};

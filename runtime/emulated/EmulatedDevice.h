@@ -25,7 +25,6 @@ public:
   Status load(const std::string &path, const std::string &symbol, ModuleProperties &out) override;
   Status unload(std::uint32_t module) override;
   Status allocate(std::size_t bytes, Address &out) override;
-  Status allocateRepeating(std::size_t bytes, Address &out) override;
   Status release(Address address) override;
   Status write(Address to, const void *from, std::size_t bytes) override;
   Status read(void *to, Address from, std::size_t bytes) override;

@@ -80,10 +80,6 @@ Status BufferSet::allocate(bool pristine, std::uint64_t placement) {
     if (!specs_[i].symbol.empty()) {
       if (Status status = findVariable(i); !status.ok())
         return status;
-    } else if (isRepeating(i)) {
-      if (Status status = device_.allocateRepeating(bytes, placed_[i].base); !status.ok())
-        return {StatusCode::LaunchFailed, status.detail}; // nobody lacks memory for anything else
-      placed_[i].data = placed_[i].base;
     } else if (bytes + guardBytes_ > 0) {
       if (Status status = device_.allocate(bytes + 2 * guardBytes_ + room, placed_[i].base);
           !status.ok())
@@ -155,17 +151,13 @@ std::uint64_t BufferSet::guardStream(std::size_t buffer, bool after) const {
   return specs_.size() + 2 * buffer + (after ? 1 : 0);
 }
 
-bool BufferSet::isRepeating(std::size_t buffer) const {
-  return specs_[buffer].repeats && specs_[buffer].bytes > device_.properties().repeatBytes;
-}
-
 Address BufferSet::guardOf(std::size_t buffer, bool after) const {
   const Address data = placed_[buffer].data;
   return after ? data + specs_[buffer].bytes : data - guardBytes_;
 }
 
 Status BufferSet::resetGuards(std::size_t buffer) {
-  if (guardBytes_ == 0 || !specs_[buffer].symbol.empty() || isRepeating(buffer))
+  if (guardBytes_ == 0 || !specs_[buffer].symbol.empty())
     return {};
   std::vector<std::byte> bytes(guardBytes_);
   for (const bool after : {false, true}) {
@@ -183,7 +175,7 @@ const std::byte *BufferSet::initial(std::size_t buffer, Source source, std::uint
   const BufferSpec &spec = specs_[buffer];
   Placed &placed = placed_[buffer];
   const Stages::Scope stage(stages_, "draw");
-  if (source == Source::Contents && !placed.contents && !isRepeating(buffer))
+  if (source == Source::Contents && !placed.contents)
     placed.contents = memory_.contents(spec, inputSeed_, buffer);
   const bool moved = source == Source::Contents && spec.holdsPointers;
   if (source == Source::Contents && placed.contents && !moved)
@@ -206,7 +198,7 @@ const std::byte *BufferSet::initial(std::size_t buffer, Source source, std::uint
 
 MemoryKernels *BufferSet::kernelsFor(std::size_t buffer) const {
   const BufferSpec &spec = specs_[buffer];
-  const bool isWorthIt = spec.bytes >= kWorthALaunch && spec.symbol.empty() && !isRepeating(buffer);
+  const bool isWorthIt = spec.bytes >= kWorthALaunch && spec.symbol.empty();
   return isWorthIt && !isLeftToHost_ ? device_.memoryKernels() : nullptr;
 }
 
@@ -223,16 +215,14 @@ Status BufferSet::fill(std::size_t buffer) {
       return status;
     return fillFrom(buffer, Source::Poison, words * kWord);
   }
-  const bool isPoisoned = spec.output && !isRepeating(buffer);
-  if (Status status = fillFrom(buffer, isPoisoned ? Source::Poison : Source::Contents, 0);
+  if (Status status = fillFrom(buffer, spec.output ? Source::Poison : Source::Contents, 0);
       !status.ok())
     return status;
   if (kernels)
     if (Status status = kernels->digest(placed.data, words, digestKey_, placed.filled.emplace());
         !status.ok())
       return status;
-  if (!spec.readOnly || !spec.symbol.empty() || spec.bytes == 0 || !checks_.inputs ||
-      isRepeating(buffer))
+  if (!spec.readOnly || !spec.symbol.empty() || spec.bytes == 0 || !checks_.inputs)
     return {};
   return device_.protect(placed.data, spec.bytes);
 }
@@ -242,8 +232,7 @@ Status BufferSet::fillFrom(std::size_t buffer, Source source, std::uint64_t begi
   const BufferSpec &spec = specs_[buffer];
   const std::vector<Address> places =
       spec.symbol.empty() ? std::vector<Address>{placed_[buffer].data} : placed_[buffer].variables;
-  const std::uint64_t bytes = isRepeating(buffer) ? device_.properties().repeatBytes : spec.bytes;
-  return forPieces(bytes - begin, [&](std::uint64_t offset, std::size_t size) -> Status {
+  return forPieces(spec.bytes - begin, [&](std::uint64_t offset, std::size_t size) -> Status {
     const std::byte *drawn = initial(buffer, source, begin + offset, size);
     if (!drawn)
       return failure_;

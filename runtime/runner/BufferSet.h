@@ -104,7 +104,6 @@ private:
   };
   enum class Source { Contents, Poison };
 
-  bool isRepeating(std::size_t buffer) const;
   /// The device's own kernels, if it has any and the buffer is worth a launch; else null.
   MemoryKernels *kernelsFor(std::size_t buffer) const;
   Status fillFrom(std::size_t buffer, Source source, std::uint64_t begin);

@@ -34,9 +34,6 @@ struct BufferSpec {
   /// Moves each floating-point element by at most one unit in its last place; each number moves
   /// them differently. 0: none moves.
   unsigned jitter = 0;
-  /// Memory that repeats (Device::allocateRepeating()), if the buffer is larger than a repetition:
-  /// only how a launch ends means anything.
-  bool repeats = false;
   /// True if launches read and change the contents, so that they must be restored between launches.
   bool inPlace() const { return !readOnly && !output; }
   bool operator==(const BufferSpec &) const = default;
@@ -67,8 +64,8 @@ struct LaunchSpec {
   bool operator==(const LaunchSpec &) const = default;
 };
 
-/// Adds the fields that parseLaunch() reads, each with `prefix` ("a."). BufferSpec::jitter and
-/// BufferSpec::repeats are not among them: a request has one field for all buffers.
+/// Adds the fields that parseLaunch() reads, each with `prefix` ("a."). BufferSpec::jitter is not
+/// among them: a request has one field for all buffers.
 void addLaunch(protocol::Message &request, const std::string &prefix, const LaunchSpec &launch);
 
 /// Reads the fields module, grid, block, shared, cooperative, stack, unset, buffer, contents,

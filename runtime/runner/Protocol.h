@@ -16,7 +16,7 @@
 namespace kopt::runtime::protocol {
 
 /// Both sides must have the same version: they are built and installed together.
-inline constexpr int kVersion = 9;
+inline constexpr int kVersion = 10;
 
 inline std::string encode(std::string_view text) {
   constexpr char kHex[] = "0123456789ABCDEF";

@@ -13,10 +13,8 @@ namespace {
 /// The buffers of a `run`, with the request's fields that apply to all buffers.
 std::vector<BufferSpec> buffersOf(const LaunchSpec &launch, const Message &request) {
   std::vector<BufferSpec> buffers = launch.buffers;
-  for (BufferSpec &buffer : buffers) {
+  for (BufferSpec &buffer : buffers)
     buffer.jitter = request.number<unsigned>("jitter").value_or(0);
-    buffer.repeats = request.number<unsigned>("repeating").value_or(0) != 0;
-  }
   return buffers;
 }
 
@@ -39,8 +37,6 @@ VerifiedRun::VerifiedRun(RunContext context, LaunchSpec launch, const Message &r
       instructionLimit_(request.number<std::uint64_t>("instruction_limit").value_or(0)),
       scheduleSeed_(request.number<std::uint64_t>("schedule").value_or(0)),
       scratchSeed_(request.number<std::uint64_t>("scratch").value_or(0)),
-      repeating_(request.number<unsigned>("repeating").value_or(0) != 0),
-      lastBlocks_(request.number<std::uint32_t>("last_blocks").value_or(0)),
       races_(request.number<unsigned>("races").value_or(1)),
       digestKey_(request.number<std::uint64_t>("digest").value_or(0)),
       mayDefer_(request.number<unsigned>("defer").value_or(0) != 0) {}
@@ -54,7 +50,7 @@ Status VerifiedRun::execute(const std::vector<std::string> &outputs) {
   const std::uint64_t placement = poisonSeed_ * 0x9e3779b97f4a7c15u >> 20 | 1;
   if (Status status = buffers_.allocate(false, placement); !status.ok())
     return status;
-  if (Status status = launchOn({poisonSeed_, false}); !status.ok() || repeating_)
+  if (Status status = launchOn({poisonSeed_, false}); !status.ok())
     return status;
   if (digestKey_ != 0)
     if (Status status = buffers_.digests(digestKey_, digests_); !status.ok())
@@ -86,7 +82,6 @@ LaunchRequest VerifiedRun::deviceRequest() const {
   request.checkRaces = races_ != 0;
   request.checkAcrossBlocks = races_ == 2;
   request.scheduleSeed = scheduleSeed_;
-  request.lastBlocks = lastBlocks_;
   return request;
 }
 
@@ -108,7 +103,7 @@ Status VerifiedRun::launchOn(Poison poison) {
     if (Status status = context_.device.launch(request); !status.ok())
       return status;
   }
-  return repeating_ ? Status() : buffers_.check();
+  return buffers_.check();
 }
 
 } // namespace kopt::runtime

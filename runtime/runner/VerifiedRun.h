@@ -47,8 +47,6 @@ private:
   LaunchSpec launch_;
   BufferSet buffers_;
   std::uint64_t poisonSeed_, instructionLimit_, scheduleSeed_, scratchSeed_;
-  bool repeating_; ///< its results mean nothing, only how it ends
-  std::uint32_t lastBlocks_;
   unsigned races_;          ///< 0: none, 1: within a block, 2: across blocks too
   std::uint64_t digestKey_; ///< 0: no digests are wanted
   bool mayDefer_, isDeferred_ = false;

@@ -36,8 +36,6 @@ Message runRequest(const LaunchSpec &launch, const RunOptions &options,
   request.add("schedule", options.scheduleSeed);
   request.add("jitter", options.jitter);
   request.add("scratch", options.poisonSeed);
-  request.add("repeating", std::uint64_t(options.repeating));
-  request.add("last_blocks", options.lastBlocks);
   request.addList("skip", options.skip);
   request.addList("out", outputs);
   request.add("digest", digestKey());

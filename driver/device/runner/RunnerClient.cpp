@@ -361,9 +361,7 @@ void RunnerClient::unloadRemote(ModuleId id) {
 Result<RunOutcome> RunnerClient::run(ModuleId id, const Launch &launch, const RunOptions &options) {
   if (options.freshModule)
     unloadRemote(id);
-  KOPT_TRY(
-      const SharedBuffers::Places places,
-      shared_.prepare(options.slot, options.repeating ? std::vector<Buffer>() : launch.buffers));
+  KOPT_TRY(const SharedBuffers::Places places, shared_.prepare(options.slot, launch.buffers));
   LaunchContents descriptors(places.descriptors);
   KOPT_CHECK(descriptors.addContents(launch));
   RunOutcome outcome;
@@ -389,7 +387,7 @@ Result<RunOutcome> RunnerClient::run(ModuleId id, const Launch &launch, const Ru
       }));
   outcome.status = reply.status;
   outcome.detail = reply.detail;
-  if (reply.status != RunStatus::Ok || options.repeating)
+  if (reply.status != RunStatus::Ok)
     return outcome;
   outcome.digest = digestOf(reply.message);
   if (!outcome.isKnown)

@@ -106,10 +106,7 @@ Status BlockRunner::run(const EmulatedModule &module, const LaunchRequest &reque
   FaultGuard guard;
   const std::uint64_t width = request.grid[0], rows = request.grid[1],
                       blocks = width * rows * request.grid[2];
-  std::uint64_t turn = 0;
-  if (request.lastBlocks > 0 && request.lastBlocks < blocks)
-    turn = blocks - request.lastBlocks;
-  for (; turn < blocks && !ended_; ++turn) {
+  for (std::uint64_t turn = 0; turn < blocks && !ended_; ++turn) {
     const std::uint64_t block = schedule_.block(turn, blocks);
     setBlock({std::uint32_t(block % width), std::uint32_t(block / width % rows),
               std::uint32_t(block / width / rows)});

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/emulated/module/Arena.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <sys/mman.h>
-#include <unistd.h>
 
 namespace kopt::runtime::emulated {
 namespace {
@@ -18,27 +16,6 @@ void *reserve(std::uint64_t bytes) {
   void *at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return at == MAP_FAILED ? nullptr : at;
-}
-
-/// Maps the same `piece` bytes of new memory over and over at `at`, all set to `value`.
-bool mapRepeatedly(void *at, std::uint64_t bytes, std::uint64_t piece, int value) {
-  const int file = memfd_create("kopt-repeating", MFD_CLOEXEC);
-  if (file < 0)
-    return false;
-  bool ok = ftruncate(file, off_t(piece)) == 0;
-  for (std::uint64_t done = 0; ok && done < bytes; done += piece)
-    ok = mmap(static_cast<std::byte *>(at) + done, std::min(piece, bytes - done),
-              PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED;
-  close(file);
-  if (ok && value != 0)
-    std::memset(at, value, std::min(piece, bytes));
-  return ok;
-}
-
-/// Ordinary reserved memory again.
-void unmap(void *at, std::uint64_t bytes) {
-  mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-       -1, 0);
 }
 
 std::uint64_t roundUp(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
@@ -103,36 +80,12 @@ std::byte *Arena::allocate(std::size_t bytes) {
   return nullptr;
 }
 
-std::byte *Arena::allocateRepeating(std::size_t bytes, std::size_t piece) {
-  const std::uint64_t size = roundUp(bytes, kPage);
-  std::uint64_t at = cursor_;
-  if (!live_.empty())
-    at = std::max(at, live_.rbegin()->first + live_.rbegin()->second.bytes + kRedZone);
-  at = roundUp(at + size, kPage);
-  if (at + size + kRedZone > size_)
-    return nullptr;
-  if (!mapRepeatedly(base_ + at, size, piece, 0) ||
-      !mapRepeatedly(state_ + at, size, piece, kInitialised)) {
-    unmap(base_ + at, size);
-    unmap(state_ + at, size);
-    return nullptr;
-  }
-  live_[at] = {at, size, ++number_, true};
-  cursor_ = at + size + kPage;
-  return base_ + at;
-}
-
 bool Arena::release(void *address) {
   auto found = live_.find(std::uint64_t(static_cast<std::byte *>(address) - base_));
   if (found == live_.end())
     return false;
   const Allocation allocation = found->second;
   live_.erase(found);
-  if (allocation.repeats) {
-    unmap(base_ + allocation.offset, allocation.bytes);
-    unmap(state_ + allocation.offset, allocation.bytes);
-    return true;
-  }
   allocated_ -= allocation.bytes;
   std::memset(state_ + allocation.offset, kUnallocated, allocation.bytes);
   // Return whole pages to the system; they are zero when used again.

@@ -57,16 +57,11 @@ public:
   /// Allocates memory that is aligned to 256 bytes and followed by at least 256 unallocated bytes.
   /// Null if memory is exhausted.
   std::byte *allocate(std::size_t bytes);
-  /// Allocates memory that repeats after `piece` bytes, a multiple of the page size, and is
-  /// initialised. As many bytes in front of it are not allocated. Null if there is no address space
-  /// left, or if the system refuses.
-  std::byte *allocateRepeating(std::size_t bytes, std::size_t piece);
   bool release(void *address);
 
   struct Allocation {
     std::uint64_t offset = 0, bytes = 0;
     unsigned number = 0; ///< in the order of allocation
-    bool repeats = false;
   };
   /// The allocation that holds the address, or the nearest one before it (`inside` says which);
   /// null if there is none.

@@ -41,36 +41,6 @@ TEST_F(EmulatedTest, ReadsBeforeTheBufferAndOfForeignMemory) {
   EXPECT_THAT(status.detail, HasSubstr("is not device memory"));
 }
 
-TEST_F(EmulatedTest, RepeatingMemoryHasBoundsAndAnyNumberOfBytes) {
-  const char *const text = R"(
-    __global__ void k(const float *in, float *out, INDEX columns) {
-      INDEX at = blockIdx.x * columns + threadIdx.x;
-      out[at] = in[at] + 1;
-    })";
-  const unsigned rows = 40'000'000, columns = 64;
-  Address in = 0, out = 0;
-  for (Address *each : {&in, &out})
-    ASSERT_TRUE(device_->allocateRepeating(std::size_t(rows) * columns * 4, *each).ok());
-  const std::vector<float> start(device_->properties().repeatBytes / 4, 2);
-  ASSERT_TRUE(device_->write(in, start.data(), device_->properties().repeatBytes).ok());
-  for (const char *type : {"long", "int"}) {
-    LaunchRequest request = kernel(text, "k", {std::string("-DINDEX=") + type});
-    request.checkRaces = false;
-    request.lastBlocks = 4;
-    const Status status = *type == 'l' ? launch(request, rows, columns, in, out, long(columns))
-                                       : launch(request, rows, columns, in, out, int(columns));
-    EXPECT_EQ(status.code, *type == 'l' ? StatusCode::Ok : StatusCode::Fault) << status.detail;
-    if (*type == 'i')
-      EXPECT_THAT(status.detail, AllOf(HasSubstr("out of bounds read"), HasSubstr("byte -")));
-  }
-  const std::size_t last =
-      (std::size_t(rows) * columns - 1) * 4 % device_->properties().repeatBytes;
-  EXPECT_EQ(download<float>(out + last, 1)[0], 3) << "each repetition is the same memory";
-  EXPECT_EQ(download<float>(out, 1)[0], 0) << "only the last blocks ran";
-  for (const Address each : {in, out})
-    EXPECT_TRUE(device_->release(each).ok());
-}
-
 TEST_F(EmulatedTest, SharedMemoryHasBounds) {
   LaunchRequest request = kernel(R"(
     __global__ void k(int *out) {

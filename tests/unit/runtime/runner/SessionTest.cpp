@@ -255,7 +255,7 @@ TEST_F(CapturedTest, MalformedFieldsAreRefusedByName) {
 }
 
 TEST_F(SessionTest, HelloDescribesTheDevice) {
-  const Message reply = ask("hello version=9 id=4");
+  const Message reply = ask("hello version=10 id=4");
   EXPECT_EQ(reply.verb(), "ok");
   EXPECT_EQ(reply.number<int>("id"), 4);
   EXPECT_EQ(reply.text("name"), "Fake GPU");
@@ -265,7 +265,7 @@ TEST_F(SessionTest, HelloDescribesTheDevice) {
 TEST_F(SessionTest, AnotherVersionIsRefused) {
   const Message reply = ask("hello version=1 id=4");
   EXPECT_EQ(reply.verb(), "error");
-  EXPECT_NE(reply.text("text").find("version 9"), std::string::npos);
+  EXPECT_NE(reply.text("text").find("version 10"), std::string::npos);
 }
 
 TEST_F(SessionTest, EveryLineIsAnswered) {
@@ -470,8 +470,8 @@ TEST_F(SessionTest, ADiskWithoutRoomIsNotTheCandidates) {
 }
 
 TEST_F(SessionTest, HelloSaysWhetherTheDriversMemoryCanBeReached) {
-  EXPECT_EQ(ask("hello version=9 id=1 probe=" + folder).text("shared"), "1");
-  EXPECT_EQ(ask("hello version=9 id=1 probe=/proc/0/fd/3").text("shared"), "0");
+  EXPECT_EQ(ask("hello version=10 id=1 probe=" + folder).text("shared"), "1");
+  EXPECT_EQ(ask("hello version=10 id=1 probe=/proc/0/fd/3").text("shared"), "0");
 }
 
 TEST_F(SessionTest, ProfileReturnsCounters) {
@@ -524,7 +524,7 @@ TEST_F(SessionTest, ModulesComeAndGo) {
 }
 
 TEST_F(SessionTest, WithoutADeviceTheReasonIsTheReply) {
-  const auto reply = Message::parse(answerWithoutDevice("hello version=9 id=8", "no driver"));
+  const auto reply = Message::parse(answerWithoutDevice("hello version=10 id=8", "no driver"));
   ASSERT_TRUE(reply);
   EXPECT_EQ(reply->text("code"), "no-device");
   EXPECT_EQ(reply->text("text"), "no driver");
