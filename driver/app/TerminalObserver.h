@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <functional>
+#include <map>
 #include <string>
 
 namespace kopt {
@@ -26,8 +27,16 @@ public:
         candidate.title));
   }
   void judged(const Trial &trial) override {
-    terminal_.line(fmt::format("{:<11} {:<34} {}", toString(trial.verdict), trial.candidate.title,
-                               trial.reason));
+    const std::vector<std::string> &parents = trial.candidate.parents;
+    const auto parent = parents.empty() ? speedups_.end() : speedups_.find(parents.front());
+    const std::string beside =
+        trial.speedup && parent != speedups_.end()
+            ? fmt::format(" ({:.3f}x of its parent)", trial.speedup->estimate / parent->second)
+            : "";
+    terminal_.line(fmt::format("{:<11} {:<34} {}{}", toString(trial.verdict),
+                               trial.candidate.title, trial.reason, beside));
+    if (trial.speedup)
+      speedups_[trial.candidateHash] = trial.speedup->estimate;
   }
   void profiling(const Trial &trial) override {
     terminal_.status(fmt::format("{}: profiling {}", label_, trial.candidate.title));
@@ -42,6 +51,7 @@ private:
   Terminal &terminal_;
   std::string label_;
   std::function<double()> secondsLeft_;
+  std::map<std::string, double> speedups_; ///< of judged candidates, by hash
 };
 
 } // namespace kopt

@@ -15,6 +15,9 @@ std::vector<const Trial *> fastestFirst(const SearchHistory &history) {
       trials.push_back(&trial);
   std::ranges::stable_sort(trials, std::greater(),
                            [](const Trial *trial) { return trial->speedup->estimate; });
+  // What is faster than the incumbent and was not accepted is so by less than that takes.
+  if (const auto best = std::ranges::find(trials, &history.best()); best != trials.end())
+    std::rotate(trials.begin(), best, best + 1);
   if (trials.size() > kMostConfirmations)
     trials.resize(kMostConfirmations);
   return trials;

@@ -138,6 +138,12 @@ Result<std::vector<Candidate>> SearchLoop::candidatesFor(const Ask &ask) {
   if (!ask.technique.empty())
     std::erase_if(*candidates,
                   [&](const Candidate &candidate) { return candidate.technique != ask.technique; });
+  // The name of a candidate says what it keeps of its parent, too: its line may be read alone.
+  for (Candidate &candidate : *candidates)
+    if (const std::string &kept = context.parent().title;
+        !kept.empty() && !(*proposer)->followsTrials() && !candidate.title.starts_with(kept) &&
+        std::ranges::count(candidate.parents, context.parentTrial().candidateHash) > 0)
+      candidate.title = kept + " + " + candidate.title;
   answer.what = Offered{ask.role, candidates->size()};
   KOPT_CHECK(record(std::move(answer)));
   return candidates;

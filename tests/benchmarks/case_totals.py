@@ -26,7 +26,10 @@ def verdicts_of(folder):
         if case["results"]:
             seconds[case["case"]] = case["seconds"]
         for trial in case["results"]:
-            trials[case["case"], pathlib.Path(trial["candidate"]).stem] = trial
+            version = pathlib.Path(trial["candidate"]).stem
+            if version.startswith("honest") and trial["verdict"] in REFUSED and trial.get("repaired"):
+                trial["verdict"] = trial["repaired"]["verdict"]
+            trials[case["case"], version] = trial
     return trials, seconds
 
 

@@ -14,7 +14,8 @@ A CASE is a folder with one CUDA program and versions of one of its kernels:
   wrong-*.cu   versions that are wrong for some launch that the kernel allows: none may be Faster
 
 On the emulated device the launches are the declared ones; on a GPU the program is built and its own launches
-are captured (kopt trial --run). The exit code is 1 where a wrong version is Faster, or where more honest versions are
+are captured (kopt trial --run). An honest version that is refused and accepted once a condition repairs it counts as
+accepted. The exit code is 1 where a wrong version is Faster, or where more honest versions are
 refused than --limit-refused allows.
 """
 
@@ -116,11 +117,14 @@ def main():
                     continue
                 counts[kind] += 1
                 verdict, check = trial["verdict"], trial.get("check") or ""
-                isBad = verdict in REFUSED if kind == "honest" else verdict == "Faster"
+                repaired = trial.get("repaired") or {"verdict": verdict}
+                isBad = {verdict, repaired["verdict"]} <= REFUSED if kind == "honest" else verdict == "Faster"
                 if isBad:
                     (refused if kind == "honest" else faster).append(f"{case.name}/{name}")
                 print(f"  {'!' if isBad else ' '} {name:10} {verdict:12} {check:12} {trial['reason'].splitlines()[0][:150] if trial['reason'] else ''}",
                       flush=True)
+                if "title" in repaired:
+                    print(f"    repaired   {repaired['verdict']:12} {repaired['title']}: {repaired['reason'][:120]}", flush=True)
     print(f"\nhonest: {len(refused)} of {counts['honest']} refused: {', '.join(refused)}")
     print(f"wrong: {len(faster)} of {counts['wrong']} Faster: {', '.join(faster)}")
     print(f"no verdict: {len(missing)}: {', '.join(missing)}")
