@@ -13,6 +13,7 @@
 #include "driver/workload/ApplyCandidate.h"
 #include "driver/workload/WorkloadBuilder.h"
 #include "driver/workload/observed/SubjectWorkload.h"
+#include "driver/workload/observed/TraceWorkload.h"
 
 #include <algorithm>
 #include <array>
@@ -287,7 +288,19 @@ Result<std::vector<CandidateTrials>> runTrials(Services services, const TrialReq
     KOPT_TRY(observed, programTrace(services, request.root, request.program, bench->subjects()));
   }
   const auto isInterrupted = [&] { return services.interrupted && *services.interrupted; };
+  const bool isAnyLaunched =
+      !observed || std::ranges::any_of(bench->subjects(), [&](const TuneSubject &subject) {
+        return isLaunched(*observed, subject.specialization);
+      });
+  std::size_t left = 0;
   for (const TuneSubject &subject : bench->subjects()) {
+    // Of the instantiations of a template, those that the program launches are judged.
+    if (observed && isAnyLaunched && !isLaunched(*observed, subject.specialization)) {
+      services.terminal.line(
+          fmt::format("note: {} is not judged: the program does not launch it", subject.label));
+      ++left;
+      continue;
+    }
     SubjectTrials trials(services, *bench, request, subject, observed, files);
     for (std::size_t i = 0; i < files.size() && !isInterrupted(); ++i) {
       KOPT_TRY(TrialOutcome outcome, trials.judge(files[i]));
@@ -295,7 +308,7 @@ Result<std::vector<CandidateTrials>> runTrials(Services services, const TrialReq
     }
   }
   for (CandidateTrials &result : results)
-    if (result.outcomes.size() < bench->subjects().size())
+    if (result.outcomes.size() + left < bench->subjects().size())
       result.outcomes.clear();
   services.terminal.clear();
   return results;

@@ -13,7 +13,7 @@ namespace kopt {
 namespace {
 
 constexpr std::uint64_t kVectorBytes = 16; ///< of the widest access
-constexpr std::int64_t kLargestDivisor = 1024, kLargestLiteral = 1 << 20;
+constexpr std::int64_t kLargestLiteral = 1 << 20;
 constexpr std::size_t kMostProperties = 4;
 
 using Launches = std::vector<Counterexample>;
@@ -49,8 +49,8 @@ Numbers numbersOf(const std::string &text) {
       literals.insert(number);
   }
   Numbers numbers{{literals.begin(), literals.end()}, {divisors.begin(), divisors.end()}, {}};
-  for (std::int64_t power = 2; power <= kLargestDivisor; power *= 2)
-    numbers.powers.push_back(power);
+  // First those of vectors, warps and blocks: each try costs a trial.
+  numbers.powers = {4, 32, 256, 1024, 2, 8, 16, 64, 128, 512};
   return numbers;
 }
 

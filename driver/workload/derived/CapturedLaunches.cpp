@@ -85,9 +85,15 @@ private:
     addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t v) { return v * 3 / 4 + 1; }));
     addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t v) { return v - 3; }));
     addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t) { return 1; }));
+    // Multiples of as many as a vector, a warp or a block has, and not of twice as many.
+    for (const std::int64_t step : {4, 8, 16, 32, 64})
+      addNumbers(Derivation::Sizes, each(sizes, [step](std::int64_t v) {
+                   return v > 4 * step && v % (2 * step) == 0 ? v - step : v;
+                 }));
     for (const std::string &name : numbers_.deciding()) {
-      if (sizes.size() > 1)
-        addNumbers(Derivation::Sizes, {{name, sizes.at(name) - 1}});
+      if (sizes.size() > 1) // two that are equal by chance may be mixed up
+        for (const std::int64_t other : {sizes.at(name) * 3 / 4 + 1, sizes.at(name) - 1})
+          addNumbers(Derivation::Sizes, {{name, other}});
       addNumbers(Derivation::Sizes, {{name, 0}});
     }
     addNarrower();

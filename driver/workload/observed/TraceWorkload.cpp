@@ -323,6 +323,10 @@ std::optional<PointerWord> pointerTo(const Launch &launch, std::uint64_t address
   return end;
 }
 
+bool isLaunched(const ObservedTrace &trace, const Specialization &specialization) {
+  return findKernel(rankKernels(trace), specialization) != nullptr;
+}
+
 Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const KernelSpec &kernel,
                                         const Specialization &specialization,
                                         const TuneDeclaration &declaration, DeviceKind device,

@@ -31,6 +31,9 @@ struct TraceWorkload {
 /// it if no other begins there.
 std::optional<PointerWord> pointerTo(const Launch &launch, std::uint64_t address);
 
+/// True if the program launched the specialization.
+bool isLaunched(const ObservedTrace &trace, const Specialization &specialization);
+
 /// Makes the workload from at most `most` classes of launches. Fails with Usage if the trace has no
 /// launch of the specialization (naming those that it has) or none that can be repeated, and with
 /// StaleInput if the kernel's parameters differ from those in the trace. Also fails as
@@ -43,6 +46,9 @@ Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const Kernel
 /// The type that the pointer at byte `at` of an argument points to ("f32"). For a struct,
 /// KernelParam::scalar lists them by offset: "pointers 0 f32 8 i32". Empty if unknown.
 std::string pointeeOf(const KernelParam &param, std::size_t at);
+
+/// True if the program launched the specialization.
+bool isLaunched(const ObservedTrace &trace, const Specialization &specialization);
 
 /// Fails with StaleInput if a program of the trace has changed since. If a program is not on this
 /// machine it cannot be compared, and `note` says so.

@@ -9,6 +9,7 @@
 #include "clang_plugin/screen/Screen.h"
 #include "clang_plugin/tool/Tools.h"
 #include "clang_plugin/transform/Catalogue.h"
+#include "clang_plugin/transform/GuardedBody.h"
 #include "tests/fuzz/Fuzz.h"
 
 #include <iostream>
@@ -29,6 +30,8 @@ llvm::Expected<std::vector<Offer>> findOffers(const TransformRequest &request) {
   offer.edits.push_back({0, unsigned(request.source.slice.size()), request.source.slice});
   return std::vector<Offer>{offer};
 }
+
+llvm::Expected<GuardReply> guardBody(const GuardRequest &) { return GuardReply{}; }
 
 llvm::Expected<std::vector<ScreenFinding>> screenCandidate(const ScreenRequest &request) {
   return std::vector<ScreenFinding>{
