@@ -5,8 +5,6 @@
 #include "driver/device/Toolchain.h"
 #include "driver/judge/checks/CheckContext.h"
 
-#include <optional>
-
 namespace kopt {
 
 /// The original without optimisation, to see whether it is defined on a derived launch: an array

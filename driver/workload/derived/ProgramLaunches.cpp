@@ -22,12 +22,13 @@ std::uint64_t alignmentOf(std::uint64_t offset) {
   return offset == 0 ? kOfAllocations : std::min(kOfAllocations, offset & (~offset + 1));
 }
 
-} // namespace
-
+/// 256 if it is no pointer.
 std::uint64_t alignmentOf(const Launch &launch, std::size_t argument) {
   const auto *pointer = std::get_if<BufferArg>(&launch.arguments[argument]);
   return pointer ? alignmentOf(pointer->offset) : kOfAllocations;
 }
+
+} // namespace
 
 Counterexample counterexampleOf(const Specialization &specialization, const Launch &launch) {
   Counterexample example{launch.name, integersOf(specialization, launch), {}};

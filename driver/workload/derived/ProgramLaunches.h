@@ -34,8 +34,4 @@ private:
 /// What tells the launch from others.
 Counterexample counterexampleOf(const Specialization &specialization, const Launch &launch);
 
-/// Bytes that the address of argument `argument` is a multiple of, at most 256; 256 if it is no
-/// pointer.
-std::uint64_t alignmentOf(const Launch &launch, std::size_t argument);
-
 } // namespace kopt
