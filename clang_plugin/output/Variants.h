@@ -314,7 +314,7 @@ struct EmulateRequest {
   std::string expression;         ///< names the kernel: qualified, with template arguments
   std::vector<std::string> flags; ///< nvcc's
   std::string directory;          ///< that relative paths of the flags and includes start from
-  std::string output; ///< absolute path of the shared object; written whole or not at all
+  std::string output;       ///< absolute path of the shared object; written whole or not at all
   bool unoptimized = false; ///< so that what the source leaves undefined shows
 };
 KOPT_RECORD(EmulateRequest, slice, expression, flags, directory, output, unoptimized)

@@ -33,8 +33,8 @@ public:
         trial.speedup && parent != speedups_.end()
             ? fmt::format(" ({:.3f}x of its parent)", trial.speedup->estimate / parent->second)
             : "";
-    terminal_.line(fmt::format("{:<11} {:<34} {}{}", toString(trial.verdict),
-                               trial.candidate.title, trial.reason, beside));
+    terminal_.line(fmt::format("{:<11} {:<34} {}{}", toString(trial.verdict), trial.candidate.title,
+                               trial.reason, beside));
     if (trial.speedup)
       speedups_[trial.candidateHash] = trial.speedup->estimate;
   }

@@ -80,7 +80,7 @@ struct JudgeOptions {
   /// For each candidate; a confirmation has Depth::Win. Look: most candidates of a search are not
   /// faster, and are only timed; the others are verified at Depth::Search.
   Depth depth = Depth::Search;
-  double escalateAbove = 3;    ///< a larger speedup is verified again at full strength
+  double escalateAbove = 3; ///< a larger speedup is verified again at full strength
   /// What looks faster is confirmed next: a GPU then verifies it as thoroughly as `depth` only
   /// once.
   bool confirmsNext = false;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cassert>
 #include <fmt/format.h>
+#include <tuple>
 
 namespace kopt {
 
@@ -140,9 +141,10 @@ Result<std::vector<Candidate>> SearchLoop::candidatesFor(const Ask &ask) {
                   [&](const Candidate &candidate) { return candidate.technique != ask.technique; });
   // The name of a candidate says what it keeps of its parent, too: its line may be read alone.
   for (Candidate &candidate : *candidates)
-    if (const std::string &kept = context.parent().title;
-        !kept.empty() && !(*proposer)->followsTrials() && !candidate.title.starts_with(kept) &&
-        std::ranges::count(candidate.parents, context.parentTrial().candidateHash) > 0)
+    if (const auto &[kept, hash] =
+            std::tie(context.parent().title, context.parentTrial().candidateHash);
+        hash != history_.trials.front().candidateHash && !(*proposer)->followsTrials() &&
+        !candidate.title.starts_with(kept) && std::ranges::count(candidate.parents, hash) > 0)
       candidate.title = kept + " + " + candidate.title;
   answer.what = Offered{ask.role, candidates->size()};
   KOPT_CHECK(record(std::move(answer)));

@@ -45,7 +45,8 @@ Result<std::string> OtherwiseBuilt::differs(CheckContext &context, const Launch 
   const auto loaded = context.runner().load(module_, original_.symbol);
   if (!loaded)
     return std::string();
-  RunOptions options = derivedOptions(context, launch, expected.inputSeed, kPoison, "derived-otherwise");
+  RunOptions options =
+      derivedOptions(context, launch, expected.inputSeed, kPoison, "derived-otherwise");
   options.jitter = expected.jitter;
   options.instructionLimit *= std::uint64_t(kSlowerWithout);
   options = context.forTrying(options, kSlowerWithout * expected.ownSeconds());

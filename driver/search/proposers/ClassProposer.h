@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Proposes versions for some launches only: where a candidate was faster on some of the workload's
 // launches and not on the others, or is wrong on launches that the workload does not have, a
-// condition in the kernel chooses between its body and the usual one. It makes nothing new, so it is asked when trials give it a reason, not in turns.
+// condition in the kernel chooses between its body and the usual one. It makes nothing new, so it
+// is asked when trials give it a reason, not in turns.
 #pragma once
 
 #include "driver/search/proposers/Proposer.h"

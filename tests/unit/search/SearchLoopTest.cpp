@@ -38,6 +38,8 @@ public:
       candidate.title = title;
       candidate.technique = title.find("tile") != std::string::npos ? "tile" : "other";
       candidate.constants[name_ + title] = 1; // what it is told apart by
+      if (derives)
+        candidate.parents = {context.parentTrial().candidateHash};
       const bool known = std::ranges::any_of(context.history, [&](const Trial &trial) {
         return trial.candidateHash == candidate.contentHash();
       });
@@ -48,7 +50,7 @@ public:
   }
   std::vector<std::string> parents, metrics;
   int late = 0; ///< turns on which it fails first
-  bool follows = false;
+  bool follows = false, derives = false;
 
 private:
   std::string name_;
@@ -178,6 +180,27 @@ TEST_F(SearchLoopTest, TheBestOfARoundBecomesTheParentOfTheNextAndGetsCounters) 
   EXPECT_THAT(proposer(0).metrics, ElementsAre("base", "counted", "counted"));
   EXPECT_EQ(judge_.counted, 1);
   EXPECT_EQ(history->roundsSinceGain, 1);
+}
+
+TEST_F(SearchLoopTest, ACandidateIsNamedByWhatItKeepsOfItsParentAsWell) {
+  offer("a", {"1.10x", "1.30x", "wider"});
+  proposer(0).derives = true;
+  const auto history = search();
+  ASSERT_TRUE(history) << history.error().what;
+  std::vector<std::string> titles;
+  for (const Trial &trial : history->trials)
+    titles.push_back(trial.candidate.title);
+  EXPECT_THAT(titles, ElementsAre("baseline", "1.10x", "1.30x", "1.30x + wider"));
+}
+
+TEST_F(SearchLoopTest, WhatTheRuleForIncumbentsRefusedIsConfirmedAfterTheIncumbent) {
+  offer("a", {"1.30x", "1.10x", "1.31x"});
+  const auto history = search();
+  ASSERT_TRUE(history) << history.error().what;
+  auto log = DecisionLog::open(store_, 1);
+  const auto winner = confirmWinner(*history, judge_, *log);
+  ASSERT_TRUE(winner && *winner);
+  EXPECT_EQ((*winner)->candidate.title, "1.30x");
 }
 
 TEST_F(SearchLoopTest, WhatFailsOrGainsNothingIsNeverAccepted) {
