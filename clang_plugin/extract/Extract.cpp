@@ -466,8 +466,7 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
                    [&](const Specialization *one) { return !unwanted.count(one); });
       const SliceRequest wanted{&hostIndex, &deviceIndex, found.pattern, enclosing};
       work.slices = buildSlices(wanted);
-      for (SliceText &slice : work.slices)
-        uses.findUsers(slice, enclosing);
+      uses.findUsers(work.slices, enclosing);
       if (infos[k].outside.empty()) {
         infos[k].outside = uses.namesOutside(work.slices.front());
         infos[k].unused = unusedBefore(wanted, work.slices.front());

@@ -59,6 +59,21 @@ std::string lastPart(const std::string &name) {
 UnitUses::UnitUses(const SourceIndex &host, const SourceIndex &device) : host_(host) {
   add(host);
   add(device);
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (nodes_[i].isUser)
+      order_.push_back(i);
+    names_[lastPart(nodes_[i].user.name)].declaring.push_back(i);
+  }
+  for (auto &[name, naming] : names_)
+    for (std::vector<std::size_t> *named : {&naming.declaring, &naming.spelling}) {
+      std::sort(named->begin(), named->end());
+      named->erase(std::unique(named->begin(), named->end()), named->end());
+    }
+  std::sort(order_.begin(), order_.end(), [this](std::size_t one, std::size_t other) {
+    const OutsideUser &a = nodes_[one].user, &b = nodes_[other].user;
+    return std::tie(a.onHostAlone, a.file, a.line, a.name, one) <
+           std::tie(b.onHostAlone, b.file, b.line, b.name, other);
+  });
 }
 
 void UnitUses::add(const SourceIndex &index) {
@@ -90,13 +105,17 @@ void UnitUses::add(const SourceIndex &index) {
       continue;
     const DirectUses uses = usesOf(index, i);
     Node &node = nodes_[*nodeOf[i]];
-    node.calls.insert(uses.calls.begin(), uses.calls.end());
-    node.words.insert(index.pieces()[i].identifiers.begin(), index.pieces()[i].identifiers.end());
+    const std::vector<std::string> &words = index.pieces()[i].identifiers;
+    for (const std::string &call : uses.calls)
+      names_[call].declaring.push_back(*nodeOf[i]);
+    for (const std::string &word : words)
+      names_[word].spelling.push_back(*nodeOf[i]);
     // A host function may contain a device lambda.
-    node.user.onHostAlone = !isOnDevice(index.pieces()[i]) && !node.words.count("__device__");
+    node.user.onHostAlone = !isOnDevice(index.pieces()[i]) &&
+                            !std::binary_search(words.begin(), words.end(), "__device__");
     for (std::size_t used : uses.pieces)
       if (nodeOf[used] && *nodeOf[used] != *nodeOf[i])
-        nodes_[*nodeOf[used]].usedBy.insert(*nodeOf[i]);
+        node.uses.insert(*nodeOf[used]);
   }
 }
 
@@ -108,36 +127,46 @@ std::set<std::size_t> UnitUses::nodesOf(const SliceText &slice) const {
   return nodes;
 }
 
-std::vector<OutsideUser> UnitUses::usersOf(std::size_t node, const std::set<std::size_t> &slice,
-                                           const std::set<std::size_t> &closed) const {
-  std::vector<OutsideUser> users;
-  std::set<std::size_t> seen = {node};
-  std::vector<std::size_t> open = {node};
-  while (!open.empty()) {
-    const std::size_t used = open.back();
-    open.pop_back();
-    for (std::size_t by : nodes_[used].usedBy) {
-      if (closed.count(by) || !seen.insert(by).second)
-        continue;
-      if (nodes_[by].isUser && !slice.count(by))
-        users.push_back(nodes_[by].user);
-      else
-        open.push_back(by);
+/// The first users of each node. Each user in turn goes down to all that it uses, and no further
+/// than to what has its number already: that has passed its users on.
+std::vector<std::vector<std::size_t>>
+UnitUses::firstUsers(const std::set<std::size_t> &slice,
+                     const std::set<std::size_t> &closed) const {
+  std::vector<std::vector<std::size_t>> first(nodes_.size());
+  for (std::size_t user : order_) {
+    if (slice.count(user) || closed.count(user))
+      continue;
+    std::vector<std::size_t> open = {user};
+    while (!open.empty()) {
+      const std::size_t by = open.back();
+      open.pop_back();
+      for (std::size_t used : nodes_[by].uses) {
+        std::vector<std::size_t> &users = first[used];
+        if (users.size() == kUsersNamed || (!users.empty() && users.back() == user))
+          continue;
+        users.push_back(user);
+        if (!closed.count(used) && (!nodes_[used].isUser || slice.count(used)))
+          open.push_back(used);
+      }
     }
   }
-  // Host code that names a class does not run what its methods call on the device.
-  if (nodes_[node].isForDevice)
-    std::erase_if(users, [](const OutsideUser &user) { return user.onHostAlone; });
-  std::sort(users.begin(), users.end(), [](const OutsideUser &a, const OutsideUser &b) {
-    return std::tie(a.onHostAlone, a.file, a.line, a.name) <
-           std::tie(b.onHostAlone, b.file, b.line, b.name);
-  });
-  if (users.size() > kUsersNamed)
-    users.resize(kUsersNamed);
+  return first;
+}
+
+std::vector<OutsideUser> UnitUses::usersOf(std::size_t node,
+                                           const std::vector<std::size_t> &first) const {
+  std::vector<OutsideUser> users;
+  for (std::size_t user : first)
+    // Host code that names a class does not run what its methods call on the device.
+    if (user != node && !(nodes_[node].isForDevice && nodes_[user].user.onHostAlone))
+      users.push_back(nodes_[user].user);
   return users;
 }
 
-void UnitUses::findUsers(SliceText &slice, const clang::FunctionDecl *enclosing) const {
+void UnitUses::findUsers(std::vector<SliceText> &slices,
+                         const clang::FunctionDecl *enclosing) const {
+  // The texts differ in includes and line directives alone: what uses them is the same.
+  const SliceText &slice = slices.front();
   const std::set<std::size_t> own = nodesOf(slice);
   const auto nodeAt = [&](const std::string &file, std::uint64_t begin) {
     return nodeAt_.find({file, begin});
@@ -151,47 +180,46 @@ void UnitUses::findUsers(SliceText &slice, const clang::FunctionDecl *enclosing)
     if (const auto at = nodeAt(host_.pieces()[*piece].file, host_.pieces()[*piece].begin);
         at != nodeAt_.end())
       closed.insert(at->second);
-  for (std::size_t i = 0; i < slice.chunks.size(); ++i) {
-    SliceChunk &chunk = slice.chunks[i];
-    if (const auto at = nodeAt(chunk.source.file, chunk.source.begin);
-        i != slice.kernelChunk && at != nodeAt_.end())
-      chunk.users = usersOf(at->second, own, closed);
-  }
+  const std::vector<std::vector<std::size_t>> first = firstUsers(own, closed);
+  for (SliceText &text : slices)
+    for (std::size_t i = 0; i < text.chunks.size(); ++i) {
+      SliceChunk &chunk = text.chunks[i];
+      if (const auto at = nodeAt(chunk.source.file, chunk.source.begin);
+          i != text.kernelChunk && at != nodeAt_.end())
+        chunk.users = usersOf(at->second, first[at->second]);
+    }
 }
 
 void UnitUses::findUsersOfVariables(std::vector<SliceChunk> &unused) const {
+  const std::vector<std::vector<std::size_t>> first = firstUsers({}, {});
   for (SliceChunk &chunk : unused)
     if (const auto at = nodeAt_.find({chunk.source.file, chunk.source.begin});
         chunk.role == ChunkRole::Variable && at != nodeAt_.end())
-      chunk.users = usersOf(at->second, {at->second}, {});
+      chunk.users = usersOf(at->second, first[at->second]);
 }
 
 std::vector<OutsideNamed> UnitUses::namesOutside(const SliceText &slice) const {
   const std::set<std::size_t> own = nodesOf(slice);
-  std::map<std::string, OutsideNamed> names;
-  const auto note = [&](const std::string &name, bool isDeclared, const OutsideUser &user) {
-    const auto [at, isNew] = names.try_emplace(name, OutsideNamed{name, isDeclared, user});
-    if (!isNew && isDeclared && !at->second.isDeclared)
-      at->second = {name, true, user};
-  };
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const Node &node = nodes_[i];
-    if (own.count(i))
-      continue;
-    for (const std::string &word : node.words)
-      note(word, false, node.user);
-    for (const std::string &call : node.calls)
-      note(call, true, node.user);
-    note(lastPart(node.user.name), true, node.user);
-  }
   // To specialize a shared template is equivalent to changing it.
+  std::map<std::string, OutsideUser> specialized;
   for (const SliceChunk &chunk : slice.chunks)
     if (!chunk.users.empty())
-      note(lastPart(chunk.name), true, chunk.users.front());
+      specialized.try_emplace(lastPart(chunk.name), chunk.users.front());
   std::vector<OutsideNamed> result;
-  for (auto &[name, outside] : names)
-    if (!name.empty())
-      result.push_back(std::move(outside));
+  for (const auto &[name, naming] : names_) {
+    const auto isOutside = [&](std::size_t node) { return !own.count(node); };
+    const auto declared = llvm::find_if(naming.declaring, isOutside);
+    const auto spelled = llvm::find_if(naming.spelling, isOutside);
+    const auto shared = specialized.find(name);
+    if (name.empty())
+      continue;
+    if (declared != naming.declaring.end())
+      result.push_back({name, true, nodes_[*declared].user});
+    else if (shared != specialized.end())
+      result.push_back({name, true, shared->second});
+    else if (spelled != naming.spelling.end())
+      result.push_back({name, false, nodes_[*spelled].user});
+  }
   return result;
 }
 
