@@ -193,16 +193,6 @@ TEST_F(SearchLoopTest, ACandidateIsNamedByWhatItKeepsOfItsParentAsWell) {
   EXPECT_THAT(titles, ElementsAre("baseline", "1.10x", "1.30x", "1.30x + wider"));
 }
 
-TEST_F(SearchLoopTest, WhatTheRuleForIncumbentsRefusedIsConfirmedAfterTheIncumbent) {
-  offer("a", {"1.30x", "1.10x", "1.31x"});
-  const auto history = search();
-  ASSERT_TRUE(history) << history.error().what;
-  auto log = DecisionLog::open(store_, 1);
-  const auto winner = confirmWinner(*history, judge_, *log);
-  ASSERT_TRUE(winner && *winner);
-  EXPECT_EQ((*winner)->candidate.title, "1.30x");
-}
-
 TEST_F(SearchLoopTest, WhatFailsOrGainsNothingIsNeverAccepted) {
   offer("a", {"wrong 2.0x", "same", "1.005x"});
   const auto history = search();
