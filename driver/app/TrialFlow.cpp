@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 #include <future>
 #include <memory>
+#include <utility>
 
 namespace kopt {
 namespace {
@@ -288,27 +289,25 @@ Result<std::vector<CandidateTrials>> runTrials(Services services, const TrialReq
     KOPT_TRY(observed, programTrace(services, request.root, request.program, bench->subjects()));
   }
   const auto isInterrupted = [&] { return services.interrupted && *services.interrupted; };
-  const bool isAnyLaunched =
-      !observed || std::ranges::any_of(bench->subjects(), [&](const TuneSubject &subject) {
-        return isLaunched(*observed, subject.specialization);
-      });
-  std::size_t left = 0;
-  for (const TuneSubject &subject : bench->subjects()) {
-    // Of the instantiations of a template, those that the program launches are judged.
-    if (observed && isAnyLaunched && !isLaunched(*observed, subject.specialization)) {
-      services.terminal.line(
-          fmt::format("note: {} is not judged: the program does not launch it", subject.label));
-      ++left;
-      continue;
-    }
-    SubjectTrials trials(services, *bench, request, subject, observed, files);
+  // Of the instantiations of a template, those that the program launches are judged.
+  std::vector<const TuneSubject *> judged, left;
+  for (const TuneSubject &subject : bench->subjects())
+    (!observed || isLaunched(*observed, subject.specialization) ? judged : left)
+        .push_back(&subject);
+  if (judged.empty())
+    std::swap(judged, left);
+  for (const TuneSubject *subject : left)
+    services.terminal.line(
+        fmt::format("note: {} is not judged: the program does not launch it", subject->label));
+  for (const TuneSubject *subject : judged) {
+    SubjectTrials trials(services, *bench, request, *subject, observed, files);
     for (std::size_t i = 0; i < files.size() && !isInterrupted(); ++i) {
       KOPT_TRY(TrialOutcome outcome, trials.judge(files[i]));
       results[i].outcomes.push_back(std::move(outcome));
     }
   }
   for (CandidateTrials &result : results)
-    if (result.outcomes.size() + left < bench->subjects().size())
+    if (result.outcomes.size() < judged.size())
       result.outcomes.clear();
   services.terminal.clear();
   return results;

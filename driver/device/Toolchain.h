@@ -28,8 +28,8 @@ struct BuildRequest {
   std::filesystem::path output;
   /// Only nvcc builds for another rounding; fused multiply-adds then still round to nearest.
   Rounding rounding = Rounding::Nearest;
-  /// Without optimisation, and on the emulated device with the bounds of local arrays checked and
-  /// other contents in variables that are not initialised: what the source leaves undefined shows.
+  /// Without optimisation, and on the emulated device with other contents in variables that are not
+  /// initialised: what the source leaves undefined shows.
   bool unoptimized = false;
 };
 

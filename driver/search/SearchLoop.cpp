@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cassert>
 #include <fmt/format.h>
-#include <tuple>
 
 namespace kopt {
 
@@ -140,12 +139,11 @@ Result<std::vector<Candidate>> SearchLoop::candidatesFor(const Ask &ask) {
     std::erase_if(*candidates,
                   [&](const Candidate &candidate) { return candidate.technique != ask.technique; });
   // The name of a candidate says what it keeps of its parent, too: its line may be read alone.
-  for (Candidate &candidate : *candidates)
-    if (const auto &[kept, hash] =
-            std::tie(context.parent().title, context.parentTrial().candidateHash);
-        hash != history_.trials.front().candidateHash && !(*proposer)->followsTrials() &&
-        !candidate.title.starts_with(kept) && std::ranges::count(candidate.parents, hash) > 0)
-      candidate.title = kept + " + " + candidate.title;
+  const std::string &kept = context.parent().title, &parent = context.parentTrial().candidateHash;
+  if (parent != history_.trials.front().candidateHash && !(*proposer)->followsTrials())
+    for (Candidate &candidate : *candidates)
+      if (!candidate.title.starts_with(kept) && std::ranges::count(candidate.parents, parent) > 0)
+        candidate.title = kept + " + " + candidate.title;
   answer.what = Offered{ask.role, candidates->size()};
   KOPT_CHECK(record(std::move(answer)));
   return candidates;

@@ -81,15 +81,6 @@ bool isOneName(const std::string &text) {
   return names && names->size() == 1 && names->front() == text;
 }
 
-/// Maps each variable that a launch site passes for a scalar parameter to the parameter's name.
-Names parametersAt(const LaunchSite &site, const Specialization &specialization) {
-  Names names;
-  for (std::size_t i = 0; i < specialization.params.size() && i < site.args.size(); ++i)
-    if (specialization.params[i].kind == ParamKind::Scalar && isOneName(site.args[i]))
-      names.try_emplace(site.args[i], specialization.params[i].name);
-  return names;
-}
-
 bool contains(const std::vector<std::string> &list, const std::string &name) {
   return std::ranges::count(list, name) > 0;
 }
@@ -258,6 +249,15 @@ private:
 };
 
 } // namespace
+
+std::map<std::string, std::string> parametersAt(const LaunchSite &site,
+                                                const Specialization &specialization) {
+  Names names;
+  for (std::size_t i = 0; i < specialization.params.size() && i < site.args.size(); ++i)
+    if (specialization.params[i].kind == ParamKind::Scalar && isOneName(site.args[i]))
+      names.try_emplace(site.args[i], specialization.params[i].name);
+  return names;
+}
 
 const Specialization *counterpart(const TuneSubject &subject, const KernelSpec &changed) {
   const Specialization &own = subject.specialization;

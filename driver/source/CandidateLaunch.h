@@ -26,6 +26,10 @@ const Specialization *counterpart(const TuneSubject &subject, const KernelSpec &
 std::optional<std::string> takeLaunch(const TuneSubject &subject, const KernelSpec &changed,
                                       const Specialization &other, Candidate &candidate);
 
+/// Maps each variable that a launch site passes for a scalar parameter to the parameter's name.
+std::map<std::string, std::string> parametersAt(const LaunchSite &site,
+                                                const Specialization &specialization);
+
 /// The expression with the names in `names` replaced by their texts.
 std::string renamed(const std::string &expression, const std::map<std::string, std::string> &names);
 

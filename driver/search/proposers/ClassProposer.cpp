@@ -19,10 +19,6 @@ namespace {
 /// after the first few is not worth the trials.
 constexpr std::size_t kMostOffers = 2;
 
-bool hasSameLaunch(const Candidate &one, const Candidate &other) {
-  return toJson(one.launch) == toJson(other.launch);
-}
-
 /// What tells the launches that win from the others; nothing if the two candidates are launched in
 /// different ways, by a clause that names a constant.
 Result<std::optional<LaunchCondition>> conditionFor(const SearchProblem &problem,

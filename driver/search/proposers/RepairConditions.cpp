@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/proposers/RepairConditions.h"
 
+#include "driver/workload/derived/ProgramLaunches.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -12,7 +14,6 @@
 namespace kopt {
 namespace {
 
-constexpr std::uint64_t kVectorBytes = 16; ///< of the widest access
 constexpr std::int64_t kLargestLiteral = 1 << 20;
 constexpr std::size_t kMostProperties = 4;
 
@@ -100,9 +101,9 @@ private:
       addIf(
           [=](const Counterexample &launch) {
             const auto known = launch.alignments.find(name);
-            return known != launch.alignments.end() && known->second >= kVectorBytes;
+            return known != launch.alignments.end() && known->second >= kWidestAccess;
           },
-          {fmt::format("reinterpret_cast<unsigned long long>({}) % {} == 0", name, kVectorBytes),
+          {fmt::format("reinterpret_cast<unsigned long long>({}) % {} == 0", name, kWidestAccess),
            {name},
            true});
   }

@@ -3,7 +3,6 @@
 
 #include "driver/search/proposers/LaunchClasses.h"
 #include "driver/source/CandidateLaunch.h"
-#include "driver/source/Expression.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/support/Text.h"
 #include "driver/workload/derived/ProgramLaunches.h"
@@ -67,12 +66,7 @@ std::optional<GeometryExpressions> geometryOf(const SearchProblem &problem) {
   for (const LaunchSite &site : problem.kernel.launches) {
     if (site.symbol != specialization.symbol)
       continue;
-    std::map<std::string, std::string> names;
-    for (std::size_t i = 0; i < specialization.params.size() && i < site.args.size(); ++i)
-      if (const auto named = namesIn(site.args[i]);
-          named && *named == std::vector{site.args[i]} &&
-          specialization.params[i].kind == ParamKind::Scalar)
-        names.try_emplace(site.args[i], specialization.params[i].name);
+    const std::map<std::string, std::string> names = parametersAt(site, specialization);
     GeometryExpressions own;
     for (std::size_t axis = 0; axis < 3; ++axis) {
       own.grid[axis] = renamed(site.grid[axis], names);

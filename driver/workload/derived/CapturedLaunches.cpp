@@ -439,13 +439,16 @@ private:
 
   void addAlignment() {
     const std::vector<std::uint64_t> elements = elementsOf();
-    if (std::ranges::count(elements, 0u) == std::ptrdiff_t(elements.size()))
+    const auto stay = std::size_t(std::ranges::count(elements, 0u));
+    if (stay == elements.size())
       return miss(Derivation::Alignment, "no pointer argument has a known type");
     std::vector<std::uint64_t> further = elements;
     for (std::uint64_t &bytes : further)
       bytes = bytes == 0 ? 0 : (255 / bytes + 1) * bytes;
     add(Derivation::Alignment, "pointers 256 bytes further", shifted(launch_, further));
-    addElementsFurther(launch_, elements, shifted, launch_);
+    add(Derivation::Alignment, "pointers one element further", shifted(launch_, elements));
+    if (elements.size() - stay > 1)
+      addEachFurther(launch_, elements, kMostAlone, shifted);
     addInPlace(launch_);
   }
 

@@ -394,7 +394,9 @@ private:
     };
     const auto even =
         withSizes([](std::int64_t value) { return (value + kWidest - 1) / kWidest * kWidest; });
-    addElementsFurther(base_, elements, shifted, even ? *even : base_);
+    add(Derivation::Alignment, "pointers one element further", shifted(base_, elements));
+    if (elements.size() > 1)
+      addEachFurther(even ? *even : base_, elements, elements.size(), shifted);
     // Fewer elements than there are before the next aligned one.
     if (const auto one = withSizes([](std::int64_t) { return std::int64_t(1); });
         one && !small_.empty())

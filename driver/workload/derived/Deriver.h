@@ -37,22 +37,20 @@ protected:
   }
   void miss(Derivation kind, std::string why) { miss(kind, toString(kind), std::move(why)); }
 
-  /// Adds `base` with all pointers, and with each alone, one element further. `elements` are the
-  /// bytes of one for each buffer; 0: it stays. `ofOne`: the launch for those alone.
+  /// Adds `base` with each of the first `most` pointers alone one element further. `elements` are
+  /// the bytes of one for each buffer; 0: it stays.
   template <class Shifted>
-  void addElementsFurther(const Launch &base, const std::vector<std::uint64_t> &elements,
-                          Shifted shifted, const Launch &ofOne) {
-    constexpr std::size_t kMostAlone = 6;
-    add(Derivation::Alignment, "pointers one element further", shifted(base, elements));
-    const auto several = std::ranges::count_if(elements, [](std::uint64_t of) { return of != 0; });
-    for (std::size_t b = 0, shown = 0; several > 1 && b < elements.size(); ++b) {
-      if (elements[b] == 0 || ++shown > kMostAlone)
+  void addEachFurther(const Launch &base, const std::vector<std::uint64_t> &elements,
+                      std::size_t most, Shifted shifted) {
+    for (std::size_t b = 0, shown = 0; b < elements.size() && shown < most; ++b) {
+      if (elements[b] == 0)
         continue;
+      ++shown;
       std::vector<std::uint64_t> alone(elements.size(), 0);
       alone[b] = elements[b];
       add(Derivation::Alignment,
-          fmt::format("'{}' alone one element further", ofOne.buffers[b].name),
-          shifted(ofOne, alone));
+          fmt::format("'{}' alone one element further", base.buffers[b].name),
+          shifted(base, alone));
     }
   }
 

@@ -13,9 +13,6 @@
 namespace kopt {
 namespace {
 
-/// The widest access of a thread: a vector of four floats. Pointers that are aligned to it are
-/// aligned for all that a kernel can do.
-constexpr std::uint64_t kWidestAccess = 16;
 constexpr std::uint64_t kOfAllocations = 256; ///< what cudaMalloc aligns to
 
 std::uint64_t alignmentOf(std::uint64_t offset) {

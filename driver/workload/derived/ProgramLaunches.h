@@ -5,10 +5,15 @@
 #include "driver/model/Trial.h"
 #include "driver/workload/derived/DerivedLaunches.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace kopt {
+
+/// The widest access of a thread, in bytes: a vector of four floats. Pointers that are aligned to
+/// it are aligned for all that a kernel can do.
+constexpr std::uint64_t kWidestAccess = 16;
 
 /// Keeps references to what `source` refers to.
 class ProgramLaunches {

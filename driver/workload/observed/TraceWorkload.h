@@ -47,9 +47,6 @@ Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const Kernel
 /// KernelParam::scalar lists them by offset: "pointers 0 f32 8 i32". Empty if unknown.
 std::string pointeeOf(const KernelParam &param, std::size_t at);
 
-/// True if the program launched the specialization.
-bool isLaunched(const ObservedTrace &trace, const Specialization &specialization);
-
 /// Fails with StaleInput if a program of the trace has changed since. If a program is not on this
 /// machine it cannot be compared, and `note` says so.
 Status checkPrograms(const ObservedTrace &trace, std::string &note);
