@@ -78,19 +78,39 @@ struct KernelText {
   }
 };
 
-/// The tokens before a body without `__launch_bounds__(…)`.
-std::vector<llvm::StringRef> headWithoutBounds(const KernelText &kernel) {
-  std::vector<llvm::StringRef> result;
+/// The tokens before a body without `__launch_bounds__(…)` and `__restrict__`, and where in the
+/// text the bounds begin and end.
+struct Head {
+  std::vector<llvm::StringRef> tokens;
+  std::size_t boundsBegin = 0, boundsEnd = 0;
+};
+
+Head headOf(const KernelText &kernel) {
+  Head head;
   std::optional<int> depth; // within the bounds
   for (const TextToken &token : tokensOf(kernel.head, kernel.view.context().getLangOpts())) {
-    if (token.text == "__launch_bounds__")
+    if (token.text == "__launch_bounds__") {
       depth = 0;
-    else if (!depth)
-      result.push_back(token.text);
-    else if ((*depth += (token.text == "(") - (token.text == ")")) == 0)
+      head.boundsBegin = token.begin;
+    } else if (!depth && token.text != "__restrict__" && token.text != "__restrict") {
+      head.tokens.push_back(token.text);
+    } else if (depth && (*depth += (token.text == "(") - (token.text == ")")) == 0) {
       depth.reset();
+      head.boundsEnd = token.end();
+    }
   }
-  return result;
+  return head;
+}
+
+/// The head of a kernel with both bodies: that of the special one, which may promise more of its
+/// pointers. Its bounds hold for its own launches only.
+std::string headOfBoth(const KernelText &usual, const KernelText &special) {
+  if (headOf(usual).boundsEnd > 0)
+    return usual.head.str();
+  const Head own = headOf(special);
+  const llvm::StringRef behind = special.head.drop_front(own.boundsEnd);
+  return (special.head.take_front(own.boundsBegin) + (own.boundsEnd > 0 ? behind.ltrim() : behind))
+      .str();
 }
 
 /// True if this use of a parameter may change it: assigns it, or passes it on as something that
@@ -321,7 +341,7 @@ private:
       if (llvm::none_of(usual.body.function->parameters(),
                         [&](const ParmVarDecl *each) { return each->getName() == name; }))
         return refuse("the kernel has no parameter '" + name + "'");
-    return (headWithoutBounds(usual) == headWithoutBounds(special) && usual.tail == special.tail) ||
+    return (headOf(usual).tokens == headOf(special).tokens && usual.tail == special.tail) ||
            refuse("more than the kernel's body differs");
   }
 
@@ -363,10 +383,11 @@ private:
       return text.contains('\n') ? text.str() : inner + text.trim().str();
     };
     const llvm::StringRef shared = usual.inside.take_front(beginning);
-    std::string text = (usual.head + "{" + (shared.empty() ? "\n" : shared) + inner + "if (" +
-                        guard_.condition + ") {\n" + indented(constants_, inner + step) +
-                        indented(rest(special), step) + inner + "} else ")
-                           .str();
+    std::string text =
+        (headOfBoth(usual, special) + "{" + (shared.empty() ? "\n" : shared) + inner + "if (" +
+         guard_.condition + ") {\n" + indented(constants_, inner + step) +
+         indented(rest(special), step) + inner + "} else ")
+            .str();
     if (guard_.extendsChain && isChain(usual, beginning))
       text += usual.inside.drop_front(beginning).trim().str() + "\n";
     else

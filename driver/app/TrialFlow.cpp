@@ -154,8 +154,8 @@ private:
     const SearchProblem problem{subject_.kernel, subject_.specialization, workload_.workload,
                                 subject_.sliceText, device};
     for (auto open = repairables(trials); !open.empty(); open = repairables(trials)) {
-      KOPT_TRY(const auto made,
-               repaired(bench_.frontend(), problem, candidate, open.front().wrong));
+      KOPT_TRY(const auto made, repaired(bench_.frontend(), problem, candidate, open.front().wrong,
+                                         open.front().right));
       if (!made)
         return {};
       const LoggedStage logged(fmt::format("{}: judge {}", subject_.label, made->title));

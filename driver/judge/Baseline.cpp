@@ -25,13 +25,6 @@ namespace {
 /// whose baseline took 1 % longer with a cold L2 took 7 % longer itself.
 constexpr double kColderBy = 1.005;
 
-/// True if a thread read shared memory that none had set, as where a tile has a border that nobody
-/// needs. Only results that depend on it are wrong: checkRepeatability() uses two fillings.
-bool isOfUnsetShared(const Unfinished &end) {
-  return end.status == RunStatus::Uninitialised &&
-         end.what.find("of shared memory") != std::string::npos;
-}
-
 } // namespace
 
 Result<Expected> DeviceJudge::expect(std::size_t launch, std::uint64_t inputSeed,
@@ -65,7 +58,7 @@ Status DeviceJudge::acceptRaces(std::size_t index, const std::string &what) {
         context_.options(options_.seed, kPoison, index, order == 0 ? "order-first" : "order-next");
     options.scheduleSeed = order;
     KOPT_TRY(auto ran, context_.tryExpect(launch, options));
-    if (!ran && isOfUnsetShared(ran.error()) && !launch.readsUnsetShared) {
+    if (!ran && isOfUnsetShared(ran.error().status, ran.error().what) && !launch.readsUnsetShared) {
       launch.readsUnsetShared = true;
       KOPT_TRY(ran, context_.tryExpect(launch, options));
     }
@@ -131,7 +124,7 @@ Status DeviceJudge::classifyBuffers() {
           launch, context_.options(options_.seed, kPoison, i, fmt::format("second-{}", i)));
     };
     KOPT_TRY(auto first, run());
-    if (!first && isOfUnsetShared(first.error())) {
+    if (!first && isOfUnsetShared(first.error().status, first.error().what)) {
       launch.readsUnsetShared = true;
       KOPT_TRY(first, run());
     }

@@ -157,6 +157,7 @@ Assurance DeviceJudge::assuranceSoFar(const Trial &trial) const {
   others.insert(others.end(), gaps_.begin(), gaps_.end());
   Assurance assurance = assuranceOf(trial.checks, others);
   assurance.counterexamples = trial.assurance.counterexamples;
+  assurance.examples = trial.assurance.examples;
   return assurance;
 }
 

@@ -78,13 +78,16 @@ struct Candidate {
   std::vector<CandidateTunable> tunables{}; ///< the candidate's own tunables
   std::vector<CandidateInclude> includes{};
   std::vector<CandidateDeclaration> declarations{}; ///< in source order
+  /// What holds of the launches on which it differs from the baseline, over the kernel's
+  /// parameters: "n % 4 == 0".
+  std::vector<std::string> requirements{};
 
   /// Identity of what would run: candidates with equal hashes have the same trial. The proposer,
-  /// the parents, the title, the technique and the rationale do not affect it.
+  /// the parents, the title, the technique, the rationale and the requirements do not affect it.
   std::string contentHash() const;
 };
 KOPT_FIELDS(Candidate, proposer, title, technique, parents, chunks, constants, launch, rationale,
-            tunables, includes, declarations)
+            tunables, includes, declarations, requirements)
 
 /// Fails with Usage, naming the form, if the candidate has a form that kopt can store but not build
 /// yet: own tunables.

@@ -158,8 +158,10 @@ struct Assurance {
   AssuranceLevel level = AssuranceLevel::Partial;
   std::vector<AssuranceGap> gaps; ///< empty if the level is Full
   std::vector<Counterexample> counterexamples{};
+  /// Derived launches that a candidate with counterexamples is right on.
+  std::vector<Counterexample> examples{};
 };
-KOPT_FIELDS(Assurance, level, gaps, counterexamples)
+KOPT_FIELDS(Assurance, level, gaps, counterexamples, examples)
 
 /// Full if checks ran, every check that applies passed, and `others` is empty. `others` are gaps of
 /// checks that passed, and of the workload.

@@ -268,6 +268,14 @@ void fillInteger(const BufferSpec &spec, std::uint64_t key, std::uint64_t first,
     return store<T>(out, size, first, [&](std::uint64_t i) {
       return at(std::uint64_t(static_cast<unsigned __int128>(span) * i / count));
     });
+  case FillKind::Uneven:
+    return store<T>(out, size, first, [&](std::uint64_t i) {
+      constexpr std::uint64_t kGroup = 256;
+      const std::uint64_t in = i % kGroup, first = i - in;
+      const std::uint64_t steps = in <= kGroup / 4 ? 0 : kGroup / 2 + (in - kGroup / 4) * 2 / 3;
+      return at(std::uint64_t(static_cast<unsigned __int128>(span) *
+                              std::min(first + steps, count) / count));
+    });
   case FillKind::Permutation:
     return store<T>(out, size, first,
                     [&, order = Permutation(key, span == UINT64_MAX ? span : span + 1)](

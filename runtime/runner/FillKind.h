@@ -17,6 +17,7 @@ enum class FillKind {
   Captured,
   Integers,
   Sorted,
+  Uneven,
   Cancelling,
   Special,
   Masked,
@@ -36,7 +37,7 @@ inline constexpr std::pair<FillKind, const char *> kFillKinds[] = {
     {FillKind::Special, "special"},     {FillKind::Masked, "masked"},
     {FillKind::Tiny, "tiny"},           {FillKind::Permutation, "permutation"},
     {FillKind::Colliding, "colliding"}, {FillKind::Scattered, "scattered"},
-    {FillKind::Values, "values"},
+    {FillKind::Uneven, "uneven"},       {FillKind::Values, "values"},
 };
 
 constexpr const char *toString(FillKind kind) {

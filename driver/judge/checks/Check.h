@@ -45,9 +45,11 @@ struct GpuSeconds {
   static constexpr double kRepeats = 1;
   /// A run that takes longer, as on gigabytes, is repeated as seldom as possible in a search.
   static constexpr double kLongRun = 0.15;
-  /// A run from which on launches are derived from a smaller problem: there are some twenty of
-  /// them.
-  static constexpr double kLightRun = 0.05;
+  /// A run from which on launches are derived from a smaller problem: there are some sixty of
+  /// them, and to learn one takes about ten runs.
+  static constexpr double kLightRun = 0.005;
+  /// A run up to which the first launch of each kind has the workload's own size all the same.
+  static constexpr double kOwnRun = 0.05;
 };
 
 /// A candidate that the checks examine.

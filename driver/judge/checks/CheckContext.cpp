@@ -65,6 +65,10 @@ void refuse(const Failure &failure, Trial &trial) {
   trial.reason = failure.reason;
 }
 
+bool isOfUnsetShared(RunStatus status, const std::string &what) {
+  return status == RunStatus::Uninitialised && what.find("of shared memory") != std::string::npos;
+}
+
 CheckContext::CheckContext(Runner &runner, Subject subject, std::uint64_t seed,
                            CheckSwitches switches)
     : runner_(runner), subject_(std::move(subject)), seed_(seed), switches_(std::move(switches)),
@@ -140,6 +144,20 @@ Result<Expected> CheckContext::expect(const Launch &launch, const RunOptions &op
   return std::move(*answer);
 }
 
+Result<RunOutcome> CheckContext::runCandidate(ModuleId module, const Launch &launch,
+                                              const RunOptions &options, Trial &trial) {
+  KOPT_TRY(RunOutcome outcome, runner_.run(module, launch, options));
+  if (!isOfUnsetShared(outcome.status, outcome.detail))
+    return outcome;
+  Launch drawn = launch;
+  drawn.readsUnsetShared = true;
+  const std::string note =
+      "it reads shared memory that no thread has set; its results do not depend on the bits there";
+  if (std::ranges::find(trial.findings, note, &Finding::message) == trial.findings.end())
+    trial.findings.push_back({"uninitialised", Severity::Note, note, ""});
+  return runner_.run(module, drawn, options);
+}
+
 Result<std::optional<Failure>> CheckContext::compare(const Built &candidate, const Launch &launch,
                                                      const Expected &expected,
                                                      const RunOptions &options,
@@ -150,13 +168,13 @@ Result<std::optional<Failure>> CheckContext::compare(const Built &candidate, con
   if (!runner_.device().modelled && expected.ownSeconds() > 0)
     own.limit = Duration(candidateSeconds + kCandidateRuns * expected.ownSeconds());
   own.known = expected.digest;
-  KOPT_TRY(RunOutcome outcome, runner_.run(candidate.module, launch, own));
+  KOPT_TRY(RunOutcome outcome, runCandidate(candidate.module, launch, own, trial));
   // The original's instruction count is known only for the workload's launches. The limit of a
   // derived launch is a guess, so try once more with a higher one: a hang exceeds that, too.
   if (outcome.status == RunStatus::TimedOut && own.instructionLimit != 0 &&
       own.instructionLimit < kMostIdle && check != "outputs" && check != "fresh") {
     own.instructionLimit = kMostIdle;
-    KOPT_TRY(outcome, runner_.run(candidate.module, launch, own));
+    KOPT_TRY(outcome, runCandidate(candidate.module, launch, own, trial));
   }
   waitedSeconds += waitedIn(outcome.stages);
   addStages(trial, "verify", secondsSince(start), outcome.stages);

@@ -69,6 +69,10 @@ struct Unfinished {
   std::string what; ///< a sentence for people
 };
 
+/// True if a thread read shared memory that none had set, as where a tile has a border that nobody
+/// needs. Only results that depend on it are wrong: runs with drawn bits there show that.
+bool isOfUnsetShared(RunStatus status, const std::string &what);
+
 /// Why a candidate is refused.
 struct Failure {
   std::string check;
@@ -135,6 +139,10 @@ public:
   Result<tl::expected<Expected, Unfinished>> tryExpect(const Launch &launch,
                                                        const RunOptions &options);
 
+  /// Runs the candidate. Where it reads shared memory that no thread has set, runs it again with
+  /// drawn bits there, which show whether results depend on it, and notes that in `trial`.
+  Result<RunOutcome> runCandidate(ModuleId module, const Launch &launch, const RunOptions &options,
+                                  Trial &trial);
   /// Runs the candidate and compares its results with `expected`; returns nothing if it passes.
   /// On a GPU its run may take 20 times the baseline's, and some seconds.
   /// `check` names the check that asks; faults that the runner finds itself are reported under the

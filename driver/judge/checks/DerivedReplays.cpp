@@ -6,6 +6,7 @@
 #include "driver/support/Hash.h"
 #include "driver/support/Log.h"
 #include "driver/support/Text.h"
+#include "driver/workload/ScalarArguments.h"
 #include "driver/workload/derived/CapturedLaunches.h"
 #include "driver/workload/derived/LaunchFamily.h"
 #include "driver/workload/derived/OtherScalars.h"
@@ -41,8 +42,7 @@ constexpr std::uint64_t kMostNoiseDraws = 8;
 /// the number of elements. The default tolerance is meant for a few thousand.
 constexpr std::uint64_t kManyElements = 32768;
 constexpr double kManyTerms = 4;
-constexpr double kOwnError = 3; ///< times the original's error: a candidate's may be twice as large
-constexpr double kNoise = 4;    ///< times the movement of the original's own result
+constexpr double kNoise = 4; ///< times the movement of the original's own result
 constexpr double kCoarse =
     1. / 16; ///< part of an output's magnitude, where only large errors count
 
@@ -65,21 +65,6 @@ constexpr std::uint64_t kLightThreads = 1u << 18, kMostLightBytes = std::uint64_
 constexpr std::uint64_t kLeastLightBytes = 64 << 10;
 constexpr double kSpareMemory[] = {4, 64};
 
-/// The launches in the order: the first of each kind, then the second of each, and so on; parts of
-/// a grid last.
-std::vector<DerivedLaunch> inTurn(std::vector<DerivedLaunch> launches) {
-  std::map<Derivation, std::size_t> seen;
-  std::vector<std::pair<std::size_t, std::size_t>> order; // turn, index
-  for (std::size_t i = 0; i < launches.size(); ++i)
-    order.emplace_back(launches[i].isPart ? launches.size() : seen[launches[i].kind]++, i);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto &a, const auto &b) { return a.first < b.first; });
-  std::vector<DerivedLaunch> sorted;
-  for (const auto &[turn, index] : order)
-    sorted.push_back(std::move(launches[index]));
-  return sorted;
-}
-
 /// True if the kernel's text treats infinities or NaNs by themselves.
 bool treatsNonFinite(const std::string &text) {
   static const std::regex names(
@@ -94,29 +79,31 @@ std::uint64_t outputBytes(const Launch &launch) {
   return bytes;
 }
 
-/// The indices of the arguments, passed by value, in which a derived launch differs.
-std::set<std::size_t> changedScalars(const Launch &from, const Launch &derived) {
-  std::set<std::size_t> changed;
-  for (std::size_t i = 0; i < std::min(from.arguments.size(), derived.arguments.size()); ++i) {
+DerivedReplays::Change changeOf(const Specialization &specialization, const Launch &from,
+                                const DerivedLaunch &derived) {
+  DerivedReplays::Change change{derived.kind, {}};
+  const auto were = integersOf(specialization, from),
+             are = integersOf(specialization, derived.launch);
+  const std::vector<Argument> &arguments = derived.launch.arguments;
+  for (std::size_t i = 0; i < std::min(from.arguments.size(), arguments.size()); ++i) {
     const auto *before = std::get_if<ValueArg>(&from.arguments[i]);
-    const auto *after = std::get_if<ValueArg>(&derived.arguments[i]);
-    if (before && after && before->bytes != after->bytes)
-      changed.insert(i);
+    const auto *after = std::get_if<ValueArg>(&arguments[i]);
+    if (!before || !after || before->bytes == after->bytes)
+      continue;
+    const auto is = are.find(specialization.params[i].name);
+    change.scalars.emplace(i, is != are.end() && is->second > were.at(is->first));
   }
-  return changed;
+  return change;
 }
 
 /// True if a launch that changes this probably hangs, as one did that made the change `hung`: it
-/// changes the same scalars and maybe others, or it is of the same kind and both change none.
+/// changes the same scalars in the same direction, and maybe others, or it is of the same kind and
+/// both change none.
 bool isAlike(const DerivedReplays::Change &change, const DerivedReplays::Change &hung) {
   if (hung.scalars.empty())
     return change.scalars.empty() && change.kind == hung.kind;
   return std::ranges::includes(change.scalars, hung.scalars);
 }
-
-/// Times the largest error of rounding: the most that is allowed for it. What moves a result
-/// further is a jump, and for that no other element may be wrong.
-constexpr double kMostAllowed = 4;
 
 } // namespace
 
@@ -166,14 +153,13 @@ std::size_t DerivedReplays::mostReplays(const CheckContext &context, double seco
 }
 
 /// What other contents, scalars, sizes and addresses show of a kernel seldom depends on how large
-/// the problem is, and a run on gigabytes takes most of a second. So the others are derived from a
-/// smaller problem if the original runs on one; the workload's own launches stay as they are.
-Status DerivedReplays::findLightBase(CheckContext &context) {
+/// the problem is, and a run on gigabytes takes most of a second. So launches are derived from one
+/// of `ofHeaviest`, a smaller problem, if the original runs on one.
+Status DerivedReplays::findLightBase(CheckContext &context,
+                                     const std::vector<DerivedLaunch> &ofHeaviest) {
   const Launch &heaviest = context.baseline().launches[context.heaviest()];
-  const std::vector<DerivedLaunch> smaller =
-      deriveLaunches(sourceOf(context.subject()), heaviest, kLightThreads).launches;
   for (const double spare : kSpareMemory)
-    for (const DerivedLaunch &one : smaller) {
+    for (const DerivedLaunch &one : ofHeaviest) {
       const double share = spare * double(one.launch.threads()) / double(heaviest.threads());
       if (!one.isSmall || share >= 1)
         continue;
@@ -183,7 +169,7 @@ Status DerivedReplays::findLightBase(CheckContext &context) {
       if (memoryOf(light.launch) > kMostLightBytes)
         continue;
       const LoggedStage logged("derive a smaller problem: " + light.title);
-      KOPT_TRY(auto replay, prepare(context, std::move(light), context.seed() + 77, "derived-0"));
+      KOPT_TRY(auto replay, prepare(context, std::move(light), context.seed() + 77, slot_ + "-0"));
       if (!replay)
         continue;
       kinds_.insert(Derivation::Sizes);
@@ -208,9 +194,12 @@ Status DerivedReplays::learn(CheckContext &context) {
   const std::vector<Launch> &ofProgram = context.subject().program;
   program_.emplace(sourceOf(context.subject()),
                    ofProgram.empty() ? context.baseline().launches : ofProgram);
-  if (isOfCaptured_ && !context.runner().device().modelled &&
-      baseSeconds(context) > GpuSeconds::kLightRun)
-    KOPT_CHECK(findLightBase(context));
+  std::vector<DerivedLaunch> own; // at the workload's size
+  const double seconds = baseSeconds(context);
+  if (isOfCaptured_ && !context.runner().device().modelled && seconds > GpuSeconds::kLightRun) {
+    own = deriveLaunches(sourceOf(context.subject()), heaviest, kLightThreads).launches;
+    KOPT_CHECK(findLightBase(context, own));
+  }
   DerivedLaunches derived = deriveLaunches(sourceOf(context.subject()), base(context),
                                            isOfCaptured_ ? kSmallProblem : kMost);
   missing_ = std::move(derived.missing);
@@ -224,8 +213,13 @@ Status DerivedReplays::learn(CheckContext &context) {
       std::ranges::stable_partition(derived.launches, std::logical_not(),
                                     &DerivedLaunch::unbounded);
     derived.launches = inTurn(std::move(derived.launches));
+    if (light_ && seconds <= GpuSeconds::kOwnRun)
+      std::ranges::move(firstOfEach(std::move(own)),
+                        std::inserter(derived.launches, derived.launches.begin()));
     inSearch_ = mostReplays(context, GpuSeconds::replays(Depth::Search), kFewestInSearch);
   }
+  std::erase_if(derived.launches,
+                [&](const DerivedLaunch &one) { return known_.contains(one.launch.name); });
   pending_.assign(std::make_move_iterator(derived.launches.begin()),
                   std::make_move_iterator(derived.launches.end()));
   KOPT_CHECK(learnLaunches(context, std::min(most_, inSearch_), GpuSeconds::kLearnForSearch));
@@ -252,6 +246,30 @@ Status DerivedReplays::learnAll(CheckContext &context, Trial &trial, double seco
   return {};
 }
 
+Status DerivedReplays::learnWhere(CheckContext &context,
+                                  const std::vector<std::string> &requirements) {
+  if (requirements.empty() || !requirements_.insert(requirements).second)
+    return {};
+  const LoggedStage logged("derive launches where " + join(requirements, " && "));
+  DerivedReplays where(most_, mostKept_, policy_);
+  where.slot_ = fmt::format("where-{}", requirements_.size());
+  for (const Replay &replay : replays_)
+    where.known_.insert(replay.derived.launch.name);
+  std::optional<TuneDeclaration> &declaration = context.subject().declaration;
+  const auto usual = declaration;
+  if (!declaration)
+    declaration.emplace();
+  std::ranges::copy(requirements, std::back_inserter(declaration->requirements));
+  Trial unused;
+  const Status learned = where.learnAll(context, unused);
+  declaration = usual;
+  KOPT_CHECK(learned);
+  for (Replay &replay : where.replays_)
+    if (!where.known_.contains(replay.derived.launch.name))
+      replays_.push_back(std::move(replay));
+  return {};
+}
+
 /// Learns pending launches until candidates can run on `most` of them, or `seconds` of a GPU are
 /// used up. Parts of a grid come last and do not count.
 Status DerivedReplays::learnLaunches(CheckContext &context, std::size_t most, double seconds) {
@@ -263,7 +281,8 @@ Status DerivedReplays::learnLaunches(CheckContext &context, std::size_t most, do
     const bool isPart = launch.isPart;
     // At least one launch has to be found, however long it takes, unless a search waits for it or
     // the original hangs.
-    const bool mayStop = taken_ > 0 || !hangs_.empty();
+    const bool hasHung = std::ranges::any_of(failed_, &Failed::isHang);
+    const bool mayStop = taken_ > 0 || hasHung;
     const double limit = mayStop ? seconds : kUntilFound * seconds;
     const bool isLate = !isModelled && (mayStop || !learnedAll_) && time.seconds() > limit;
     if (isCostly_ && (isPart ? !learnedAll_ : taken_ >= most || (isLate && !learnedAll_))) {
@@ -275,14 +294,17 @@ Status DerivedReplays::learnLaunches(CheckContext &context, std::size_t most, do
     if (launch.unbounded && !isModelled)
       unfit.why = "it may be an index, and a GPU does not report accesses outside a buffer";
     if (isCostly_ && !isModelled && !isPart && !launch.isSmall &&
-        (kinds_.contains(launch.kind) || tries_[launch.kind] >= kMostTries || !hangs_.empty()) &&
-        isLate)
+        (kinds_.contains(launch.kind) || tries_[launch.kind] >= kMostTries || hasHung) && isLate)
       unfit.why = fmt::format("the original takes too long to be tried on more than {}", taken_);
-    const Change change{launch.kind, changedScalars(base(context), launch.launch)};
-    if (const auto hang = std::ranges::find_if(
-            hangs_, [&](const Hang &known) { return isAlike(change, known.change); });
-        hang != hangs_.end())
-      unfit.why = fmt::format("the original hangs on a similar one: {}", hang->title);
+    const Change change = changeOf(context.subject().specialization, base(context), launch);
+    if (const auto known = std::ranges::find_if(failed_,
+                                                [&](const Failed &one) {
+                                                  return one.isHang ? isAlike(change, one.change)
+                                                                    : change == one.change;
+                                                });
+        known != failed_.end())
+      unfit.why = fmt::format("the original {} on a similar one: {}",
+                              known->isHang ? "hangs" : "crashes", known->title);
     if (!unfit.why.empty()) {
       missing_.push_back(std::move(unfit));
       continue;
@@ -291,8 +313,9 @@ Status DerivedReplays::learnLaunches(CheckContext &context, std::size_t most, do
     const LoggedStage logged(fmt::format("derive {}: {}", toString(launch.kind), launch.title));
     KOPT_TRY(auto reason, take(context, std::move(launch)));
     if (reason) {
-      if (reason->isHang)
-        hangs_.push_back({change, unfit.title});
+      const bool isHang = reason->ended == RunStatus::TimedOut;
+      if (isHang || (reason->ended == RunStatus::Fault && !isModelled && !change.scalars.empty()))
+        failed_.push_back({change, unfit.title, isHang});
       unfit.why = std::move(reason->why);
       if (!isPart)
         missing_.push_back(std::move(unfit));
@@ -309,7 +332,7 @@ Result<std::optional<NotATest>> DerivedReplays::take(CheckContext &context, Deri
   const bool isKept =
       context.runner().device().modelled || !isOfCaptured_ || keptBytes_ + bytes <= mostKept_;
   KOPT_TRY(auto replay, prepare(context, std::move(launch), context.seed() + 77 + replays_.size(),
-                                isKept ? fmt::format("derived-{}", replays_.size())
+                                isKept ? fmt::format("{}-{}", slot_, replays_.size())
                                        : std::string("derived-large")));
   if (!replay)
     return std::optional(std::move(replay.error()));
@@ -376,11 +399,11 @@ DerivedReplays::prepare(CheckContext &context, DerivedLaunch derived, std::uint6
                         const std::string &slot) const {
   using Answer = tl::expected<Replay, NotATest>;
   const auto unfit = [](std::string why) {
-    return Answer(tl::unexpected(NotATest{std::move(why), false}));
+    return Answer(tl::unexpected(NotATest{std::move(why)}));
   };
   const auto doesNotRun = [](const Unfinished &end) {
-    return Answer(tl::unexpected(NotATest{"the original does not run on it: " + end.what,
-                                          end.status == RunStatus::TimedOut}));
+    return Answer(
+        tl::unexpected(NotATest{"the original does not run on it: " + end.what, end.status}));
   };
   Launch &launch = derived.launch;
   if (program_ && !derived.isPart)
@@ -487,6 +510,11 @@ DerivedReplays::prepare(CheckContext &context, DerivedLaunch derived, std::uint6
     const bool jumps =
         !noise[b] ||
         (!isStruct && *noise[b] > kJump * std::max(movement[b].usual, movement[b].tolerated));
+    // As on the workload's own launches, what is in a struct then has to be the same.
+    const bool hasOwnContents =
+        derived.kind == Derivation::Sizes || derived.kind == Derivation::Alignment;
+    if (jumps && isStruct && hasOwnContents)
+      continue;
     if (jumps && (isStruct || !std::isfinite(movement[b].usual)))
       return unfit(fmt::format("the original's '{}' jumps when inputs move in their last place",
                                launch.buffers[b].name));
@@ -523,42 +551,6 @@ DerivedReplays::prepare(CheckContext &context, DerivedLaunch derived, std::uint6
   replay.expected = std::move(*expected);
   replay.derived = std::move(derived);
   return Answer(std::move(replay));
-}
-
-Result<std::optional<std::vector<Slack>>> DerivedReplays::widened(CheckContext &context,
-                                                                  const Launch &launch,
-                                                                  const Expected &expected,
-                                                                  std::vector<Slack> slack) const {
-  using Answer = std::optional<std::vector<Slack>>;
-  if (!ownErrors_ || context.subject().workload.tolerance.policy != TolerancePolicy::Default)
-    return Answer();
-  KOPT_TRY(const std::vector<double> errors, ownErrors_(context, launch, expected));
-  slack.resize(launch.buffers.size());
-  bool isWider = false;
-  for (std::size_t b = 0; b < errors.size() && b < slack.size(); ++b)
-    if (kOwnError * errors[b] > slack[b].absolute) {
-      slack[b].absolute = kOwnError * errors[b];
-      isWider = true;
-    }
-  return isWider ? Answer(std::move(slack)) : Answer();
-}
-
-Result<std::optional<std::vector<Slack>>>
-DerivedReplays::withRounding(CheckContext &context, const Launch &launch, const Expected &expected,
-                             const std::vector<Slack> &slack) const {
-  KOPT_TRY(auto wider, widened(context, launch, expected, slack));
-  bool isWider = false;
-  for (std::size_t b = 0; wider && b < wider->size(); ++b) {
-    const double before = b < slack.size() ? slack[b].absolute : 0;
-    if ((*wider)[b].absolute == before)
-      continue;
-    KOPT_TRY(const double typical, rootMeanSquare(launch.buffers[b], expected.buffers[b]));
-    if ((*wider)[b].absolute > kMostAllowed * mostRounding(launch.buffers[b].scalar) * typical)
-      (*wider)[b].absolute = before;
-    else
-      isWider = true;
-  }
-  return isWider ? std::move(wider) : std::nullopt;
 }
 
 std::vector<const DerivedLaunch *> DerivedReplays::smallOnes() const {

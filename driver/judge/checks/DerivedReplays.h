@@ -17,7 +17,8 @@ namespace kopt {
 /// Why a derived launch is not a test.
 struct NotATest {
   std::string why;
-  bool isHang = false; ///< the original does not end on it
+  /// How the original ended on it, where that was before its end.
+  std::optional<RunStatus> ended{};
 };
 
 /// The derived launches that the original runs on. It runs on each when the workload is learned. A
@@ -40,7 +41,9 @@ public:
   /// How a derived launch differs from the one it is derived from.
   struct Change {
     Derivation kind = Derivation::Scalars;
-    std::set<std::size_t> scalars; ///< indices of the arguments passed by value that differ
+    /// Indices of the arguments passed by value that differ, and whether one is a greater integer.
+    std::set<std::pair<std::size_t, bool>> scalars;
+    bool operator==(const Change &) const = default;
   };
 
   /// `most`: how many launches are derived from a captured one; `mostKept`: bytes of their results
@@ -58,6 +61,10 @@ public:
   /// about kinds that have no launch.
   Status learnAll(CheckContext &context, Trial &trial, double seconds = GpuSeconds::kLearn);
 
+  /// Learns more launches on which the requirements hold: a candidate that has them runs its own
+  /// body on those alone. Later calls with the same ones do nothing.
+  Status learnWhere(CheckContext &context, const std::vector<std::string> &requirements);
+
   bool isAllLearned() const { return learnedAll_; }
   const std::deque<Replay> &replays() const { return replays_; }
   /// Adds a launch that candidates are judged on. References to the other replays stay valid.
@@ -65,8 +72,8 @@ public:
   /// Adds a launch in the same way if the original runs on it; otherwise returns why not.
   Result<std::optional<NotATest>> take(CheckContext &context, DerivedLaunch launch);
   const std::vector<NotDerived> &missing() const { return missing_; }
-  /// True if launches are derived from a smaller problem than the workload's heaviest launch,
-  /// because a run of that one takes longer than GpuSeconds::kLightRun.
+  /// True if launches are derived from a smaller problem than the workload's heaviest launch, all
+  /// but the first of each kind, because a run of that one takes longer than GpuSeconds::kLightRun.
   bool isLight() const { return light_.has_value(); }
   /// The most threads of a captured launch that the emulated device may run in little time.
   static constexpr std::uint64_t kSmallThreads = 32768;
@@ -126,11 +133,12 @@ public:
                                                  std::uint64_t seed, const std::string &slot) const;
 
 private:
-  struct Hang {
+  struct Failed {
     Change change;
     std::string title; ///< of the launch
+    bool isHang = false;
   };
-  Status findLightBase(CheckContext &context);
+  Status findLightBase(CheckContext &context, const std::vector<DerivedLaunch> &ofHeaviest);
   Status learnLaunches(CheckContext &context, std::size_t most, double seconds);
   std::size_t mostReplays(const CheckContext &context, double seconds, std::size_t fewest) const;
   void noteMissing(Trial &trial) const;
@@ -146,7 +154,10 @@ private:
   std::size_t taken_ = 0;             ///< how many were learned, without parts of a grid
   std::set<Derivation> kinds_;        ///< kinds of the learned launches
   std::map<Derivation, int> tries_;   ///< launches of each kind that were tried
-  std::vector<Hang> hangs_;           ///< launches on which the original does not end
+  std::vector<Failed> failed_; ///< launches on which the original hangs or, on a GPU, crashes
+  std::set<std::vector<std::string>> requirements_; ///< of learnWhere()
+  std::set<std::string> known_;                     ///< names of launches that are not learned
+  std::string slot_ = "derived";                    ///< the first part of files' names
   std::deque<Replay> replays_;
   std::optional<std::size_t> light_; ///< index of base() in replays_; nothing: the heaviest launch
   OwnErrors ownErrors_;              ///< null: the errors are not known

@@ -85,7 +85,8 @@ public:
       const std::string slot = i < 2 ? fmt::format("repeat-own-{}", which) : "repeat-next";
       RunOptions own = context.forCandidate(options(context, which, i, slot), launch);
       own.known = first[which].digest;
-      KOPT_TRY(const RunOutcome outcome, context.runner().run(seen.built.module, launch, own));
+      KOPT_TRY(const RunOutcome outcome,
+               context.runCandidate(seen.built.module, launch, own, seen.trial));
       const std::string where =
           fmt::format("launch '{}', time {} of {}", launch.name, i + 1, repeats);
       if (outcome.status != RunStatus::Ok)

@@ -5,12 +5,17 @@
 #include "driver/judge/checks/OwnLaunches.h"
 #include "driver/support/Hash.h"
 #include "driver/support/Text.h"
+#include "driver/workload/derived/ProgramLaunches.h"
 
 #include <algorithm>
+#include <chrono>
 #include <fmt/format.h>
 
 namespace kopt {
 namespace {
+
+constexpr std::size_t kMostExamples = 8; ///< launches on which a refused candidate fails
+constexpr double kMostSeconds = 2;       ///< to find them: where it crashes, each takes a context
 
 /// "a, b: why; c: another"
 std::string inWords(const std::vector<const NotDerived *> &missing) {
@@ -39,6 +44,8 @@ public:
 
   Result<std::optional<Failure>> ask(CheckContext &context, Examination &seen,
                                      CheckRecord &record) override {
+    if (seen.depth > Depth::Search)
+      KOPT_CHECK(replays_->learnWhere(context, seen.candidate.requirements));
     KOPT_TRY(auto failure, checkAll(context, seen, record));
     if (failure)
       seen.trial.findings.push_back({name(), Severity::Note, remedyOf(kind_), ""});
@@ -100,8 +107,13 @@ private:
                compare(context, seen, replay.derived, *launch, expected, replay.slack));
       if (replay.derived.isPart && !(failure && failure->check == "races"))
         continue;
-      if (failure)
+      if (failure) {
+        for (const DerivedReplays::Replay *right : ran)
+          seen.trial.assurance.examples.push_back(
+              counterexampleOf(context.subject().specialization, right->derived.launch));
+        KOPT_CHECK(findOthers(context, seen, i + 1));
         return failure;
+      }
       ran.push_back(&replay);
     }
     std::vector<const NotDerived *> missing;
@@ -131,6 +143,27 @@ private:
     if (kind_ != Derivation::Sizes || !isAll)
       return std::nullopt;
     return checkOwnLaunchSizes(context, *replays_, assurance_, seen, record);
+  }
+
+  /// Runs a candidate that was refused on more launches, for a condition that tells all on which it
+  /// fails: compare() notes them. Wrong versions of the original have no edits and need none.
+  Status findOthers(CheckContext &context, Examination &seen, std::size_t from) const {
+    const auto &replays = replays_->replays();
+    const auto start = std::chrono::steady_clock::now();
+    for (std::size_t i = from; i < replays.size() && !seen.candidate.chunks.empty() &&
+                               seen.trial.assurance.counterexamples.size() < kMostExamples &&
+                               secondsSince(start) < kMostSeconds;
+         ++i) {
+      const DerivedLaunch &derived = replays[i].derived;
+      const auto launch = derived.kind == kind_ && !derived.isPart
+                              ? applyToDerived(context, seen.candidate, derived.launch)
+                              : makeError(ErrorCode::Usage, "of another kind");
+      if (!launch || !whyTooManyThreads(context, derived.launch, *launch).empty())
+        continue;
+      KOPT_TRY(const Expected expected, replays_->expectedOf(context, replays[i]));
+      KOPT_CHECK(compare(context, seen, derived, *launch, expected, replays[i].slack));
+    }
+    return {};
   }
 
   /// Compares the candidate's launch with the original's results.

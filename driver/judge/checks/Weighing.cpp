@@ -3,6 +3,7 @@
 
 #include "driver/judge/checks/DerivedOptions.h"
 #include "driver/judge/checks/DerivedReplays.h"
+#include "driver/judge/checks/ErrorStatistics.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -10,6 +11,10 @@
 namespace kopt {
 namespace {
 
+/// Times the largest error of rounding: the most that is allowed for it. What moves a result
+/// further is a jump, and for that no other element may be wrong.
+constexpr double kMostAllowed = 4;
+constexpr double kOwnError = 3; ///< times the original's error: a candidate's may be twice as large
 constexpr std::size_t kOneUndefinedIn = 10; ///< derived launches, at most
 constexpr double kSlowerWithout = 20;       ///< unoptimised code may take so many times as long
 
@@ -74,6 +79,42 @@ Result<std::string> OtherwiseBuilt::whyUndefined(CheckContext &context, const La
                      : fmt::format("the original is not defined there: compiled without "
                                    "optimisation it gives something else: {}",
                                    how);
+}
+
+Result<std::optional<std::vector<Slack>>> DerivedReplays::widened(CheckContext &context,
+                                                                  const Launch &launch,
+                                                                  const Expected &expected,
+                                                                  std::vector<Slack> slack) const {
+  using Answer = std::optional<std::vector<Slack>>;
+  if (!ownErrors_ || context.subject().workload.tolerance.policy != TolerancePolicy::Default)
+    return Answer();
+  KOPT_TRY(const std::vector<double> errors, ownErrors_(context, launch, expected));
+  slack.resize(launch.buffers.size());
+  bool isWider = false;
+  for (std::size_t b = 0; b < errors.size() && b < slack.size(); ++b)
+    if (kOwnError * errors[b] > slack[b].absolute) {
+      slack[b].absolute = kOwnError * errors[b];
+      isWider = true;
+    }
+  return isWider ? Answer(std::move(slack)) : Answer();
+}
+
+Result<std::optional<std::vector<Slack>>>
+DerivedReplays::withRounding(CheckContext &context, const Launch &launch, const Expected &expected,
+                             const std::vector<Slack> &slack) const {
+  KOPT_TRY(auto wider, widened(context, launch, expected, slack));
+  bool isWider = false;
+  for (std::size_t b = 0; wider && b < wider->size(); ++b) {
+    const double before = b < slack.size() ? slack[b].absolute : 0;
+    if ((*wider)[b].absolute == before)
+      continue;
+    KOPT_TRY(const double typical, rootMeanSquare(launch.buffers[b], expected.buffers[b]));
+    if ((*wider)[b].absolute > kMostAllowed * mostRounding(launch.buffers[b].scalar) * typical)
+      (*wider)[b].absolute = before;
+    else
+      isWider = true;
+  }
+  return isWider ? std::move(wider) : std::nullopt;
 }
 
 Result<std::optional<Failure>>

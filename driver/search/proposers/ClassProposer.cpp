@@ -98,7 +98,7 @@ Result<std::vector<Candidate>> ClassProposer::propose(const ProposalContext &con
   for (const Repairable &open : repairables(context.history))
     if (proposals.size() < limit) {
       KOPT_TRY(auto candidate,
-               repaired(frontend_, context.problem, open.trial->candidate, open.wrong));
+               repaired(frontend_, context.problem, open.trial->candidate, open.wrong, open.right));
       take(std::move(candidate));
     }
   for (const ClassPair &pair :

@@ -23,6 +23,7 @@ using Launches = std::vector<Counterexample>;
 struct Told {
   LaunchProperty property;
   std::function<bool(const Counterexample &)> holds;
+  bool isGuess = false; ///< its number is a power of two that nothing suggests
 };
 
 bool isToldByAny(const std::vector<Told> &properties, const Counterexample &wrong) {
@@ -55,27 +56,36 @@ Numbers numbersOf(const std::string &text) {
   return numbers;
 }
 
-/// Finds properties that all own launches have and one wrong launch lacks.
+/// The properties that all own launches have and one wrong launch lacks, the likeliest first.
 class Telling {
 public:
   Telling(const Launches &own, const Counterexample &wrong, const Numbers &numbers)
       : own_(own), wrong_(wrong), numbers_(numbers) {}
 
-  /// The likeliest; empty if there is none. More than one only for several pointers.
-  std::vector<Told> find() {
+  std::vector<Told> all() {
     addAlignments();
-    for (const auto add : {&Telling::addDivisor, &Telling::addPower, &Telling::addBound})
+    for (const auto add : {&Telling::addDivisors, &Telling::addPowers, &Telling::addBounds})
       for (const auto &[name, value] : wrong_.integers)
-        if (found_.empty() && isOfItsOwn(name))
+        if (isOfItsOwn(name))
           (this->*add)(name);
     for (const auto &[name, value] : wrong_.integers)
-      for (const auto &[other, its] : wrong_.integers)
-        if (found_.empty() && name < other && value != its)
+      for (const auto &[other, its] : wrong_.integers) {
+        if (name < other && value != its)
           addIf(
               [=](const Counterexample &launch) {
                 return integer(launch, name) && integer(launch, name) == integer(launch, other);
               },
               {fmt::format("{} == {}", name, other), {name, other}});
+        for (const std::int64_t number : numbers_.divisors) // of one part of `name`, as of a head
+          addIf(
+              [=](const Counterexample &launch) {
+                const std::int64_t parts = integer(launch, other).value_or(0);
+                return name != other && parts > 0 &&
+                       integer(launch, name).value_or(1) % (number * parts) == 0;
+              },
+              {fmt::format("{1} > 0 && {0} % ({2} * {1}) == 0", name, other, number),
+               {name, other}});
+      }
     return std::move(found_);
   }
 
@@ -105,30 +115,34 @@ private:
           },
           {fmt::format("reinterpret_cast<unsigned long long>({}) % {} == 0", name, kWidestAccess),
            {name},
+           fmt::format("{} % {} == 0", name, kWidestAccess),
            true});
   }
 
-  void addDivisor(const std::string &name) { addMultiple(name, numbers_.divisors); }
-  void addPower(const std::string &name) { addMultiple(name, numbers_.powers); }
-  void addMultiple(const std::string &name, const std::vector<std::int64_t> &numbers) {
+  void addDivisors(const std::string &name) { addMultiples(name, numbers_.divisors); }
+  void addPowers(const std::string &name) {
+    const std::size_t known = found_.size();
+    addMultiples(name, numbers_.powers);
+    for (std::size_t i = known; i < found_.size(); ++i)
+      found_[i].isGuess = true;
+  }
+  void addMultiples(const std::string &name, const std::vector<std::int64_t> &numbers) {
     for (const std::int64_t number : numbers)
-      if (found_.empty() && integer(wrong_, name) != 0)
+      if (integer(wrong_, name) != 0)
         addIf(
             [=](const Counterexample &launch) {
               return integer(launch, name).value_or(1) % number == 0;
             },
             {fmt::format("{} % {} == 0", name, number), {name}});
   }
-  void addBound(const std::string &name) {
+  void addBounds(const std::string &name) {
     addIf([=](const Counterexample &launch) { return integer(launch, name).value_or(0) > 0; },
           {fmt::format("{} > 0", name), {name}});
     for (const std::int64_t number : numbers_.ofText) {
-      if (found_.empty())
-        addIf([=](const Counterexample &launch) { return integer(launch, name) >= number; },
-              {fmt::format("{} >= {}", name, number), {name}});
-      if (found_.empty())
-        addIf([=](const Counterexample &launch) { return integer(launch, name) <= number; },
-              {fmt::format("{} <= {}", name, number), {name}});
+      addIf([=](const Counterexample &launch) { return integer(launch, name) >= number; },
+            {fmt::format("{} >= {}", name, number), {name}});
+      addIf([=](const Counterexample &launch) { return integer(launch, name) <= number; },
+            {fmt::format("{} <= {}", name, number), {name}});
     }
   }
 
@@ -142,16 +156,29 @@ private:
 
 std::optional<std::vector<LaunchProperty>>
 propertiesWithout(const std::vector<Counterexample> &wrong, const std::vector<Counterexample> &own,
-                  const std::string &text) {
+                  const std::vector<Counterexample> &right, const std::string &text) {
   const Numbers numbers = numbersOf(text);
   std::vector<Told> all;
   for (const Counterexample &launch : wrong) {
     if (isToldByAny(all, launch))
       continue;
-    std::vector<Told> telling = Telling(own, launch, numbers).find();
+    std::vector<Told> telling = Telling(own, launch, numbers).all();
+    std::ranges::stable_sort(telling, {}, [&](const Told &one) {
+      return one.property.isOfPointer ? 0 : std::ranges::count_if(right, std::not_fn(one.holds));
+    });
     if (telling.empty())
       return std::nullopt;
-    std::ranges::move(telling, std::back_inserter(all));
+    // One that tells all others is likelier than the first; of pointers each has its own.
+    const auto tellsAll = [&](const Told &one) {
+      return !one.isGuess && std::ranges::all_of(wrong, [&](const Counterexample &other) {
+        return !one.holds(other) || isToldByAny(all, other);
+      });
+    };
+    const auto best = std::ranges::find_if(telling, tellsAll);
+    const Told &first = best == telling.end() ? telling.front() : *best;
+    std::ranges::copy_if(telling, std::back_inserter(all), [&](const Told &one) {
+      return &one == &first || (first.property.isOfPointer && one.property.isOfPointer);
+    });
   }
   // One that came first may follow from a later one: `n % 2 == 0` from `n % 4 == 0`.
   for (std::size_t i = 0; i < all.size();) {
@@ -171,6 +198,9 @@ propertiesWithout(const std::vector<Counterexample> &wrong, const std::vector<Co
   std::vector<LaunchProperty> properties;
   for (Told &one : all)
     properties.push_back(std::move(one.property));
+  for (LaunchProperty &property : properties)
+    if (!property.isOfPointer)
+      property.requirement = property.text;
   return properties;
 }
 

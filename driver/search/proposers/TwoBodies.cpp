@@ -156,14 +156,17 @@ Result<std::optional<Candidate>> withTwoBodies(Frontend &frontend, const SearchP
 
 Result<std::optional<Candidate>> repaired(Frontend &frontend, const SearchProblem &problem,
                                           const Candidate &candidate,
-                                          const std::vector<Counterexample> &wrong) {
+                                          const std::vector<Counterexample> &wrong,
+                                          const std::vector<Counterexample> &right) {
   std::vector<Counterexample> own;
   for (const Launch &launch : problem.workload.launches)
     own.push_back(counterexampleOf(problem.specialization, launch));
   std::string text;
   for (const auto &[chunk, changed] : candidate.chunks)
     text += changed + "\n";
-  const auto properties = propertiesWithout(wrong, own, text);
+  for (const NamedConstant &constant : constantsInScope(problem.kernel, problem.specialization))
+    text += fmt::format("{}\n", constant.value); // a bound may be spelt by its name
+  const auto properties = propertiesWithout(wrong, own, right, text);
   if (!properties)
     return std::nullopt;
   std::vector<std::string> texts, variables;
@@ -187,6 +190,8 @@ Result<std::optional<Candidate>> repaired(Frontend &frontend, const SearchProble
     return std::nullopt;
   if (changesLaunch)
     made->launch = conditionalLaunch(launch, *site, condition);
+  for (const LaunchProperty &property : *properties)
+    made->requirements.push_back(property.requirement);
   made->proposer = candidate.proposer;
   made->technique = kRepairTechnique;
   made->title = fmt::format("{} where {}", candidate.title, condition);
@@ -202,7 +207,7 @@ std::vector<Repairable> repairables(const std::vector<Trial> &trials) {
     if (!wasRefused(*trial) || trial->candidate.technique == kRepairTechnique ||
         trial->assurance.counterexamples.empty())
       continue;
-    Repairable one{&*trial, trial->assurance.counterexamples};
+    Repairable one{&*trial, trial->assurance.counterexamples, trial->assurance.examples};
     std::size_t repairs = 0;
     bool isOpen = true;
     for (const Trial &other : trials)
@@ -211,6 +216,7 @@ std::vector<Repairable> repairables(const std::vector<Trial> &trials) {
         ++repairs;
         isOpen = wasRefused(other) && !other.assurance.counterexamples.empty();
         addMissing(one.wrong, other.assurance.counterexamples);
+        addMissing(one.right, other.assurance.examples);
       }
     if (isOpen && repairs < kMostRepairs)
       found.push_back(std::move(one));

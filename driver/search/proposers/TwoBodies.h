@@ -27,15 +27,17 @@ inline constexpr const char *kRepairTechnique = "guard";
 /// The candidate where all properties hold that tell the workload's launches from `wrong`, and the
 /// original elsewhere. If it has a launch of its own, the launch depends on the condition, too.
 /// Nothing if no properties tell them apart, if the two cannot stand in one function, or if the
-/// host cannot ask for a property that its launch depends on.
+/// host cannot ask for a property that its launch depends on. `right`: other launches that it is
+/// right on.
 Result<std::optional<Candidate>> repaired(Frontend &frontend, const SearchProblem &problem,
                                           const Candidate &candidate,
-                                          const std::vector<Counterexample> &wrong);
+                                          const std::vector<Counterexample> &wrong,
+                                          const std::vector<Counterexample> &right);
 
 /// A candidate that was refused on launches that the workload does not have.
 struct Repairable {
-  const Trial *trial = nullptr;      ///< of the candidate as it was proposed
-  std::vector<Counterexample> wrong; ///< also of its repairs so far
+  const Trial *trial = nullptr;             ///< of the candidate as it was proposed
+  std::vector<Counterexample> wrong, right; ///< also of its repairs so far
 };
 
 /// Those of a run whose last repair, if any, was refused as well, the latest first.

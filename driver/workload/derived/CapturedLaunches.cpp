@@ -25,6 +25,8 @@ using Values = CapturedNumbers::Values;
 constexpr std::size_t kMostAlone = 6; ///< most buffers or integers that are changed one at a time
 constexpr std::uint64_t kPartThreads = 8192;                 ///< threads of a part of a grid
 constexpr std::uint64_t kMostGrown = std::uint64_t(2) << 30; ///< most bytes of a larger launch
+constexpr std::uint64_t kMostFar = std::uint64_t(256) << 20; ///< and of one that is far larger
+constexpr std::int64_t kFar = 16;                            ///< how much larger that is
 constexpr double kScale = 1000, kNarrowScale = 16;
 
 template <class Change> Values each(const Values &values, Change change) {
@@ -78,10 +80,13 @@ private:
                       "value for other sizes is not known; 'arg {0} = ...' would tell",
                       name));
     addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t v) { return v - 1; }));
+    addFarTogether();
     addLarger();
     for (const auto &small : {numbers_.halved(most_), numbers_.divided(most_)})
       if (DerivedLaunch *added = small ? addNumbers(Derivation::Sizes, *small) : nullptr)
         added->isSmall = added->launch.threads() <= most_;
+    for (const std::int64_t one : valuesOfSizes())
+      addFar([&](std::int64_t times) { return multiplied(one, times); });
     addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t v) { return v * 3 / 4 + 1; }));
     addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t v) { return v - 3; }));
     addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t) { return 1; }));
@@ -90,13 +95,19 @@ private:
       addNumbers(Derivation::Sizes, each(sizes, [step](std::int64_t v) {
                    return v > 4 * step && v % (2 * step) == 0 ? v - step : v;
                  }));
+    Values half;
     for (const std::string &name : numbers_.deciding()) {
+      half[name] = (sizes.at(name) + 1) / 2;
       if (sizes.size() > 1) // two that are equal by chance may be mixed up
         for (const std::int64_t other : {sizes.at(name) * 3 / 4 + 1, sizes.at(name) - 1})
           addNumbers(Derivation::Sizes, {{name, other}});
       addNumbers(Derivation::Sizes, {{name, 0}});
     }
-    addNarrower();
+    for (const auto &[name, value] : sizes) {
+      Values alone = half; // the name may be that of the distance between rows
+      if (!half.empty() && alone.emplace(name, value - 1).second)
+        addNumbers(Derivation::Sizes, alone);
+    }
   }
 
   /// Adds launches with one block fewer along each axis that has as many as the program likes.
@@ -109,48 +120,41 @@ private:
     }
   }
 
-  /// Adds launches in which the sizes of one value are smaller by two, so that a row may be no
-  /// multiple of four where the whole is one. All sizes keep their order: a row that is longer than
-  /// its distance to the next would overlap it.
-  void addNarrower() {
-    constexpr std::size_t kMostNarrower = 4;
-    std::set<std::int64_t, std::greater<>> values;
-    for (const auto &[name, value] : numbers_.sizes())
-      values.insert(value);
-    std::size_t added = 0;
-    for (auto value = values.begin(); value != values.end() && added < kMostNarrower; ++value) {
-      const auto next = std::next(value);
-      if (*value < kSmallestSize || (next != values.end() && *next >= *value - 2))
-        continue;
-      Values changed;
-      for (const auto &[name, of] : numbers_.sizes())
-        if (of == *value)
-          changed[name] = of - 2;
-      added += addNumbers(Derivation::Sizes, changed) != nullptr;
-    }
-  }
-
-  /// Adds launches with sizes twice as large plus one: all sizes, then each value alone, together
-  /// with the sizes of the same value. First those that do not decide the grid: a row that is
-  /// longer than the block takes little more time.
-  void addLarger() {
+  /// Each value that sizes have, those that do not decide the grid first: a row that is longer than
+  /// the block takes little more time.
+  std::vector<std::int64_t> valuesOfSizes() const {
     std::set<std::int64_t> deciding;
     for (const std::string &name : numbers_.deciding())
       deciding.insert(numbers_.sizes().at(name));
-    std::vector<std::int64_t> values{0}; // 0: all
+    std::vector<std::int64_t> values;
     for (const auto &[name, value] : numbers_.sizes())
       if (!deciding.contains(value) && std::ranges::find(values, value) == values.end())
         values.push_back(value);
     values.insert(values.end(), deciding.begin(), deciding.end());
+    return values;
+  }
+
+  /// The sizes of this value, or all if it is 0, so many times as large plus one.
+  Values multiplied(std::int64_t one, std::int64_t times) const {
+    Values wanted;
+    for (const auto &[name, value] : numbers_.sizes())
+      if (value > 1 && (one == 0 || value == one))
+        wanted[name] = value * times + 1;
+    wanted = numbers_.related(wanted);
+    const Values allowed = numbers_.allowed(wanted);
+    return numbers_.areOther(allowed) ? allowed : wanted; // add() says which requirement is broken
+  }
+
+  /// Adds launches with sizes twice as large plus one: all sizes, then each value alone, together
+  /// with the sizes of the same value.
+  void addLarger() {
+    if (numbers_.deciding().empty())
+      return;
+    std::vector<std::int64_t> values = valuesOfSizes();
+    values.insert(values.begin(), 0); // all
     for (const std::int64_t one : values) {
-      Values wanted;
-      for (const auto &[name, value] : numbers_.sizes())
-        if (value > 1 && (one == 0 || value == one))
-          wanted[name] = value * 2 + 1;
-      wanted = numbers_.related(wanted);
-      if (const Values allowed = numbers_.allowed(wanted); numbers_.areOther(allowed))
-        wanted = allowed; // otherwise add() says which requirement does not hold
-      if (numbers_.deciding().empty() || wanted.empty() || !tried_.insert(wanted).second)
+      const Values wanted = multiplied(one, 2);
+      if (wanted.empty() || !tried_.insert(wanted).second)
         continue;
       const std::string title = describe(wanted);
       auto made = numbers_.larger(wanted);
@@ -167,28 +171,54 @@ private:
     }
   }
 
+  /// Adds launches with sizes many times as large, as far as memory goes: `larger` gives them. An
+  /// array may be too short for them, and with the greatest integers in memory a counter may
+  /// overflow.
+  void addFar(const std::function<Values(std::int64_t times)> &larger) {
+    for (std::int64_t times = kFar; times > 2; times /= 2) {
+      const Values wanted = larger(times);
+      auto made = numbers_.larger(wanted);
+      if (wanted.empty() || !made)
+        return;
+      if (memoryOf(*made) > kMostFar)
+        continue;
+      if (!tried_.insert(wanted).second)
+        return;
+      if (auto great = withGreatestIntegers(*made))
+        add(Derivation::Sizes, describe(wanted) + ", great integers", std::move(*great));
+      if (made->grid == launch_.grid)
+        add(Derivation::Sizes, describe(wanted), std::move(*made));
+      return;
+    }
+  }
+
+  /// Adds one with all that do not decide the grid exactly in proportion: one may be the sum of
+  /// others.
+  void addFarTogether() {
+    addFar([this](std::int64_t times) {
+      Values wanted;
+      for (const auto &[name, value] : numbers_.sizes())
+        if (!numbers_.deciding().contains(name))
+          wanted[name] = value * times;
+      return wanted.size() > 1 ? numbers_.allowed(wanted) : Values();
+    });
+  }
+
   /// Adds launches in which small integers are far greater. They may be indices, so only a device
   /// that checks bounds can tell whether the original runs on them.
   void addGreater() {
-    constexpr std::int64_t kTimes = 16, kMostOther = 4096, kMostSize = 64;
-    const auto addThese = [&](const Values &numbers, std::int64_t most) {
-      Values greater;
-      for (const auto &[name, value] : numbers)
-        if (value > 1 && value <= most)
-          greater[name] = value * kTimes + 1;
-      DerivedLaunch *added = addNumbers(Derivation::Scalars, greater);
-      if (!added)
-        return;
+    constexpr std::int64_t kMostOther = 4096;
+    Values greater;
+    for (const auto &[name, value] : numbers_.others())
+      if (value > 1 && value <= kMostOther)
+        greater[name] = value * kFar + 1;
+    DerivedLaunch *added = addNumbers(Derivation::Scalars, greater);
+    if (!added)
+      return;
+    added->unbounded = true;
+    auto made = withGreatestIntegers(added->launch); // a sum of more terms may overflow
+    if (made && (added = add(Derivation::Scalars, added->title + ", great integers", *made)))
       added->unbounded = true;
-      auto made = withGreatestIntegers(added->launch); // a sum of more terms may overflow
-      if (made && (added = add(Derivation::Scalars, added->title + ", great integers", *made)))
-        added->unbounded = true;
-    };
-    addThese(numbers_.others(), kMostOther);
-    // What decides how much is computed, but not the grid, may be a radius or a degree.
-    for (const auto &[name, value] : numbers_.sizes())
-      if (!numbers_.deciding().contains(name))
-        addThese({{name, value}}, kMostSize);
   }
 
   /// The launch with each integer in memory as great as the greatest captured one of its buffer.
@@ -319,7 +349,10 @@ private:
       return drawnForConstant(buffer, *known_[b], typical);
     };
     const auto drawn = [&](const Buffer &buffer, std::size_t b) {
-      return drawnLike(buffer, *known_[b]);
+      auto fill = drawnLike(buffer, *known_[b]);
+      if (fill && fill->kind == FillKind::Sorted && !isFloating(buffer.scalar))
+        fill->kind = FillKind::Uneven; // they may be where rows begin
+      return fill;
     };
     const auto scaled = [](double factor) {
       return [factor](const Buffer &buffer, std::size_t) -> std::optional<Fill> {
@@ -356,6 +389,12 @@ private:
     addContents("of the other sign, a thousand times larger", ofOtherSign(kScale));
     for (const OtherContents &wanted : otherContents())
       addOther(wanted);
+    addContents("other characters, too", [&](const Buffer &buffer, std::size_t b) {
+      const bool isText = elementBytes(buffer.scalar) == 1 && known_[b]->low >= ' ';
+      return isText
+                 ? std::optional(Fill{FillKind::Uniform, known_[b]->low - 1, known_[b]->high + 1})
+                 : std::nullopt;
+    });
     addAlone("constant ones replaced in", forConstant);
     addAlone("drawn anew:", drawn);
   }

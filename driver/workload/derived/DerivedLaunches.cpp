@@ -9,6 +9,7 @@
 #include <bit>
 #include <cmath>
 #include <fmt/format.h>
+#include <map>
 #include <set>
 
 namespace kopt {
@@ -497,6 +498,27 @@ DerivedLaunches deriveLaunches(const DerivationSource &source, const Launch &lau
   if (isCaptured(launch))
     return deriveCaptured(source, launch, most);
   return Deriver(source, launch, most).run();
+}
+
+std::vector<DerivedLaunch> inTurn(std::vector<DerivedLaunch> launches) {
+  std::map<Derivation, std::size_t> seen;
+  std::vector<std::pair<std::size_t, std::size_t>> order; // turn, index
+  for (std::size_t i = 0; i < launches.size(); ++i)
+    order.emplace_back(launches[i].isPart ? launches.size() : seen[launches[i].kind]++, i);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto &a, const auto &b) { return a.first < b.first; });
+  std::vector<DerivedLaunch> sorted;
+  for (const auto &[turn, index] : order)
+    sorted.push_back(std::move(launches[index]));
+  return sorted;
+}
+
+std::vector<DerivedLaunch> firstOfEach(std::vector<DerivedLaunch> launches) {
+  std::set<Derivation> seen;
+  std::erase_if(launches, [&](const DerivedLaunch &one) {
+    return one.isPart || one.unbounded || !seen.insert(one.kind).second;
+  });
+  return launches;
 }
 
 } // namespace kopt

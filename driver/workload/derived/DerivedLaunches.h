@@ -109,6 +109,12 @@ std::optional<DerivedLaunch> drawScalars(const DerivationSource &source, const L
 std::optional<DerivedLaunch> drawSizes(const DerivationSource &source, const Launch &launch,
                                        std::uint64_t seed);
 
+/// The launches in the order: the first of each kind, then the second of each, and so on; parts of
+/// a grid last.
+std::vector<DerivedLaunch> inTurn(std::vector<DerivedLaunch> launches);
+/// The first launch of each kind that a device without bounds checks can run.
+std::vector<DerivedLaunch> firstOfEach(std::vector<DerivedLaunch> launches);
+
 /// The number of threads or of elements of a launch, whichever is larger: a rough measure of its
 /// cost.
 std::uint64_t costOf(const Launch &launch);

@@ -78,9 +78,14 @@ TEST_F(BaselineTest, ABaselineMayReadSharedMemoryThatNobodySetIfItsResultsDoNotD
   EXPECT_EQ(judge(local, "FAST BORDER POISONED").verdict, Verdict::WrongResult);
   LocalJudge dependent = make("kernel BORDER POISONED", true);
   EXPECT_FALSE(dependent.baseline());
-  LocalJudge strict = make("kernel", true);
-  ASSERT_TRUE(strict.baseline());
-  EXPECT_EQ(judge(strict, "FAST BORDER").verdict, Verdict::WrongResult);
+  LocalJudge careful = make("kernel", true); // a candidate may, too, where the original does not
+  ASSERT_TRUE(careful.baseline());
+  const Trial border = judge(careful, "FAST BORDER");
+  EXPECT_EQ(border.verdict, Verdict::Faster) << border.reason;
+  EXPECT_TRUE(std::ranges::any_of(border.findings, [](const Finding &finding) {
+    return finding.message.find("reads shared memory that no thread has set") != std::string::npos;
+  }));
+  EXPECT_EQ(judge(careful, "FAST BORDER POISONED").verdict, Verdict::WrongResult);
 }
 
 TEST_F(BaselineTest, ABaselineMayRaceIfItsResultsDoNotDependOnTheOrder) {

@@ -2,6 +2,7 @@
 // What is checked on launches of a program that was observed.
 #include "driver/judge/checks/DerivedReplays.h"
 
+#include "driver/workload/ScalarArguments.h"
 #include "unit/judge/JudgeFixture.h"
 
 #include "fakes/StoredContents.h"
@@ -386,11 +387,49 @@ TEST_F(CapturedJudge, WhereARunTakesLongOthersAreDerivedFromASmallerProblem) {
     EXPECT_LT(memoryOf(replay.derived.launch), bytes) << replay.derived.title;
   }
   EXPECT_EQ(kinds.size(), 4u) << "of every kind";
+  bench.baselineSeconds = {0.02};
+  DerivedReplays both;
+  ASSERT_TRUE(both.learnAll(bench, baseline));
+  ASSERT_TRUE(both.isLight());
+  kinds.clear();
+  for (const DerivedReplays::Replay &replay : both.replays())
+    if (memoryOf(replay.derived.launch) >= bytes)
+      kinds.insert(replay.derived.kind);
+  EXPECT_EQ(kinds.size(), 4u) << "one of each kind has the workload's own size";
   bench.baselineSeconds = {1e-3};
   DerivedReplays whole;
   ASSERT_TRUE(whole.learn(bench));
   EXPECT_FALSE(whole.isLight());
   EXPECT_EQ(&whole.base(bench), &bench.baseline().launches[0]);
+}
+
+TEST_F(CapturedJudge, LaunchesAreDerivedOnWhichARequirementHolds) {
+  makeRunner(false);
+  CheckContext bench(*runner_, captured(4), 42, {});
+  loadBaseline(bench);
+  bench.baselineSeconds = {1e-3};
+  Trial baseline;
+  DerivedReplays replays;
+  ASSERT_TRUE(replays.learnAll(bench, baseline));
+  const auto countOf = [&](std::int32_t divisor) {
+    return std::ranges::count_if(replays.replays(), [&](const DerivedReplays::Replay &replay) {
+      const auto n = integersOf(bench.subject().specialization, replay.derived.launch).at("n");
+      return replay.derived.kind == Derivation::Sizes && n % divisor == 0 && n > 0;
+    });
+  };
+  const std::size_t before = replays.replays().size();
+  const auto had = countOf(11); // of n = 253
+  ASSERT_TRUE(replays.learnWhere(bench, {"n % 11 == 0"}));
+  EXPECT_GT(replays.replays().size(), before);
+  EXPECT_GT(countOf(11), had + 1);
+  EXPECT_FALSE(bench.subject().declaration);
+  const std::size_t now = replays.replays().size();
+  std::set<std::string> names;
+  for (const DerivedReplays::Replay &replay : replays.replays())
+    names.insert(replay.derived.launch.name);
+  EXPECT_EQ(names.size(), now) << "none is learned twice";
+  ASSERT_TRUE(replays.learnWhere(bench, {"n % 11 == 0"}));
+  EXPECT_EQ(replays.replays().size(), now);
 }
 
 TEST_F(CapturedJudge, WhatHangsOnceIsNotTriedAgain) {

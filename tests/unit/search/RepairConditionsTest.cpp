@@ -16,8 +16,9 @@ Counterexample launch(Integers integers, std::uint64_t alignment = 256) {
 
 /// The condition; "none" where there is none.
 std::string without(const std::vector<Counterexample> &wrong,
-                    const std::vector<Counterexample> &own, const std::string &text) {
-  const auto found = propertiesWithout(wrong, own, text);
+                    const std::vector<Counterexample> &own, const std::string &text,
+                    const std::vector<Counterexample> &right = {}) {
+  const auto found = propertiesWithout(wrong, own, right, text);
   if (!found)
     return "none";
   std::string condition;
@@ -43,7 +44,7 @@ TEST(RepairConditions, AValueOfTheLaunchesIsNoProperty) {
 
 TEST(RepairConditions, AlignmentIsAskedOfEachPointerThatLacksIt) {
   const auto found =
-      propertiesWithout({launch({{"n", 64}}, 4)}, {launch({{"n", 64}})}, "float4 v;");
+      propertiesWithout({launch({{"n", 64}}, 4)}, {launch({{"n", 64}})}, {}, "float4 v;");
   ASSERT_TRUE(found);
   ASSERT_EQ(found->size(), 1u);
   EXPECT_EQ(found->front().text, "reinterpret_cast<unsigned long long>(in) % 16 == 0");
@@ -67,6 +68,40 @@ TEST(RepairConditions, SeveralPropertiesTellSeveralLaunches) {
               {launch({{"rows", 65}, {"columns", 65}}), launch({{"rows", 67}, {"columns", 67}})},
               ""),
       "columns == rows");
+}
+
+TEST(RepairConditions, OneThatTellsAllIsLikelierThanTheFirst) {
+  const Counterexample own = launch({{"columns", 1024}, {"rows", 1024}});
+  EXPECT_EQ(without({launch({{"columns", 769}, {"rows", 1024}}),
+                     launch({{"columns", 1024}, {"rows", 769}}),
+                     launch({{"columns", 512}, {"rows", 1024}})},
+                    {own}, "float4"),
+            "columns == rows");
+  EXPECT_EQ(without({launch({{"columns", 1023}, {"rows", 1023}}),
+                     launch({{"columns", 1024}, {"rows", 1023}})},
+                    {own}, "float4"),
+            "rows % 4 == 0");
+}
+
+TEST(RepairConditions, WhatLaunchesLackThatItIsRightOnIsUnlikely) {
+  const Counterexample own = launch({{"length", 16}, {"n", 1000}});
+  EXPECT_EQ(without({launch({{"length", 257}, {"n", 333}})}, {own}, "i % 5; float4; < 64",
+                    {launch({{"length", 16}, {"n", 333}}), launch({{"length", 33}, {"n", 333}})}),
+            "length <= 64");
+}
+
+TEST(RepairConditions, APartMayHaveADivisor) {
+  EXPECT_EQ(without({launch({{"C", 144}, {"NH", 2}}), launch({{"C", 768}, {"NH", 24}})},
+                    {launch({{"C", 768}, {"NH", 12}})}, "i / 64; float4"),
+            "NH > 0 && C % (64 * NH) == 0");
+}
+
+TEST(RepairConditions, ARequirementIsWrittenAsTheUserWould) {
+  const auto found =
+      propertiesWithout({launch({{"n", 63}}, 4)}, {launch({{"n", 64}})}, {}, "float4 v;");
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->size(), 1u);
+  EXPECT_EQ(found->front().requirement, "in % 16 == 0");
 }
 
 } // namespace

@@ -249,6 +249,17 @@ TEST(GuardedBody, keepsTheUsualLaunchBounds) {
               StartsWith("__global__ void k(int n) {\n  if (n"));
 }
 
+TEST(GuardedBody, keepsWhatTheSpecialHeadPromisesOfPointers) {
+  const std::string usual = "__global__ void k(int *x, int n) { a(); }",
+                    special = "__global__ __launch_bounds__(64)\n"
+                              "void k(int *__restrict__ x, int n) { b(); }",
+                    bounded = "__global__ void __launch_bounds__(32) k(int *x, int n) { a(); }";
+  EXPECT_THAT(ask({.usual = usual, .special = special}).text,
+              StartsWith("__global__ void k(int *__restrict__ x, int n) {\n  if (n"));
+  EXPECT_THAT(ask({.usual = bounded, .special = special}).text,
+              StartsWith(bounded.substr(0, bounded.find('{'))));
+}
+
 TEST(GuardedBody, hidesAConstantOfTheFile) {
   BodyGuard guard = kLarge;
   guard.constants = {"UNROLL"};

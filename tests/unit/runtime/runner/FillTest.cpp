@@ -218,6 +218,16 @@ TEST(Fill, EachDerivedKindIsWhatItIsFor) {
   EXPECT_TRUE(std::is_sorted(sorted.begin(), sorted.end()));
   EXPECT_EQ(sorted.front(), -1);
   EXPECT_GT(sorted.back(), 0.99f);
+  for (const std::size_t bytes :
+       {4u * 1000, 4u * 77}) { // where rows begin: some are empty, one is long
+    BufferSpec begins = spec("i32", FillKind::Uneven, 0, 100'000);
+    begins.bytes = bytes;
+    const std::vector<std::int32_t> rows = values<std::int32_t>(begins);
+    ASSERT_TRUE(std::is_sorted(rows.begin(), rows.end()));
+    EXPECT_EQ(rows.front(), 0);
+    EXPECT_LE(rows.back(), 100'000);
+    EXPECT_EQ(rows[20], rows[19]);
+  }
   const std::vector<float> pairs = values<float>(spec("f32", FillKind::Cancelling, -8, 8));
   for (std::size_t i = 0; i < pairs.size(); i += 2)
     ASSERT_LE(std::fabs(pairs[i] + pairs[i + 1]), 0.0011f * std::fabs(pairs[i]));
