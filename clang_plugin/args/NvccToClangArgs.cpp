@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdlib>
+#include <set>
 
 namespace kopt::frontend {
 namespace {
@@ -23,118 +25,88 @@ enum class Action {
 };
 
 struct Option {
-  std::string_view name, longName;
+  std::string_view names; ///< short name first, between blanks
   bool takesValue;
   Action action;
+  std::string_view macro = {}; ///< defined by nvcc where the option is given
 };
 
-/// nvcc 13's options that occur on compile lines. Values may follow as the next argument or after
-/// '='.
+/// All options of nvcc 13 (`nvcc --help`), and those of older ones that its compile lines still
+/// have. A value follows as the next argument or after '='.
 constexpr std::array kOptions = {
-    Option{"-D", "--define-macro", true, Action::Macros},
-    Option{"-U", "--undefine-macro", true, Action::Macros},
-    Option{"-I", "--include-path", true, Action::PassValue},
-    Option{"-isystem", "--system-include", true, Action::PassValue},
-    Option{"-iquote", "", true, Action::PassValue},
-    Option{"-idirafter", "", true, Action::PassValue},
-    Option{"-include", "--pre-include", true, Action::PassValue},
-    Option{"-std", "--std", true, Action::Joined},
-    Option{"-gencode", "--generate-code", true, Action::Gencode},
-    Option{"-arch", "--gpu-architecture", true, Action::Arch},
-    Option{"-code", "--gpu-code", true, Action::NvccOnly},
-    Option{"-rdc", "--relocatable-device-code", true, Action::Relocatable},
-    Option{"-default-stream", "--default-stream", true, Action::DefaultStream},
-    Option{"-Xcompiler", "--compiler-options", true, Action::Host},
-    Option{"-optf", "--options-file", true, Action::OptionsFile},
-    Option{"-ccbin", "--compiler-bindir", true, Action::NvccOnly},
-    Option{"-allow-unsupported-compiler", "--allow-unsupported-compiler", false, Action::NvccOnly},
-    Option{"-lineinfo", "--generate-line-info", false, Action::NvccOnly},
-    Option{"-G", "--device-debug", false, Action::NvccOnly},
-    Option{"-g", "--debug", false, Action::NvccOnly},
-    Option{"-pg", "--profile", false, Action::NvccOnly},
-    Option{"-O", "--optimize", true, Action::NvccOnly},
-    Option{"-Ofc", "--Ofast-compile", true, Action::NvccOnly},
-    Option{"-dopt", "--dopt", true, Action::NvccOnly},
-    Option{"-dlto", "--dlink-time-opt", false, Action::NvccOnly},
-    Option{"-lto", "--lto", false, Action::NvccOnly},
-    Option{"-m", "--machine", true, Action::NvccOnly},
-    Option{"-m64", "", false, Action::NvccOnly},
-    Option{"-maxrregcount", "--maxrregcount", true, Action::NvccOnly},
-    Option{"-use_fast_math", "--use_fast_math", false, Action::NvccOnly},
-    Option{"-ftz", "--ftz", true, Action::NvccOnly},
-    Option{"-prec-div", "--prec-div", true, Action::NvccOnly},
-    Option{"-prec-sqrt", "--prec-sqrt", true, Action::NvccOnly},
-    Option{"-fmad", "--fmad", true, Action::NvccOnly},
-    Option{"-extra-device-vectorization", "--extra-device-vectorization", false, Action::NvccOnly},
-    Option{"-restrict", "--restrict", false, Action::NvccOnly},
-    Option{"-expt-relaxed-constexpr", "--expt-relaxed-constexpr", false, Action::NvccOnly},
-    Option{"-extended-lambda", "--extended-lambda", false, Action::NvccOnly},
-    Option{"-expt-extended-lambda", "--expt-extended-lambda", false, Action::NvccOnly},
-    Option{"-forward-unknown-to-host-compiler", "--forward-unknown-to-host-compiler", false,
-           Action::NvccOnly},
-    Option{"-forward-unknown-opts", "--forward-unknown-opts", false, Action::NvccOnly},
-    Option{"-noeh", "--no-exceptions", false, Action::NvccOnly},
-    Option{"-Xptxas", "--ptxas-options", true, Action::NvccOnly},
-    Option{"-Xnvlink", "--nvlink-options", true, Action::NvccOnly},
-    Option{"-Xlinker", "--linker-options", true, Action::NvccOnly},
-    Option{"-Xarchive", "--archive-options", true, Action::NvccOnly},
-    Option{"-Xfatbin", "--fatbin-options", true, Action::NvccOnly},
-    Option{"-Xcudafe", "--cudafe-options", true, Action::NvccOnly},
-    Option{"-cudart", "--cudart", true, Action::NvccOnly},
-    Option{"-cudadevrt", "--cudadevrt", true, Action::NvccOnly},
-    Option{"-diag-suppress", "--diag-suppress", true, Action::NvccOnly},
-    Option{"-diag-warn", "--diag-warn", true, Action::NvccOnly},
-    Option{"-diag-error", "--diag-error", true, Action::NvccOnly},
-    Option{"--diag_suppress", "--diag_suppress", true, Action::NvccOnly},
-    Option{"--diag_warning", "--diag_warning", true, Action::NvccOnly},
-    Option{"--diag_error", "--diag_error", true, Action::NvccOnly},
-    Option{"-err-no", "--display-error-number", false, Action::NvccOnly},
-    Option{"-no-err-no", "--no-display-error-number", false, Action::NvccOnly},
-    Option{"-Werror", "--Werror", true, Action::NvccOnly},
-    Option{"-w", "--disable-warnings", false, Action::NvccOnly},
-    Option{"-Wno-deprecated-gpu-targets", "--Wno-deprecated-gpu-targets", false, Action::NvccOnly},
-    Option{"-Wno-deprecated-declarations", "--Wno-deprecated-declarations", false,
-           Action::NvccOnly},
-    Option{"-Wext-lambda-captures-this", "--Wext-lambda-captures-this", false, Action::NvccOnly},
-    Option{"-Wreorder", "--Wreorder", false, Action::NvccOnly},
-    Option{"-res-usage", "--resource-usage", false, Action::NvccOnly},
-    Option{"-t", "--threads", true, Action::NvccOnly},
-    Option{"-split-compile", "--split-compile", true, Action::NvccOnly},
-    Option{"-static-global-template-stub", "--static-global-template-stub", true, Action::NvccOnly},
-    Option{"-device-entity-has-hidden-visibility", "--device-entity-has-hidden-visibility", true,
-           Action::NvccOnly},
-    Option{"-L", "--library-path", true, Action::Mode},
-    Option{"-l", "--library", true, Action::Mode},
-    Option{"-o", "--output-file", true, Action::Mode},
-    Option{"-odir", "--output-directory", true, Action::Mode},
-    Option{"-x", "--x", true, Action::Mode},
-    Option{"-c", "--compile", false, Action::Mode},
-    Option{"-dc", "--device-c", false, Action::Relocatable},
-    Option{"-dw", "--device-w", false, Action::Relocatable},
-    Option{"-dlink", "--device-link", false, Action::Mode},
-    Option{"-link", "--link", false, Action::Mode},
-    Option{"-E", "--preprocess", false, Action::Mode},
-    Option{"-ptx", "--ptx", false, Action::Mode},
-    Option{"-cubin", "--cubin", false, Action::Mode},
-    Option{"-fatbin", "--fatbin", false, Action::Mode},
-    Option{"-cuda", "--cuda", false, Action::Mode},
-    Option{"-lib", "--lib", false, Action::Mode},
-    Option{"-shared", "--shared", false, Action::Mode},
-    Option{"-run", "--run", false, Action::Mode},
-    Option{"-M", "--generate-dependencies", false, Action::Mode},
-    Option{"-MM", "--generate-nonsystem-dependencies", false, Action::Mode},
-    Option{"-MD", "--generate-dependencies-with-compile", false, Action::Mode},
-    Option{"-MMD", "--generate-nonsystem-dependencies-with-compile", false, Action::Mode},
-    Option{"-MP", "--generate-dependency-targets", false, Action::Mode},
-    Option{"-MF", "--dependency-output", true, Action::Mode},
-    Option{"-MT", "--dependency-target-name", true, Action::Mode},
-    Option{"-MQ", "", true, Action::Mode},
-    Option{"-keep", "--keep", false, Action::Mode},
-    Option{"-keep-dir", "--keep-dir", true, Action::Mode},
-    Option{"-save-temps", "--save-temps", false, Action::Mode},
-    Option{"-dryrun", "--dryrun", false, Action::Mode},
-    Option{"-v", "--verbose", false, Action::Mode},
-    Option{"-time", "--time", true, Action::Mode},
+    Option{" -D --define-macro ", true, Action::Macros},
+    Option{" -U --undefine-macro ", true, Action::Macros},
+    Option{" -I --include-path ", true, Action::PassValue},
+    Option{" -isystem --system-include ", true, Action::PassValue},
+    Option{" -iquote ", true, Action::PassValue},
+    Option{" -idirafter ", true, Action::PassValue},
+    Option{" -include --pre-include ", true, Action::PassValue},
+    Option{" -std --std ", true, Action::Joined},
+    Option{" -ftemplate-depth --ftemplate-depth ", true, Action::Joined},
+    Option{" -gencode --generate-code ", true, Action::Gencode},
+    Option{" -arch --gpu-architecture ", true, Action::Arch},
+    Option{" -rdc --relocatable-device-code ", true, Action::Relocatable, "__CUDACC_RDC__"},
+    Option{" -dc --device-c -dw --device-w ", false, Action::Relocatable, "__CUDACC_RDC__"},
+    Option{" -default-stream --default-stream ", true, Action::DefaultStream},
+    Option{" -Xcompiler --compiler-options ", true, Action::Host},
+    Option{" -optf --options-file ", true, Action::OptionsFile},
+    Option{" -O --optimize ", true, Action::NvccOnly},
+    Option{" -G --device-debug ", false, Action::NvccOnly, "__CUDACC_DEBUG__"},
+    Option{" -dlto --dlink-time-opt ", false, Action::NvccOnly, "__CUDACC_RDC__"},
+    Option{" -ewp --extensible-whole-program ", false, Action::NvccOnly, "__CUDACC_EWP__"},
+    Option{" -expt-relaxed-constexpr --expt-relaxed-constexpr ", false, Action::NvccOnly,
+           "__CUDACC_RELAXED_CONSTEXPR__"},
+    Option{" -extended-lambda --extended-lambda -expt-extended-lambda --expt-extended-lambda ",
+           false, Action::NvccOnly, "__CUDACC_EXTENDED_LAMBDA__"},
+    Option{" -Werror --Werror -code --gpu-code -ccbin --compiler-bindir -Ofc --Ofast-compile -dopt "
+           "--dopt -opt-info --optimization-info -m --machine -maxrregcount --maxrregcount -ftz "
+           "--ftz -prec-div --prec-div -prec-sqrt --prec-sqrt -fmad --fmad -Xptxas --ptxas-options "
+           "-Xnvlink --nvlink-options -Xlinker --linker-options -Xarchive --archive-options "
+           "-Xfatbin --fatbin-options -Xcudafe --cudafe-options -Xnvvm -cudart --cudart -cudadevrt "
+           "--cudadevrt -diag-suppress --diag-suppress -diag-warn --diag-warn -diag-error "
+           "--diag-error --diag_suppress --diag_warning --diag_error -t --threads -split-compile "
+           "--split-compile -split-compile-extended --split-compile-extended "
+           "-static-global-template-stub --static-global-template-stub "
+           "-device-entity-has-hidden-visibility --device-entity-has-hidden-visibility -arbin "
+           "--archiver-binary -ldir --libdevice-directory -target-dir --target-directory "
+           "-ftemplate-backtrace-limit --ftemplate-backtrace-limit -idp --input-drive-prefix -ddp "
+           "--dependency-drive-prefix -dp --drive-prefix -e --entries -hls --host-linker-script "
+           "-brief-diag --brief-diagnostics -jtd --jump-table-density -device-stack-protector "
+           "--device-stack-protector -compress-mode --compress-mode -frandom-seed --frandom-seed "
+           "-sanitize --sanitize ",
+           true, Action::NvccOnly},
+    Option{" -allow-unsupported-compiler --allow-unsupported-compiler -lineinfo "
+           "--generate-line-info -g --debug -pg --profile -lto --lto -gen-opt-lto --gen-opt-lto "
+           "-m64 --m64 -use_fast_math --use_fast_math -extra-device-vectorization "
+           "--extra-device-vectorization -restrict --restrict -forward-unknown-to-host-compiler "
+           "--forward-unknown-to-host-compiler -forward-unknown-to-host-linker "
+           "--forward-unknown-to-host-linker -forward-unknown-opts --forward-unknown-opts -noeh "
+           "--no-exceptions -err-no --display-error-number -no-err-no --no-display-error-number -w "
+           "--disable-warnings -Wno-deprecated-gpu-targets --Wno-deprecated-gpu-targets "
+           "-Wno-deprecated-declarations --Wno-deprecated-declarations -Wext-lambda-captures-this "
+           "--Wext-lambda-captures-this -Wreorder --Wreorder -Wdefault-stream-launch "
+           "--Wdefault-stream-launch -Wmissing-launch-bounds --Wmissing-launch-bounds -res-usage "
+           "--resource-usage -use-local-env --use-local-env -force-cl-env-setup "
+           "--force-cl-env-setup -nohdinitlist --no-host-device-initializer-list -nohdmoveforward "
+           "--no-host-device-move-forward -noprof --dont-use-profile --no-align-double -nodlink "
+           "--no-device-link -keep-device-functions --keep-device-functions -src-in-ptx "
+           "--source-in-ptx -no-compress --no-compress -qpp-config --qpp-config -astoolspatch "
+           "--compile-as-tools-patch -aug-hls --augment-host-linker-script -r --relocatable-link "
+           "-reloc-ptx --relocatable-ptx -jobserver --jobserver ",
+           false, Action::NvccOnly},
+    Option{" -L --library-path -l --library -o --output-file -odir --output-directory -x --x -MF "
+           "--dependency-output -MT --dependency-target-name -MQ -keep-dir --keep-dir -time --time "
+           "-run-args --run-args -fdevice-time-trace --fdevice-time-trace ",
+           true, Action::Mode},
+    Option{" -c --compile -dlink --device-link -link --link -E --preprocess -ptx --ptx -cubin "
+           "--cubin -fatbin --fatbin -cuda --cuda -optix-ir --optix-ir -ltoir --ltoir -lib --lib "
+           "-shared --shared -run --run -M --generate-dependencies -MM "
+           "--generate-nonsystem-dependencies -MD --generate-dependencies-with-compile -MMD "
+           "--generate-nonsystem-dependencies-with-compile -MP --generate-dependency-targets -keep "
+           "--keep -save-temps --save-temps -objtemp --objdir-as-tempdir -clean --clean-targets "
+           "-dryrun --dryrun -v --verbose -fdevice-syntax-only --fdevice-syntax-only -code-ls "
+           "--list-gpu-code -arch-ls --list-gpu-arch -h --help -V --version ",
+           false, Action::Mode},
 };
 
 struct Match {
@@ -146,32 +118,33 @@ bool startsWith(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
-/// True for options whose value may be joined to the name: -DX, -Idir, -O3, -lfoo.
-bool joins(std::string_view name) {
-  return name == "-D" || name == "-U" || name == "-I" || name == "-L" || name == "-l" ||
-         name == "-O" || name == "-isystem" || name == "-iquote";
+bool hasName(const Option &option, std::string_view name) {
+  const std::string word = " " + std::string(name) + " ";
+  return option.names.find(word) != std::string_view::npos;
+}
+
+std::string shortName(const Option &option) {
+  return std::string(option.names.substr(1, option.names.find(' ', 1) - 1));
 }
 
 Match match(std::string_view argument) {
+  const std::size_t equals = argument.find('=');
+  const std::string_view name = argument.substr(0, equals);
   for (const Option &option : kOptions) {
-    for (std::string_view name : {option.name, option.longName}) {
-      if (name.empty() || !startsWith(argument, name))
-        continue;
-      if (argument.size() == name.size())
-        return {&option, std::nullopt};
-      if (option.takesValue && argument[name.size()] == '=' && name != "-I")
-        return {&option, std::string(argument.substr(name.size() + 1))};
-    }
+    if (!hasName(option, name))
+      continue;
+    if (equals == std::string_view::npos)
+      return {&option, std::nullopt};
+    if (option.takesValue && name != "-I")
+      return {&option, std::string(argument.substr(equals + 1))};
   }
-  // Joined values come second, so that -L does not match exact names such as -lineinfo, nor -I the
-  // option -Iquote.
-  const Option *best = nullptr;
-  for (const Option &option : kOptions)
-    if (joins(option.name) && startsWith(argument, option.name) &&
-        (!best || option.name.size() > best->name.size()))
-      best = &option;
-  if (best)
-    return {best, std::string(argument.substr(best->name.size()))};
+  // Values that are joined to the name, as in -DX, -Idir, -O3 and -lfoo, come second, so that -L
+  // does not match exact names such as -lineinfo. Longer names come first: -isystem before -I.
+  for (std::string_view joined : {"-isystem", "-iquote", "-D", "-U", "-I", "-L", "-l", "-O", "-t"})
+    if (startsWith(argument, joined))
+      for (const Option &option : kOptions)
+        if (hasName(option, joined))
+          return {&option, std::string(argument.substr(joined.size()))};
   return {};
 }
 
@@ -202,6 +175,11 @@ std::string asSm(std::string_view name) {
   return {};
 }
 
+/// Neither an option nor a file.
+bool isWord(std::string_view text) {
+  return !startsWith(text, "-") && text.find('.') == std::string_view::npos;
+}
+
 class Translator {
 public:
   explicit Translator(const ReadOptionsFile &readFile) : readFile_(readFile) {}
@@ -227,9 +205,9 @@ public:
       std::vector<std::string> spelled = {flag};
       std::string value = found.value.value_or("");
       if (found.option->takesValue && !found.value) {
-        // -O and -Werror may stand alone; everything else takes the next argument.
-        bool optional = found.option->name == "-O" || found.option->name == "-Werror";
-        if (i + 1 < flags.size() && !optional) {
+        // -O and -Werror, forwarded to a host compiler, may stand alone.
+        const bool optional = flag == "-O" || flag == "-Werror";
+        if (i + 1 < flags.size() && (!optional || isWord(flags[i + 1]))) {
           value = flags[++i];
           spelled.push_back(value);
         } else if (!optional) {
@@ -246,21 +224,22 @@ public:
 private:
   void apply(const Option &option, const std::string &value,
              const std::vector<std::string> &spelled) {
+    if (!option.macro.empty() && value != "false")
+      out_.clang.push_back("-D" + std::string(option.macro) + "=1");
     switch (option.action) {
     case Action::PassValue:
       // nvcc takes comma separated lists of directories.
       for (const std::string &part : splitList(value)) {
-        out_.clang.push_back(std::string(option.name));
+        out_.clang.push_back(shortName(option));
         out_.clang.push_back(part);
       }
       break;
     case Action::Joined:
-      out_.clang.push_back(option.name == "-std" ? "-std=" + value
-                                                 : std::string(option.name) + value);
+      out_.clang.push_back(shortName(option) + "=" + value);
       break;
     case Action::Macros:
       for (const std::string &macro : splitList(value))
-        out_.clang.push_back(std::string(option.name) + macro);
+        out_.clang.push_back(shortName(option) + macro);
       break;
     case Action::NvccOnly:
       break;
@@ -409,6 +388,34 @@ std::string clampArchitecture(std::string_view architecture) {
   if (std::find(kKnown.begin(), kKnown.end(), architecture) != kKnown.end())
     return std::string(architecture);
   return "sm_90";
+}
+
+std::vector<std::string> nvccMacros(const std::vector<std::string> &architectures,
+                                    std::optional<std::string> current) {
+  const auto macroNumber = [](const std::string &architecture) {
+    const std::size_t digits = architecture.find_first_of("0123456789");
+    return digits == std::string::npos ? 0 : 10 * std::atoi(architecture.c_str() + digits);
+  };
+  std::set<int> numbers;
+  for (const std::string &architecture : architectures)
+    numbers.insert(macroNumber(architecture));
+  std::string list; // "800,900": CUB has it in the names of its kernels
+  for (int number : numbers)
+    list += (list.empty() ? "" : ",") + std::to_string(number);
+  std::vector<std::string> macros = {"-D__NVCC__=1", "-D__CUDA_ARCH_LIST__=" + list};
+  // Operators of nvcc's, false as without extended lambdas: for Clang a lambda is a plain class.
+  for (const char *kind : {"device_lambda_closure_type", "host_device_lambda_closure_type",
+                           "device_lambda_with_preserved_return_type"})
+    macros.push_back(std::string("-D__nv_is_extended_") + kind + "(X)=false");
+  if (!current || (current->back() != 'a' && current->back() != 'f'))
+    return macros;
+  const std::string number = std::to_string(macroNumber(*current));
+  macros.push_back("-D__CUDA_ARCH_FAMILY_SPECIFIC__=" + number);
+  if (current->back() == 'a') {
+    macros.push_back("-D__CUDA_ARCH_SPECIFIC__=" + number);
+    macros.push_back("-D__CUDA_ARCH_FEAT_SM" + number.substr(0, number.size() - 1) + "_ALL=1");
+  }
+  return macros;
 }
 
 std::vector<std::string> splitOptions(std::string_view text) {

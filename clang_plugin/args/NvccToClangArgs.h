@@ -36,6 +36,11 @@ NvccCommand translateNvcc(const std::vector<std::string> &flags, const ReadOptio
 /// unknown names and for an empty string. For parsing only, never for code that runs.
 std::string clampArchitecture(std::string_view architecture);
 
+/// The macros that nvcc defines in each compilation for `architectures`, as arguments. `current` is
+/// what the device's pass is for.
+std::vector<std::string> nvccMacros(const std::vector<std::string> &architectures,
+                                    std::optional<std::string> current);
+
 /// Splits the text of an options file as nvcc does: blanks separate, quotes and backslashes
 /// protect.
 std::vector<std::string> splitOptions(std::string_view text);

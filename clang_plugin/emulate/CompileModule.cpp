@@ -201,6 +201,8 @@ std::vector<std::string> driverArguments(const EmulateRequest &request, const st
     if (c >= '0' && c <= '9')
       number += c;
   const std::string headers = emulatedIncludeDirectory();
+  if (command.architectures.empty())
+    command.architectures.push_back(architecture);
 
   std::vector<std::string> arguments = {
       clangProgramName(), "--target=x86_64-linux-gnu", "-x", "cuda", "--cuda-host-only",
@@ -218,11 +220,13 @@ std::vector<std::string> driverArguments(const EmulateRequest &request, const st
   // Disable the parts of libcu++ that need types that kopt's headers lack.
   for (const char *type : {"FP8", "FP16", "BF16", "NVFP4", "NVFP6", "NVFP8"})
     arguments.push_back(std::string("-DCCCL_DISABLE_") + type + "_SUPPORT");
+  for (const std::string &macro : nvccMacros(command.architectures, architecture))
+    arguments.push_back(macro);
   for (const std::string &argument :
        {std::string("-isystem"), runtimeIncludeDirectory(), std::string("-include"),
         std::string("cuda_runtime.h"), std::string("-DKOPT_EMULATED=1"),
         std::string("-DKOPT_FRONTEND=1"), std::string("-U__CUDA_ARCH__"),
-        "-D__CUDA_ARCH__=" + number + "0", std::string("-D__NVCC__=1"),
+        "-D__CUDA_ARCH__=" + number + "0",
         // Fixed, so that results do not depend on the machine. The CPU converts half; products are
         // not fused.
         std::string("-march=x86-64-v2"), std::string("-mf16c"), std::string("-O2"),

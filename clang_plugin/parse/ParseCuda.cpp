@@ -17,7 +17,6 @@
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/Path.h>
 #include <llvm/Support/VirtualFileSystem.h>
-#include <set>
 
 namespace kopt::frontend {
 namespace {
@@ -148,33 +147,9 @@ makeFileSystem(const ParseRequest &request, const std::optional<std::string> &co
   return overlay;
 }
 
-/// nvcc's macro of all architectures, "800,900": CUB has it in the names of its kernels.
-std::string architectureList(const std::vector<std::string> &architectures) {
-  std::set<unsigned> numbers;
-  for (const std::string &architecture : architectures) {
-    unsigned number = 0;
-    if (!llvm::StringRef(architecture)
-             .drop_while([](char c) { return !llvm::isDigit(c); })
-             .consumeInteger(10, number))
-      numbers.insert(number * 10);
-  }
-  std::string list;
-  for (unsigned number : numbers)
-    list += (list.empty() ? "" : ",") + std::to_string(number);
-  return list;
-}
-
 bool namesStandard(const std::vector<std::string> &flags) {
   for (const std::string &flag : flags)
     if (flag.rfind("-std=", 0) == 0)
-      return true;
-  return false;
-}
-
-bool hasExtendedLambdas(const std::vector<std::string> &flags) {
-  for (const std::string &flag : flags)
-    if (flag == "-extended-lambda" || flag == "--extended-lambda" ||
-        flag == "-expt-extended-lambda" || flag == "--expt-extended-lambda")
       return true;
   return false;
 }
@@ -205,18 +180,18 @@ std::vector<std::string> clangArguments(const ParseRequest &request,
     arguments.push_back("-std=c++17");
   if (request.lateMacros)
     takeMacros(command.clang);
-  // nvcc then includes one header more before the user's first line; not otherwise, for it is
-  // large.
-  if (hasExtendedLambdas(command.nvcc))
-    arguments.push_back("-DKOPT_EXTENDED_LAMBDA=1");
   arguments.insert(arguments.end(), command.clang.begin(), command.clang.end());
 
-  arguments.push_back("-D__CUDA_ARCH_LIST__=" + architectureList(command.architectures));
+  for (const std::string &macro :
+       nvccMacros(command.architectures, request.pass == Pass::Device
+                                             ? std::optional(command.architectures.back())
+                                             : std::nullopt))
+    arguments.push_back(macro);
   if (toolkit) {
     for (const std::string &argument :
          {std::string("--cuda-path=") + *toolkit, std::string("-isystem"), std::string(kShimFolder),
           std::string("-isystem"), *toolkit + "/include/cccl", std::string("-include"),
-          std::string("kopt_parse_shim.h"), std::string("-D__NVCC__"),
+          std::string("kopt_parse_shim.h"),
           "-D__CUDACC_VER_MAJOR__=" + std::to_string(version.major),
           "-D__CUDACC_VER_MINOR__=" + std::to_string(version.minor),
           "-D__CUDACC_VER_BUILD__=" + std::to_string(version.build)})

@@ -14,7 +14,7 @@
 #ifdef __cplusplus
 #include <new>
 #include <utility>
-#ifdef KOPT_EXTENDED_LAMBDA
+#ifdef __CUDACC_EXTENDED_LAMBDA__
 #include <functional>
 #endif
 #endif

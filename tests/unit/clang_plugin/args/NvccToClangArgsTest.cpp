@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <ostream>
 
 namespace kopt::frontend {
@@ -66,7 +67,8 @@ const Case kCases[] = {
       "/p/a.cu",
       "-o",
       "a.o"},
-     {"-DTILE=8", "-I", "/p/include", "-isystem", "/s", "-std=c++17"},
+     {"-DTILE=8", "-I", "/p/include", "-isystem", "/s", "-std=c++17",
+      "-D__CUDACC_RELAXED_CONSTEXPR__=1"},
      {"-forward-unknown-to-host-compiler", "-DTILE=8", "-I/p/include", "-isystem", "/s", "-O3",
       "-std=c++17", "--generate-code=arch=compute_90,code=[compute_90,sm_90]", "-lineinfo",
       "--expt-relaxed-constexpr"},
@@ -126,9 +128,37 @@ const Case kCases[] = {
      0},
     {"optionsFileMissing", {"--options-file", "absent.rsp"}, {}, {}, {}, {}, 1},
     {"optionsFileLoop", {"--options-file", "loop.rsp"}, {}, {}, {}, {}, 1},
-    {"relocatable", {"-rdc=true"}, {"-fgpu-rdc"}, {"-rdc=true"}, {}, {}, 0},
+    {"relocatable", {"-rdc=true"}, {"-D__CUDACC_RDC__=1", "-fgpu-rdc"}, {"-rdc=true"}, {}, {}, 0},
     {"relocatableOff", {"-rdc=false"}, {}, {"-rdc=false"}, {}, {}, 0},
-    {"deviceCompile", {"-dc", "a.cu"}, {"-fgpu-rdc"}, {"-rdc=true"}, {}, {"a.cu"}, 0},
+    {"deviceCompile",
+     {"-dc", "a.cu"},
+     {"-D__CUDACC_RDC__=1", "-fgpu-rdc"},
+     {"-rdc=true"},
+     {},
+     {"a.cu"},
+     0},
+    {"warningsAsErrors",
+     {"-Werror", "all-warnings", "-arch=sm_90", "-O", "3", "a.cu"},
+     {},
+     {"-Werror", "all-warnings", "-arch=sm_90", "-O", "3"},
+     {"sm_90"},
+     {"a.cu"},
+     0},
+    {"forwardedAlone", {"-Werror", "-O", "a.cu"}, {}, {"-Werror", "-O"}, {}, {"a.cu"}, 0},
+    {"definesOfNvcc",
+     {"-G", "--extended-lambda", "-ewp", "-rdc", "false"},
+     {"-D__CUDACC_DEBUG__=1", "-D__CUDACC_EXTENDED_LAMBDA__=1", "-D__CUDACC_EWP__=1"},
+     {"-G", "--extended-lambda", "-ewp", "-rdc", "false"},
+     {},
+     {},
+     0},
+    {"templateDepth",
+     {"-ftemplate-depth", "64"},
+     {"-ftemplate-depth=64"},
+     {"-ftemplate-depth", "64"},
+     {},
+     {},
+     0},
     {"compilerBindir",
      {"-ccbin", "/usr/bin/g++-12", "-ccbin=g++"},
      {},
@@ -172,6 +202,57 @@ INSTANTIATE_TEST_SUITE_P(Table, TranslateNvcc, testing::ValuesIn(kCases),
                          [](const testing::TestParamInfo<Case> &info) {
                            return std::string(info.param.name);
                          });
+
+/// The options of `nvcc --help` (13.0) that take a value, short and long.
+TEST(TranslateNvccOptions, takeTheirValuesApartAndJoined) {
+  const Words valued = splitOptions(
+      "-MF --dependency-output -o --output-file -include --pre-include -l --library -D "
+      "--define-macro -U --undefine-macro -I --include-path -isystem --system-include -L "
+      "--library-path -odir --output-directory -ccbin --compiler-bindir -arbin --archiver-binary "
+      "-cudart --cudart -cudadevrt --cudadevrt -ldir --libdevice-directory -target-dir "
+      "--target-directory -opt-info --optimization-info -O --optimize -Ofc --Ofast-compile -dopt "
+      "--dopt -ftemplate-backtrace-limit --ftemplate-backtrace-limit -ftemplate-depth "
+      "--ftemplate-depth -x --x -std --std -m --machine -Xcompiler --compiler-options -Xlinker "
+      "--linker-options -Xarchive --archive-options -Xptxas --ptxas-options -Xnvlink "
+      "--nvlink-options -static-global-template-stub --static-global-template-stub "
+      "-device-entity-has-hidden-visibility --device-entity-has-hidden-visibility -t --threads "
+      "-split-compile --split-compile -split-compile-extended --split-compile-extended "
+      "-fdevice-time-trace --fdevice-time-trace -keep-dir --keep-dir -time --time -run-args "
+      "--run-args -idp --input-drive-prefix -ddp --dependency-drive-prefix -dp --drive-prefix -MT "
+      "--dependency-target-name -arch --gpu-architecture -code --gpu-code -gencode "
+      "--generate-code -rdc --relocatable-device-code -e --entries -maxrregcount --maxrregcount "
+      "-ftz --ftz -prec-div --prec-div -prec-sqrt --prec-sqrt -fmad --fmad -default-stream "
+      "--default-stream -Werror --Werror -diag-error --diag-error -diag-suppress --diag-suppress "
+      "-diag-warn --diag-warn -hls --host-linker-script -brief-diag --brief-diagnostics -jtd "
+      "--jump-table-density -device-stack-protector --device-stack-protector -compress-mode "
+      "--compress-mode -frandom-seed --frandom-seed -sanitize --sanitize");
+  for (const std::string &option : valued) {
+    const NvccCommand apart = translateNvcc({option, "value", "a.cu"}, readFile);
+    EXPECT_EQ(apart.inputs, Words{"a.cu"}) << option;
+    EXPECT_TRUE(apart.notes.empty()) << option;
+    if (option == "-I") // nvcc's -I=x is the folder "=x"
+      continue;
+    const NvccCommand joined = translateNvcc({option + "=value", "a.cu"}, readFile);
+    EXPECT_TRUE(joined.notes.empty()) << option;
+    EXPECT_EQ(joined.clang, apart.clang) << option;
+    EXPECT_EQ(joined.architectures, apart.architectures) << option;
+  }
+}
+
+TEST(NvccMacros, dependOnArchitectures) {
+  const auto has = [](const Words &macros, const std::string &macro) {
+    return std::find(macros.begin(), macros.end(), macro) != macros.end();
+  };
+  const Words both = nvccMacros({"sm_90a", "sm_80", "sm_90"}, "sm_90a");
+  for (const char *macro :
+       {"-D__NVCC__=1", "-D__CUDA_ARCH_LIST__=800,900", "-D__CUDA_ARCH_FEAT_SM90_ALL=1",
+        "-D__CUDA_ARCH_SPECIFIC__=900", "-D__CUDA_ARCH_FAMILY_SPECIFIC__=900"})
+    EXPECT_TRUE(has(both, macro)) << macro;
+  const Words family = nvccMacros({"sm_100f"}, "sm_100f");
+  EXPECT_TRUE(has(family, "-D__CUDA_ARCH_FAMILY_SPECIFIC__=1000"));
+  EXPECT_FALSE(has(family, "-D__CUDA_ARCH_SPECIFIC__=1000"));
+  EXPECT_FALSE(has(nvccMacros({"sm_90a"}, std::nullopt), "-D__CUDA_ARCH_SPECIFIC__=900"));
+}
 
 TEST(ClampArchitecture, keepsWhatClangKnows) {
   EXPECT_EQ(clampArchitecture("sm_75"), "sm_75");
