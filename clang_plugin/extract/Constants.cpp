@@ -111,10 +111,11 @@ std::optional<NamedConstant> Constants::find(const Piece &macro) const {
   constant.kind = ConstantKind::Macro;
   constant.value = value;
   constant.valueRange = {macro.file, macro.begin + at, macro.begin + end};
-  clang::FileID file = index_.sources().getMainFileID();
-  if (auto entry = index_.sources().getFileManager().getOptionalFileRef(macro.file))
-    file = index_.sources().translateFile(*entry);
-  constant.line = index_.sources().getLineNumber(file, macro.begin);
+  const auto [file, isNew] = files_.try_emplace(macro.file, index_.sources().getMainFileID());
+  if (isNew)
+    if (auto entry = index_.sources().getFileManager().getOptionalFileRef(macro.file))
+      file->second = index_.sources().translateFile(*entry);
+  constant.line = index_.sources().getLineNumber(file->second, macro.begin);
   return constant;
 }
 

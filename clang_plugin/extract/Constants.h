@@ -6,6 +6,8 @@
 #include "clang_plugin/output/Extraction.h"
 #include "clang_plugin/parse/SourceIndex.h"
 
+#include <map>
+
 namespace kopt::frontend {
 
 class Constants {
@@ -24,6 +26,7 @@ public:
 
 private:
   const SourceIndex &index_;
+  mutable std::map<std::string, clang::FileID> files_; ///< by path: Clang searches all it has read
 };
 
 } // namespace kopt::frontend

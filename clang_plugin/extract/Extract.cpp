@@ -488,9 +488,9 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
           specialization->reason = preferred.problem;
         }
         take(preferred, *specialization);
-        addSliceConstants(hostIndex, specialization->chunks, infos[k]);
-        addSliceConstants(deviceIndex, specialization->chunks, infos[k]);
       }
+      addSliceConstants(hostIndex, work.slices.front().chunks, infos[k]);
+      addSliceConstants(deviceIndex, work.slices.front().chunks, infos[k]);
       if (!work.specializations.empty())
         works.push_back(std::move(work));
     }

@@ -221,18 +221,19 @@ std::vector<FoundKernel> findKernels(const SourceIndex &host, ExtractionResult &
 
 void addSliceConstants(const SourceIndex &index, const std::vector<SliceChunk> &chunks,
                        KernelSpec &kernel) {
-  auto inSlice = [&chunks](const SourceRange &range) {
-    for (const SliceChunk &chunk : chunks)
-      if (chunk.source.file == range.file && chunk.source.begin <= range.begin &&
-          range.end <= chunk.source.end)
-        return true;
-    return false;
+  std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> ends; // of chunks, which are apart
+  for (const SliceChunk &chunk : chunks)
+    ends.emplace(std::pair(chunk.source.file, chunk.source.begin), chunk.source.end);
+  const auto inSlice = [&ends](const SourceRange &range) {
+    const auto after = ends.upper_bound({range.file, range.begin});
+    return after != ends.begin() && std::prev(after)->first.first == range.file &&
+           range.end <= std::prev(after)->second;
   };
   Constants constants(index);
   for (const Piece &piece : index.pieces())
-    if (std::optional<NamedConstant> constant = constants.find(piece);
-        constant && inSlice(constant->valueRange))
-      noteConstant(kernel, *constant, /*byLaunch=*/false);
+    if (piece.kind == PieceKind::Macro && inSlice({piece.file, piece.begin, piece.end}))
+      if (std::optional<NamedConstant> constant = constants.find(piece))
+        noteConstant(kernel, *constant, /*byLaunch=*/false);
   // Include those inside functions and types: a tile size is often a local constant of the kernel.
   class Variables : public clang::RecursiveASTVisitor<Variables> {
   public:

@@ -365,6 +365,14 @@ void SourceIndex::addPreprocessing() {
   clang::PreprocessingRecord *record = unit_.getPreprocessor().getPreprocessingRecord();
   if (!record)
     return;
+  // SourceManager::translateFile() searches all files and expansions, for each directive again.
+  std::map<FileUid, clang::FileID> firstOf;
+  for (unsigned i = 0, n = manager.local_sloc_entry_size(); i < n; ++i)
+    if (const clang::SrcMgr::SLocEntry &entry = manager.getLocalSLocEntry(i); entry.isFile())
+      if (const auto file = entry.getFile().getContentCache().OrigEntry)
+        firstOf.try_emplace(
+            file->getFileEntry().getUID(),
+            manager.getFileID(SourceLocation::getFromRawEncoding(entry.getOffset())));
   for (clang::PreprocessedEntity *entity : *record) {
     auto *definition = llvm::dyn_cast_or_null<clang::MacroDefinitionRecord>(entity);
     auto *inclusion = llvm::dyn_cast_or_null<clang::InclusionDirective>(entity);
@@ -399,8 +407,11 @@ void SourceIndex::addPreprocessing() {
     } else {
       if (auto inside = declarationAt(entity->getSourceRange().getBegin()))
         pieces_[*inside].containsInclude = true;
-      clang::FileID target =
-          inclusion->getFile() ? manager.translateFile(*inclusion->getFile()) : clang::FileID();
+      clang::FileID target;
+      if (const auto named = inclusion->getFile()) {
+        const auto known = firstOf.find(named->getFileEntry().getUID());
+        target = known != firstOf.end() ? known->second : manager.translateFile(*named);
+      }
       if (target.isValid() && isUser(target))
         continue;
       piece.kind = PieceKind::Include;
@@ -464,7 +475,7 @@ std::set<FileUid> SourceIndex::reachableFrom(FileUid start) const {
 }
 
 std::set<std::size_t> SourceIndex::includesFor(const std::set<FileUid> &files) const {
-  std::map<std::size_t, std::set<FileUid>> reach;
+  std::map<FileUid, std::set<FileUid>> reach; // of each target
   // What every CUDA compiler includes by itself; what of it comes from the C library is included
   // all the same where the user names it.
   std::set<FileUid> unasked, library;
@@ -477,7 +488,8 @@ std::set<std::size_t> SourceIndex::includesFor(const std::set<FileUid> &files) c
       for (FileUid file : reachableFrom(*types))
         library.erase(file);
   for (const auto &[piece, target] : includeTargets_)
-    reach[piece] = reachableFrom(target);
+    if (const auto [at, isNew] = reach.try_emplace(target); isNew)
+      at->second = reachableFrom(target);
   // <cstdio> is equivalent to <stdio.h>.
   const auto isOrIncludes = [&](FileUid target, FileUid file) {
     const auto includes = includeGraph_.find(target);
@@ -488,14 +500,17 @@ std::set<std::size_t> SourceIndex::includesFor(const std::set<FileUid> &files) c
     if (unasked.count(file) && !library.count(file))
       continue;
     // The header that brings the least beside what is needed: <stdint.h> rather than <vector>.
-    std::optional<std::size_t> best;
-    for (const auto &[piece, reached] : reach)
-      if (reached.count(file) &&
-          (!library.count(file) || isOrIncludes(includeTargets_.at(piece), file)) &&
-          (!best || reached.size() < reach[*best].size()))
+    const std::set<FileUid> *least = nullptr;
+    std::size_t best = 0;
+    for (const auto &[piece, target] : includeTargets_)
+      if (const std::set<FileUid> &reached = reach[target];
+          (!least || reached.size() < least->size()) && reached.count(file) &&
+          (!library.count(file) || isOrIncludes(target, file))) {
+        least = &reached;
         best = piece;
-    if (best)
-      chosen.insert(*best);
+      }
+    if (least)
+      chosen.insert(best);
   }
   return chosen;
 }

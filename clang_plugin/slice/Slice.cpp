@@ -250,8 +250,9 @@ std::vector<SliceChunk> unusedBefore(const SliceRequest &request, const SliceTex
     sliced.emplace(chunk.source.file, chunk.source.begin);
   std::map<std::pair<Position, unsigned>, SliceChunk> found;
   std::map<std::string, std::pair<Position, unsigned>> macros; ///< the last definition of each
+  const std::vector<Piece> kNone;
   for (const SourceIndex *index : {request.host, request.device})
-    for (const Piece &piece : index ? index->pieces() : std::vector<Piece>()) {
+    for (const Piece &piece : index ? index->pieces() : kNone) {
       const ChunkRole role = roleOf(piece);
       const bool isForDevice =
           role == ChunkRole::Function ? isEditable(piece, role) : role != ChunkRole::Include;
