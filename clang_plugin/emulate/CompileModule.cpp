@@ -208,8 +208,8 @@ std::vector<std::string> driverArguments(const EmulateRequest &request, const st
       clangProgramName(), "--target=x86_64-linux-gnu", "-x", "cuda", "--cuda-host-only",
       "-nocudainc", "-nocudalib", "--cuda-path=/kopt-virtual/no-toolkit", "-resource-dir",
       clangResourceDirectory(),
-      // Before the user's paths, which may contain a toolkit's headers.
-      "-I" + headers};
+      // Before the user's paths, which may contain a toolkit's headers, and forced headers.
+      "-I" + headers, "-include", "cuda_runtime.h"};
   if (!standard)
     arguments.push_back("-std=c++17");
   arguments.insert(arguments.end(), command.clang.begin(), command.clang.end());
@@ -223,8 +223,7 @@ std::vector<std::string> driverArguments(const EmulateRequest &request, const st
   for (const std::string &macro : nvccMacros(command.architectures, architecture))
     arguments.push_back(macro);
   for (const std::string &argument :
-       {std::string("-isystem"), runtimeIncludeDirectory(), std::string("-include"),
-        std::string("cuda_runtime.h"), std::string("-DKOPT_EMULATED=1"),
+       {std::string("-isystem"), runtimeIncludeDirectory(), std::string("-DKOPT_EMULATED=1"),
         std::string("-DKOPT_FRONTEND=1"), std::string("-U__CUDA_ARCH__"),
         "-D__CUDA_ARCH__=" + number + "0",
         // Fixed, so that results do not depend on the machine. The CPU converts half; products are
@@ -344,9 +343,9 @@ bool compileOnce(const EmulateRequest &request, const std::string &object,
   return compiled && plan.errors.empty() && !plan.kernel.empty();
 }
 
-/// Rewords errors about PTX constraints such as "=f", which this CPU does not have: the code is not
-/// wrong, but cannot be emulated.
-void tellOfAssembly(std::string &log) {
+/// Rewords errors about what is not wrong, but cannot be emulated: PTX constraints such as "=f",
+/// which this CPU does not have, and `extern __shared__ S s;`, which Clang does not take.
+void tellOfLimits(std::string &log) {
   for (const char *kind : {"invalid input constraint '", "invalid output constraint '"}) {
     const std::string end = "' in asm";
     for (std::size_t at = log.find(kind); at != std::string::npos; at = log.find(kind, at + 1))
@@ -354,6 +353,11 @@ void tellOfAssembly(std::string &log) {
         log.replace(at, close + end.size() - at,
                     "inline assembly cannot run on the emulated device");
   }
+  const std::string external = "cannot be 'extern'"; // of a __shared__ variable
+  for (std::size_t at = log.find(external); at != std::string::npos; at = log.find(external, at))
+    log.replace(
+        at, external.size(),
+        "cannot run on the emulated device: it takes dynamic shared memory as an array alone");
 }
 
 } // namespace
@@ -368,12 +372,12 @@ bool compileModule(const EmulateRequest &request, const std::string &object, Mod
   if (compiled || !preamble) {
     plan = std::move(first);
     log += firstLog;
-    tellOfAssembly(log);
+    tellOfLimits(log);
     return compiled;
   }
   // Compile again without the precompiled header, for complete diagnostics.
   compiled = compileOnce(request, object, nullptr, plan, log);
-  tellOfAssembly(log);
+  tellOfLimits(log);
   if (compiled)
     dropPreamble(*preamble);
   return compiled;

@@ -22,10 +22,11 @@ namespace kopt::frontend {
 namespace {
 
 /// Errors of Clang's about what nvcc compiles, after which Clang goes on: `__shared__ alignas(16)`,
-/// and objects with constructors in shared memory, such as cuda::barrier. Such an object is an
-/// invalid declaration in the AST.
+/// `extern __shared__ S s;`, and objects with constructors in shared memory, such as cuda::barrier.
+/// Such an object is an invalid declaration in the AST.
 bool isTakenByNvcc(unsigned diagnostic) {
   return diagnostic == clang::diag::err_attributes_not_allowed ||
+         diagnostic == clang::diag::err_cuda_extern_shared ||
          diagnostic == clang::diag::err_shared_var_init;
 }
 
@@ -180,6 +181,9 @@ std::vector<std::string> clangArguments(const ParseRequest &request,
     arguments.push_back("-std=c++17");
   if (request.lateMacros)
     takeMacros(command.clang);
+  // Before the headers that the user's flags force in, as nvcc does.
+  arguments.push_back("-include");
+  arguments.push_back(toolkit ? "kopt_parse_shim.h" : "cuda_runtime.h");
   arguments.insert(arguments.end(), command.clang.begin(), command.clang.end());
 
   for (const std::string &macro :
@@ -190,8 +194,7 @@ std::vector<std::string> clangArguments(const ParseRequest &request,
   if (toolkit) {
     for (const std::string &argument :
          {std::string("--cuda-path=") + *toolkit, std::string("-isystem"), std::string(kShimFolder),
-          std::string("-isystem"), *toolkit + "/include/cccl", std::string("-include"),
-          std::string("kopt_parse_shim.h"),
+          std::string("-isystem"), *toolkit + "/include/cccl",
           "-D__CUDACC_VER_MAJOR__=" + std::to_string(version.major),
           "-D__CUDACC_VER_MINOR__=" + std::to_string(version.minor),
           "-D__CUDACC_VER_BUILD__=" + std::to_string(version.build)})
@@ -204,8 +207,7 @@ std::vector<std::string> clangArguments(const ParseRequest &request,
     notes.push_back("no CUDA toolkit was found: kopt's own declarations of the CUDA API are used");
     for (const std::string &argument :
          {std::string("-nocudainc"), std::string("--cuda-path=/kopt-virtual/no-toolkit"),
-          std::string("-isystem"), emulatedIncludeDirectory(), std::string("-include"),
-          std::string("cuda_runtime.h")})
+          std::string("-isystem"), emulatedIncludeDirectory()})
       arguments.push_back(argument);
   }
   // Last, so that the user's own kopt.h, if there is one, is the one that counts.

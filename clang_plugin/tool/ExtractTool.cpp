@@ -105,6 +105,12 @@ std::string hintFor(const std::string &file, const Diagnostic *error,
                     const std::string &withoutFlags) {
   if (error && lacksOurHeader(*error))
     return "KOPT_TUNE is declared by a header of kopt: add #include <kopt/kopt.h> before it";
+  if (error && error->message.ends_with("file not found") && !findCudaToolkit())
+    return "if that header comes with the CUDA toolkit: none was found here, and kopt's own "
+           "headers "
+           "lack it; install the toolkit, or name it with KOPT_CUDA_PATH. Otherwise, give the "
+           "flags "
+           "it is built with: -p BUILD, or nvcc flags after --";
   if (const std::string includer = includerOf(file); !includer.empty())
     return includer + " includes this file: give " + includer + " instead";
   if (!withoutFlags.empty())
