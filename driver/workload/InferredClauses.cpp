@@ -57,17 +57,44 @@ private:
     return variable;
   }
 
-  /// Collects the names that the grid depends on.
+  /// Collects the names that the block depends on, and the others that the grid depends on.
   void findSizes() {
     if (!site_)
       return;
     const auto known = bindingsAtSite(kernel_, specialization_, *site_, {});
+    for (const std::string &axis : site_->block)
+      if (const auto names = namesIn(axis))
+        for (const std::string &name : *names)
+          if (!known.contains(name) &&
+              std::ranges::find(threads_, asParameter(name)) == threads_.end())
+            threads_.push_back(asParameter(name));
     for (const std::string &axis : site_->grid)
       if (const auto names = namesIn(axis))
         for (const std::string &name : *names)
           if (const std::string size = asParameter(name);
-              !known.contains(name) && std::ranges::find(sizes_, size) == sizes_.end())
+              !known.contains(name) && std::ranges::find(sizes_, size) == sizes_.end() &&
+              std::ranges::find(threads_, size) == threads_.end())
             sizes_.push_back(size);
+  }
+
+  /// A value for a name that the block depends on, with which a GPU can launch it: the first name
+  /// gets all the threads.
+  std::int64_t threadsFor(const std::string &name) const {
+    constexpr std::uint64_t kMostThreads = 1024, kMostInZ = 64;
+    if (name != threads_.front())
+      return 1;
+    for (const std::int64_t value : {128, 32, 16, 8, 4, 2}) {
+      auto arguments = arguments_;
+      for (const std::string &other : threads_)
+        arguments[other] = other == name ? value : 1;
+      const auto geometry =
+          evaluateGeometry({{"1", "1", "1"}, site_->block, "0"},
+                           bindingsAtSite(kernel_, specialization_, *site_, arguments));
+      if (geometry && geometry->block.z <= kMostInZ &&
+          std::uint64_t(geometry->block.x) * geometry->block.y * geometry->block.z <= kMostThreads)
+        return value;
+    }
+    return 1;
   }
 
   void giveValue(const std::string &name, bool real, const std::string &passed) {
@@ -81,7 +108,10 @@ private:
     }
     static constexpr std::int64_t kSizes[] = {1 << 20, 1024, 128};
     const bool isSize = std::ranges::find(sizes_, name) != sizes_.end();
-    const std::int64_t value = isSize ? kSizes[std::min<std::size_t>(sizes_.size(), 3) - 1] : 1024;
+    const bool isOfBlock = std::ranges::find(threads_, name) != threads_.end();
+    const std::int64_t value = isOfBlock ? threadsFor(name)
+                               : isSize  ? kSizes[std::min<std::size_t>(sizes_.size(), 3) - 1]
+                                         : 1024;
     arguments_[name] = value;
     clauses_.push_back(
         {fmt::format("arg {} = {}", name, real ? "1.0" : std::to_string(value)),
@@ -172,7 +202,7 @@ private:
   const Specialization &specialization_;
   const TuneDeclaration &known_;
   const LaunchSite *site_ = nullptr;
-  std::vector<std::string> sizes_;
+  std::vector<std::string> sizes_, threads_;
   std::map<std::string, std::int64_t> arguments_;
   std::set<std::string> given_;
   std::vector<InferredClause> clauses_;

@@ -78,6 +78,17 @@ TEST_F(InferredClausesTest, AHostVariableThatIsPassedForNothingHasAClauseOfItsOw
   EXPECT_THAT(infer(), testing::Contains("extent in = blocks"));
 }
 
+TEST_F(InferredClausesTest, UnknownExtentsOfABlockGetValuesThatAGpuCanLaunch) {
+  site.grid = {"g.x", "g.y", "g.z"};
+  site.block = {"b.x", "b.y", "b.z"};
+  site.variables = {"g.x", "g.y", "g.z", "b.x", "b.y", "b.z"};
+  EXPECT_THAT(infer(), testing::IsSupersetOf({"arg b.x = 128", "arg b.y = 1", "arg b.z = 1"}));
+  site.grid = {"(columns + edge - 1) / edge", "1", "1"};
+  site.block = {"edge", "edge", "1"};
+  site.variables = {"columns", "edge"};
+  EXPECT_THAT(infer(), testing::IsSupersetOf({"arg edge = 32", "extent in = width"}));
+}
+
 TEST_F(InferredClausesTest, ANumberThatTheLaunchPassesIsKnown) {
   for (const auto &[passed, value] :
        {std::pair("1e-5f", "1e-5"), {"2", "2"}, {".5F", ".5"}, {"-3.25", "-3.25"}}) {
