@@ -146,6 +146,23 @@ Result<TuneSubject> subjectOf(const ExtractionResult &extraction, const KernelSp
 
 } // namespace
 
+std::map<std::string, std::string> macrosOfFlags(const std::vector<std::string> &flags) {
+  std::map<std::string, std::string> macros;
+  for (std::size_t i = 0; i < flags.size(); ++i) {
+    std::string list;
+    if ((flags[i] == "-D" || flags[i] == "--define-macro") && i + 1 < flags.size())
+      list = flags[++i];
+    else if (flags[i].starts_with("--define-macro="))
+      list = flags[i].substr(flags[i].find('=') + 1);
+    else if (flags[i].starts_with("-D"))
+      list = flags[i].substr(2);
+    for (const std::string &macro : split(list, ','))
+      if (const auto equals = macro.find('='); equals != macro.npos)
+        macros[macro.substr(0, equals)] = macro.substr(equals + 1);
+  }
+  return macros;
+}
+
 Status checkTunables(const TuneDeclaration &declaration, const KernelSpec &kernel,
                      const Specialization &specialization) {
   std::set<std::string> known;
@@ -166,8 +183,21 @@ Status checkTunables(const TuneDeclaration &declaration, const KernelSpec &kerne
   std::string list;
   for (const std::string &name : known)
     list += (list.empty() ? "" : ", ") + name;
+  const auto ofFlags = macrosOfFlags(kernel.compileFlags);
   for (const TunableParam &param : declaration.params)
-    if (!known.contains(param.name))
+    if (const auto macro = ofFlags.find(param.name);
+        !known.contains(param.name) && macro != ofFlags.end())
+      return makeError(
+          ErrorCode::Usage,
+          fmt::format(
+              "tunable '{}' is a macro of the compiler's flags (-D{}={}), which no patch of "
+              "the source can change",
+              param.name, param.name, macro->second),
+          fmt::format("define it in the source, as in 'constexpr int {} = {};', and leave it out "
+                      "of the flags",
+                      param.name, macro->second),
+          fmt::format("{}:{}", param.clause.file, param.clause.line));
+    else if (!known.contains(param.name))
       return makeError(ErrorCode::Usage,
                        fmt::format("tunable '{}' is neither a named constant nor a template "
                                    "argument that kernel '{}' or "

@@ -6,6 +6,7 @@
 #include "driver/source/Frontend.h"
 #include "driver/source/TuneClauses.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,9 @@ bool selectsKernels(const ExtractionResult &extraction, const SelectionRequest &
 /// and how to select one.
 Result<std::vector<KernelInstance>> selectInstances(const ExtractionResult &extraction,
                                                     const SelectionRequest &request);
+
+/// The macros that nvcc's flags define with a value (-DTILE=16), by name.
+std::map<std::string, std::string> macrosOfFlags(const std::vector<std::string> &flags);
 
 /// Fails with Usage if a declared tunable is neither a named constant nor an integral template
 /// argument of the kernel; the hint lists those that are.

@@ -3,6 +3,7 @@
 
 #include "driver/source/Expression.h"
 #include "driver/source/RenderSlice.h"
+#include "driver/source/Subjects.h"
 #include "driver/support/Text.h"
 #include "driver/workload/DeclaredFill.h"
 #include "driver/workload/DeclaredNames.h"
@@ -305,6 +306,21 @@ Result<GeometryExpressions> geometryOf(const KernelSpec &kernel, const LaunchSit
   return result;
 }
 
+/// The integers that a name of the kernel's file stands for at every launch: constants, template
+/// arguments and macros of the flags.
+Bindings constantBindings(const KernelSpec &kernel, const Specialization &specialization) {
+  Bindings bindings;
+  for (const NamedConstant &constant : constantsInScope(kernel, specialization))
+    bindings[constant.name] = constant.value;
+  for (const TemplateArg &argument : specialization.templateArgs)
+    if (argument.integral)
+      bindings.try_emplace(argument.name, std::strtoll(argument.value.c_str(), nullptr, 0));
+  for (const auto &[name, text] : macrosOfFlags(kernel.compileFlags))
+    if (const auto value = evaluateExpression(text, {}))
+      bindings.try_emplace(name, *value);
+  return bindings;
+}
+
 } // namespace
 
 std::uint64_t elementBytes(const std::string &scalar) {
@@ -376,11 +392,7 @@ Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &speci
   launch.weight = declared.weight;
   launch.site = siteIndex;
   KOPT_TRY(launch.geometry, geometryOf(kernel, site, declaration));
-  for (const NamedConstant &constant : constantsInScope(kernel, specialization))
-    launch.bindings[constant.name] = constant.value;
-  for (const TemplateArg &argument : specialization.templateArgs)
-    if (argument.integral)
-      launch.bindings.try_emplace(argument.name, std::strtoll(argument.value.c_str(), nullptr, 0));
+  launch.bindings = constantBindings(kernel, specialization);
   // A host variable is not a constant or template parameter of the same name.
   if (site)
     for (const std::string &variable : site->variables)
@@ -447,12 +459,7 @@ Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &speci
 std::map<std::string, std::int64_t>
 bindingsAtSite(const KernelSpec &kernel, const Specialization &specialization,
                const LaunchSite &site, const std::map<std::string, std::int64_t> &arguments) {
-  Bindings bindings;
-  for (const NamedConstant &constant : constantsInScope(kernel, specialization))
-    bindings[constant.name] = constant.value;
-  for (const TemplateArg &argument : specialization.templateArgs)
-    if (argument.integral)
-      bindings.try_emplace(argument.name, std::strtoll(argument.value.c_str(), nullptr, 0));
+  Bindings bindings = constantBindings(kernel, specialization);
   for (const std::string &variable : site.variables)
     bindings.erase(variable);
   for (const auto &[name, value] : arguments)

@@ -52,6 +52,18 @@ TEST(Subjects, AKernelIsNamedWithOrWithoutItsNamespace) {
   EXPECT_EQ(selectSubjects(extraction, request).error().code, ErrorCode::Usage);
 }
 
+TEST(Subjects, ATunableThatIsAMacroOfTheFlagsIsToBeDefinedInTheSource) {
+  KernelSpec kernel;
+  kernel.name = "transpose";
+  kernel.compileFlags = {"-O3", "-DNDEBUG,TILE=16"};
+  TuneDeclaration declaration;
+  declaration.params.emplace_back().name = "TILE";
+  const auto refused = checkTunables(declaration, kernel, {});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().what.find("(-DTILE=16)"), std::string::npos) << refused.error().what;
+  EXPECT_NE(refused.error().hint.find("'constexpr int TILE = 16;'"), std::string::npos);
+}
+
 /// transpose<float> and transpose<double>, which can neither be lifted out nor edited in place: the
 /// error names the first one that is selected.
 ExtractionResult twoInstantiations() {

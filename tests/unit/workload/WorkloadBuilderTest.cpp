@@ -49,6 +49,15 @@ TEST_F(WorkloadBuilderTest, AMissingExtentIsNamedWithTheClauseThatGivesIt) {
   EXPECT_EQ(built.error().where, path_ + ":2");
 }
 
+TEST_F(WorkloadBuilderTest, AMacroOfTheFlagsIsANumberInClauses) {
+  kernel_.compileFlags = {"-O3", "-DTILE=(1 << 4),OTHER", "-D", "ROWS=3"};
+  const auto built = buildWorkload(kernel_, specialization_,
+                                   declaration({"arg n = 1000", "extent x = n * TILE + ROWS"}),
+                                   DeviceKind::Emulated);
+  ASSERT_TRUE(built) << built.error().what;
+  EXPECT_EQ(built->launches[0].buffers[0].bytes, (1000u * 16 + 3) * 4);
+}
+
 TEST_F(WorkloadBuilderTest, AnAllocationOfTheLaunchingFunctionIsAnExtent) {
   LaunchSite &site = kernel_.launches.front();
   site.pointers.resize(site.args.size());
