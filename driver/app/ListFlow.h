@@ -2,9 +2,9 @@
 // `kopt init`, and `kopt list`: the kernels of the user's files.
 #pragma once
 
+#include "driver/app/InferredClauses.h"
 #include "driver/app/Sources.h"
 #include "driver/source/Subjects.h"
-#include "driver/workload/InferredClauses.h"
 
 namespace kopt {
 

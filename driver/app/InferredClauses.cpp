@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/workload/InferredClauses.h"
+#include "driver/app/InferredClauses.h"
 
 #include "driver/source/Expression.h"
 #include "driver/support/Text.h"

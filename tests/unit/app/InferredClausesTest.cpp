@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/workload/InferredClauses.h"
+#include "driver/app/InferredClauses.h"
 
 #include <gmock/gmock.h>
 
