@@ -22,11 +22,10 @@ namespace kopt::frontend {
 namespace {
 
 /// Errors of Clang's about what nvcc compiles, after which Clang goes on: `__shared__ alignas(16)`,
-/// `extern __shared__ S s;`, and objects with constructors in shared memory, such as cuda::barrier.
-/// Such an object is an invalid declaration in the AST.
+/// and objects with constructors in shared memory, such as cuda::barrier. Such an object is an
+/// invalid declaration in the AST.
 bool isTakenByNvcc(unsigned diagnostic) {
   return diagnostic == clang::diag::err_attributes_not_allowed ||
-         diagnostic == clang::diag::err_cuda_extern_shared ||
          diagnostic == clang::diag::err_shared_var_init;
 }
 
@@ -168,7 +167,8 @@ std::vector<std::string> clangArguments(const ParseRequest &request,
     command.architectures.push_back(version.major >= 13 ? "sm_75" : "sm_52");
   std::vector<std::string> arguments = {
       "-x", "cuda", "-fsyntax-only",
-      request.pass == Pass::Host ? "--cuda-host-only" : "--cuda-device-only",
+      // Only so does Clang take `extern __shared__ S s;`, as nvcc does.
+      "-fgpu-rdc", request.pass == Pass::Host ? "--cuda-host-only" : "--cuda-device-only",
       "--cuda-gpu-arch=" + clampArchitecture(command.architectures.back()),
       // No code is generated from this parse, so libdevice is not needed either.
       "-nocudalib", "-resource-dir", clangResourceDirectory(), "-Wno-unknown-cuda-version",

@@ -50,9 +50,9 @@ TEST_F(WorkloadBuilderTest, AMissingExtentIsNamedWithTheClauseThatGivesIt) {
 }
 
 TEST_F(WorkloadBuilderTest, AMacroOfTheFlagsIsANumberInClauses) {
-  kernel_.compileFlags = {"-O3", "-DTILE=(1 << 4),OTHER", "-D", "ROWS=3"};
+  kernel_.compileFlags = {"-O3", "-DEDGE=(1 << 4),OTHER", "-D", "ROWS=3"};
   const auto built = buildWorkload(kernel_, specialization_,
-                                   declaration({"arg n = 1000", "extent x = n * TILE + ROWS"}),
+                                   declaration({"arg n = 1000", "extent x = n * EDGE + ROWS"}),
                                    DeviceKind::Emulated);
   ASSERT_TRUE(built) << built.error().what;
   EXPECT_EQ(built->launches[0].buffers[0].bytes, (1000u * 16 + 3) * 4);
