@@ -138,10 +138,10 @@ private:
   Status join(Win win) {
     std::string problem;
     const std::vector<OtherUser> users = otherUsers(win, request_.extraction);
-    const bool onlyText = std::ranges::all_of(users, &OtherUser::onlyKernelText);
+    const bool isSeparable = std::ranges::all_of(users, &OtherUser::onlyKernel);
     for (std::size_t i = 0; i < users.size(); ++i) {
       const OtherUser &user = users[i];
-      if (onlyText && !problem.empty())
+      if (isSeparable && !problem.empty())
         break; // an explicit specialization changes none of the users
       const bool isLate = services_.isTimeUp && services_.isTimeUp();
       const Judged judged =
@@ -164,7 +164,7 @@ private:
       wins_.push_back(std::move(win));
       return {};
     }
-    if (onlyText)
+    if (isSeparable)
       return joinApart(win, problem);
     drop(win, problem);
     return {};
@@ -187,6 +187,10 @@ private:
           }
     if (!otherUsers(*own, request_.extraction).empty()) {
       drop(win, problem);
+      return {};
+    }
+    if (own->candidate().chunks == win.candidate().chunks) { // only its launches are its own
+      wins_.push_back(std::move(*own));
       return {};
     }
     const TuneSubject &subject = *win.subject;

@@ -36,9 +36,9 @@ std::string winsTable(const SessionRecord &session) {
                           formatDuration(win.program->newSeconds), win.program->newLaunches)
             : "",
         cell(win.title),
-        win.ownSpecialization ? "; it became a specialization of its own, as other instantiations "
-                                "share the template"
-                              : "");
+        win.ownSpecialization
+            ? "; it changes this instantiation alone, as others share its text or launch"
+            : "");
   return text;
 }
 

@@ -259,6 +259,29 @@ std::map<std::string, std::string> parametersAt(const LaunchSite &site,
   return names;
 }
 
+Result<std::string> textOf(const SourceRange &range) {
+  KOPT_TRY(const std::string file, readFile(range.file));
+  if (range.end > file.size() || range.begin > range.end)
+    return makeError(ErrorCode::StaleInput, range.file + " changed since it was read",
+                     "run kopt again");
+  return file.substr(range.begin, range.end - range.begin);
+}
+
+Result<SourceRange> calleeAt(const LaunchSite &site) {
+  KOPT_TRY(const std::string file, readFile(site.file));
+  std::size_t begin = 0;
+  for (unsigned line = 1; line < site.line && begin != file.npos; ++line)
+    begin = file.find('\n', begin) + 1;
+  begin += site.column - 1;
+  const std::size_t end = file.find("<<<", begin);
+  if (site.column == 0 || begin >= file.size() || end == file.npos || !site.gridRange ||
+      end > site.gridRange->begin)
+    return makeError(ErrorCode::Usage,
+                     "the launch is not written with <<< >>>, so nothing can be put before it",
+                     "write it so, with the kernel's name", placeOf(site));
+  return SourceRange{site.file, begin, end};
+}
+
 const Specialization *counterpart(const TuneSubject &subject, const KernelSpec &changed) {
   const Specialization &own = subject.specialization;
   if (const std::vector<SitePair> pairs = pairsOf(subject, changed); !pairs.empty())

@@ -30,6 +30,13 @@ std::optional<std::string> takeLaunch(const TuneSubject &subject, const KernelSp
 std::map<std::string, std::string> parametersAt(const LaunchSite &site,
                                                 const Specialization &specialization);
 
+/// The text of a file; fails with StaleInput if the file has become too short.
+Result<std::string> textOf(const SourceRange &range);
+
+/// The kernel as the launch spells it, before <<<. Fails with Usage if it is launched in another
+/// way.
+Result<SourceRange> calleeAt(const LaunchSite &site);
+
 /// The expression with the names in `names` replaced by their texts.
 std::string renamed(const std::string &expression, const std::map<std::string, std::string> &names);
 

@@ -97,14 +97,6 @@ std::string coverGridText(const std::string &grid, const std::string &block, con
                      : "dim3(" + two + ", " + dimension('z', newBlock.z) + ")";
 }
 
-Result<std::string> textOf(const SourceRange &range) {
-  KOPT_TRY(const std::string file, readFile(range.file));
-  if (range.end > file.size() || range.begin > range.end)
-    return makeError(ErrorCode::StaleInput, range.file + " changed since it was read",
-                     "run kopt again");
-  return file.substr(range.begin, range.end - range.begin);
-}
-
 std::string launchPlace(const LaunchSite &site) {
   return fmt::format("{}:{}", site.file, site.line);
 }
@@ -147,23 +139,12 @@ Result<std::string> dim3Text(const std::array<std::string, 3> &axes, const Launc
 
 /// Inserts the call that opts in to large shared memory before the launch, in the same statement.
 Result<SourceEdit> optIn(const LaunchSite &site, const std::string &bytes) {
-  KOPT_TRY(const std::string file, readFile(site.file));
-  std::size_t begin = 0;
-  for (unsigned line = 1; line < site.line && begin != file.npos; ++line)
-    begin = file.find('\n', begin) + 1;
-  begin += site.column - 1;
-  const std::size_t end = file.find("<<<", begin);
-  if (site.column == 0 || begin >= file.size() || end == file.npos || end > site.gridRange->begin)
-    return makeError(ErrorCode::Usage,
-                     "the launch is not written with <<< >>>, so the call that opts in to large "
-                     "shared memory cannot be put before it",
-                     "call cudaFuncSetAttribute(kernel, "
-                     "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) there",
-                     launchPlace(site));
-  return SourceEdit{{site.file, begin, begin},
+  KOPT_TRY(const SourceRange callee, calleeAt(site));
+  KOPT_TRY(const std::string text, textOf(callee));
+  return SourceEdit{{site.file, callee.begin, callee.begin},
                     fmt::format("cudaFuncSetAttribute({}, "
                                 "cudaFuncAttributeMaxDynamicSharedMemorySize, {}),\n      ",
-                                file.substr(begin, end - begin), bytes)};
+                                text, bytes)};
 }
 
 Status launchEditsAt(const LaunchSite &site, const Specialization &specialization,

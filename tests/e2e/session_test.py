@@ -56,6 +56,27 @@ void launch(float *out, const float *in, int width) {
 }
 """
 
+# A launch that several types share, as PyTorch's dispatch macros make them.
+DISPATCHED = """
+#define DISPATCH(TYPE, ...) \\
+  [&] { \\
+    switch (TYPE) { \\
+    case 0: { using scalar_t = float; return __VA_ARGS__(); } \\
+    default: { using scalar_t = double; return __VA_ARGS__(); } \\
+    } \\
+  }()
+template <typename scalar_t> __global__ void doubled(scalar_t *out, const scalar_t *in, int width, int height) {
+  int row = blockIdx.y * blockDim.y + threadIdx.y;
+  int column = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row < height && column < width) out[row * width + column] = 2 * in[row * width + column];
+}
+void launch(int type, void *out, const void *in, int width, int height) {
+  const dim3 block(4, 64);
+  const dim3 grid((width + block.x - 1) / block.x, (height + block.y - 1) / block.y);
+  DISPATCH(type, [&] { doubled<scalar_t><<<grid, block>>>((scalar_t *)out, (const scalar_t *)in, width, height); });
+}
+"""
+
 
 class Session(KoptTest):
     def setUp(self):
@@ -114,6 +135,26 @@ clauses = ["arg width = 128", "extent in = width * width", "extent out = width *
         self.assertIn("constexpr int FACTOR = 2;", text)
         self.assertIn("__shared__ T tile[32][32 + 1];", text)
         self.assertTrue(text.startswith(TRANSPOSE[:TRANSPOSE.index("void launch")].rstrip()), "the template is as it was")
+
+    def test_a_launch_that_a_dispatch_macro_shares_depends_on_the_type(self):
+        self.file.write_text(DISPATCHED)
+        (self.folder / "kopt.toml").write_text("""
+[[kernel]]
+name = "doubled<float>"
+clauses = ["arg width = 512", "arg height = 256", "extent in = width * height", "extent out = width * height"]
+""")
+        done = self.kopt_ok("tune", "a.cu", "--kernel", "doubled<float>", "--device", "emulated", "--json", "--proposers",
+                            "transform", "--rounds", "1", *FLAGS)
+        [win] = json.loads(done.stdout)["details"]["session"]["wins"]
+        self.assertEqual(win["state"], "modelled", win)
+        self.assertTrue(win["own_specialization"], win)
+        self.kopt_ok("apply", "--modelled")
+        text = self.file.read_text()
+        self.assertRegex(text, r"doubled<scalar_t><<<\(std::is_same<scalar_t, float>::value\) \? .* : grid, "
+                               r"\(std::is_same<scalar_t, float>::value\) \? .* : block>>>")
+        # It compiles, with the launch of the other type as it was.
+        listed = json.loads(self.kopt_ok("list", "a.cu", "--json", *FLAGS).stdout)
+        self.assertIn("doubled<double>", json.dumps(listed))
 
     def test_a_win_that_is_wrong_for_another_instantiation_leaves_that_one_alone(self):
         self.file.write_text(TRANSPOSE)

@@ -83,8 +83,8 @@ Result<std::vector<AppliedFile>> applyWinner(const RunHistory &history,
         "run kopt tune again, or use git apply with the winner.patch of the run's folder");
   const SessionWin win = stateOf(history);
   if (win.state == WinState::Dropped || win.ownSpecialization)
-    return notAlone(history, win.ownSpecialization ? "it became a specialization of its own, as "
-                                                     "others share the template"
+    return notAlone(history, win.ownSpecialization ? "it changes this instantiation alone, as "
+                                                     "others share its text or launch"
                                                    : win.reason);
   if (!isAllowed(win.state, options))
     return needsFlag(run.name, win.state, win.reason);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/integrate/compose/OtherUsers.h"
 
+#include "driver/integrate/compose/OwnSpecialization.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/support/UnifiedDiff.h"
 
@@ -59,8 +60,7 @@ std::vector<SourceRange> changedRanges(const Win &win) {
   return changed;
 }
 
-/// An insertion at the beginning of a range is outside of it. An insertion at its end is inside, as
-/// when a launch gets another argument.
+/// An insertion at the beginning or end of a range is outside of it.
 bool touchesAny(const std::vector<SourceRange> &changed, const SourceRange &range) {
   return std::ranges::any_of(changed, [&](const SourceRange &one) { return overlap(one, range); });
 }
@@ -77,10 +77,6 @@ bool isUserText(const SliceChunk &chunk) {
 bool changesLaunch(const LaunchOverride &launch) {
   return launch.block || launch.sharedBytes || launch.gridExpressions || launch.blockExpressions ||
          launch.sharedExpression || launch.largeShared;
-}
-
-bool sameSite(const LaunchSite &a, const LaunchSite &b) {
-  return a.file == b.file && a.line == b.line && a.column == b.column;
 }
 
 const LaunchSite *siteOf(const KernelSpec &kernel, const std::string &symbol) {
@@ -113,16 +109,16 @@ public:
     user.place = site ? siteText(*site) : placeOf(kernel_);
     for (const std::string &part : parts_)
       user.what += (user.what.empty() ? "" : ", ") + part;
-    user.onlyKernelText = onlyKernelText_;
+    user.onlyKernel = onlyKernel_;
     user.notJudged = notJudged_;
     return user;
   }
 
 private:
-  void add(std::string part, bool kernelText) {
+  void add(std::string part, bool isKernels) {
     if (std::find(parts_.begin(), parts_.end(), part) == parts_.end())
       parts_.push_back(std::move(part));
-    onlyKernelText_ &= kernelText;
+    onlyKernel_ &= isKernels;
   }
 
   void lookAtText() {
@@ -150,11 +146,16 @@ private:
   }
 
   void lookAtLaunches() {
-    for (const LaunchSite &site : kernel_.launches)
+    if (win_.ownSpecialization)
+      return;
+    for (LaunchSite site : kernel_.launches) {
+      if (site.blockRange)
+        ++site.blockRange->end; // where a launch gets another argument
       if (site.symbol == specialization_.symbol &&
           (touchesAny(changed_, site.gridRange) || touchesAny(changed_, site.blockRange) ||
            touchesAny(changed_, site.sharedRange)))
-        add(fmt::format("the launch at {}", siteText(site)), false);
+        add(fmt::format("the launch at {}", siteText(site)), true);
+    }
   }
 
   const Win &win_;
@@ -162,7 +163,7 @@ private:
   const Specialization &specialization_;
   const std::vector<SourceRange> changed_; ///< by the win
   std::vector<std::string> parts_;
-  bool onlyKernelText_ = true;
+  bool onlyKernel_ = true;
   std::string notJudged_;
 };
 

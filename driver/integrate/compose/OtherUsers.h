@@ -16,9 +16,9 @@ struct OtherUser {
   std::string label; ///< "stencil<16>"
   std::string place; ///< file:line of its launch, if one is known
   std::string what;  ///< "the text of 'stencil'", "the constant 'TILE'"
-  /// True if it shares only the kernel's own text with the win, so that it would not change if the
-  /// win were an explicit specialization.
-  bool onlyKernelText = false;
+  /// True if it shares only the kernel's own text and launches with the win, so that it would not
+  /// change if the win were an explicit specialization.
+  bool onlyKernel = false;
   /// Why it cannot be judged with the win's change; empty: it can be.
   std::string notJudged;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/integrate/compose/OwnSpecialization.h"
 
+#include "driver/source/CandidateLaunch.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 
@@ -78,6 +79,21 @@ std::size_t closing(const std::vector<Token> &tokens, std::size_t open) {
   return tokens.size();
 }
 
+/// What the commas between two brackets separate: the first token of each part, and that behind it.
+std::vector<std::pair<std::size_t, std::size_t>> partsOf(const std::vector<Token> &tokens,
+                                                         std::size_t open, std::size_t close) {
+  std::vector<std::pair<std::size_t, std::size_t>> parts;
+  for (std::size_t i = open + 1, first = i; i <= close && close < tokens.size(); ++i) {
+    if (i == close || tokens[i].text == ",") {
+      parts.emplace_back(first, i);
+      first = i + 1;
+    } else if (std::string("(<[{").find(tokens[i].text) != std::string::npos) {
+      i = closing(tokens, i);
+    }
+  }
+  return parts;
+}
+
 tl::unexpected<Error> notKnown(const std::string &what) {
   return makeError(ErrorCode::Usage, what);
 }
@@ -91,18 +107,12 @@ Result<std::vector<Parameter>> parametersOf(const std::string &text,
                                             const std::vector<Token> &tokens, std::size_t open,
                                             std::size_t close) {
   std::vector<Parameter> parameters;
-  std::size_t first = open + 1;
-  int depth = 0;
-  for (std::size_t i = open + 1; i <= close; ++i) {
-    const std::string &word = tokens[i].text;
-    if ((word == "." && i + 1 < close && tokens[i + 1].text == ".") || word == "template")
+  for (std::size_t i = open + 1; i < close; ++i)
+    if ((tokens[i].text == "." && tokens[i + 1].text == ".") || tokens[i].text == "template")
       return notKnown("its template has a parameter pack or a template template parameter");
-    depth += word == "(" || word == "<" || word == "{";
-    depth -= i < close && (word == ")" || word == ">" || word == "}");
-    if (depth > 0 || (word != "," && i != close))
-      continue;
+  for (const auto &[first, end] : partsOf(tokens, open, close)) {
     std::size_t last = first; ///< behind the name
-    while (last < i && tokens[last].text != "=")
+    while (last < end && tokens[last].text != "=")
       ++last;
     if (last - first < 2 || !tokens[last - 1].isName)
       return notKnown("its template has a parameter without a name");
@@ -112,7 +122,6 @@ Result<std::vector<Parameter>> parametersOf(const std::string &text,
       parameter.type = std::string(
           trim(text.substr(tokens[first].begin, tokens[last - 1].begin - tokens[first].begin)));
     parameters.push_back(std::move(parameter));
-    first = i + 1;
   }
   return parameters;
 }
@@ -162,7 +171,86 @@ bool isLinkedTwice(const KernelSpec &kernel, const std::string &file) {
                              [](const std::string &flag) { return kRelocatable.contains(flag); });
 }
 
+/// A condition in the names of the launch site that tells the instantiation from the others that
+/// are launched there, as a dispatch macro does; empty if there are none.
+Result<std::string> conditionAt(const LaunchSite &site, const TuneSubject &subject) {
+  const Specialization &own = subject.specialization;
+  std::vector<const Specialization *> others;
+  for (const LaunchSite &other : subject.kernel.launches)
+    if (sameSite(other, site))
+      for (const Specialization &one : subject.kernel.specializations)
+        if (one.symbol == other.symbol && one.symbol != own.symbol)
+          others.push_back(&one);
+  if (others.empty())
+    return std::string();
+  std::string condition;
+  const auto tell = [&](const std::string &part, const auto &differs) {
+    if (std::erase_if(others, differs) > 0)
+      condition += (condition.empty() ? "" : " && ") + part;
+  };
+  KOPT_TRY(const std::string callee, calleeAt(site).and_then(textOf));
+  const std::vector<Token> tokens = tokensOf(callee);
+  const auto open = std::size_t(std::ranges::find(tokens, "<", &Token::text) - tokens.begin());
+  const auto spelled = partsOf(tokens, open, closing(tokens, open));
+  for (std::size_t i = 0; i < std::min(spelled.size(), own.templateArgs.size()); ++i) {
+    const std::string &value = own.templateArgs[i].value;
+    const bool isType = !own.templateArgs[i].integral && value != "true" && value != "false";
+    const std::size_t begin = tokens[spelled[i].first].begin;
+    const std::string text = callee.substr(begin, tokens[spelled[i].second - 1].end - begin);
+    tell(isType ? fmt::format("std::is_same<{}, {}>::value", text, value)
+                : fmt::format("({}) == {}", text, value),
+         [&](const Specialization *other) {
+           return i < other->templateArgs.size() && other->templateArgs[i].value != value;
+         });
+  }
+  // What is deduced follows from the pointers that are passed.
+  for (std::size_t i = 0; i < std::min(site.args.size(), own.params.size()); ++i)
+    if (const KernelParam &param = own.params[i]; param.kind == ParamKind::Pointer)
+      tell(fmt::format("std::is_convertible<decltype({}), {}>::value", site.args[i], param.type),
+           [&](const Specialization *other) {
+             return i < other->params.size() && other->params[i].type != param.type;
+           });
+  if (!others.empty())
+    return notKnown(fmt::format("its launch at {} does not spell what tells it from '{}'",
+                                placeOf(site), others.front()->expression));
+  return "(" + condition + ")";
+}
+
+/// Makes the win's edits of launches depend on the template arguments, so that other instantiations
+/// are launched as before. nvcc includes <utility>, and with it std::is_same, everywhere. True if
+/// there are such edits.
+Result<bool> keepLaunchesOfOthers(Win &win) {
+  bool any = false;
+  for (const LaunchSite &site : win.subject->kernel.launches) {
+    if (site.symbol != win.subject->specialization.symbol || !site.blockRange)
+      continue;
+    KOPT_TRY(const std::string when, conditionAt(site, *win.subject));
+    if (when.empty())
+      continue;
+    KOPT_TRY(const SourceRange callee, calleeAt(site));
+    for (SourceEdit &edit : win.edits) {
+      SourceRange &range = edit.range;
+      if (range == site.gridRange || range == site.blockRange || range == site.sharedRange) {
+        edit.text = when + " ? " + edit.text + " : "; // before the text as it is
+        range.end = range.begin;
+      } else if (range == SourceRange{site.file, site.blockRange->end, site.blockRange->end}) {
+        edit.text = ", " + when + " ? " + edit.text.substr(2) + " : 0";         // was ", BYTES"
+      } else if (range == SourceRange{site.file, callee.begin, callee.begin}) { // sets an attribute
+        edit.text = when + " ? " + edit.text.insert(edit.text.rfind(','), " : cudaSuccess");
+      } else {
+        continue;
+      }
+      any = true;
+    }
+  }
+  return any;
+}
+
 } // namespace
+
+bool sameSite(const LaunchSite &a, const LaunchSite &b) {
+  return a.file == b.file && a.line == b.line && a.column == b.column;
+}
 
 Result<std::string> explicitSpecialization(const std::string &text, const std::string &name,
                                            const std::vector<TemplateArg> &templateArgs,
@@ -219,13 +307,16 @@ Result<Win> withOwnSpecialization(const Win &win) {
   const auto text = win.candidate().chunks.find(specialization.kernelChunk);
   if (specialization.templateArgs.empty() || open == std::string::npos)
     return notKnown("it is not a template");
-  if (text == win.candidate().chunks.end())
-    return notKnown("the win does not change the kernel's own text");
+  Win own = win;
+  own.ownSpecialization = true;
+  KOPT_TRY(const bool hasLaunch, keepLaunchesOfOthers(own));
+  if (text == win.candidate().chunks.end()) {
+    if (hasLaunch)
+      return own;
+    return notKnown("the win changes neither the kernel's own text nor a launch of others");
+  }
   const SourceRange &range = specialization.chunks.at(specialization.kernelChunk).source;
-  KOPT_TRY(const std::string file, readFile(range.file));
-  if (range.end > file.size())
-    return makeError(ErrorCode::StaleInput, range.file + " changed since it was read",
-                     "run kopt again");
+  KOPT_TRY(const std::string original, textOf(range));
   const std::string arguments =
       specialization.expression.substr(open + 1, specialization.expression.rfind('>') - open - 1);
   const std::size_t scope = subject.kernel.name.rfind("::");
@@ -234,11 +325,8 @@ Result<Win> withOwnSpecialization(const Win &win) {
   KOPT_TRY(const std::string made,
            explicitSpecialization(text->second, name, specialization.templateArgs, arguments,
                                   isLinkedTwice(subject.kernel, range.file)));
-  Win own = win;
-  own.ownSpecialization = true;
   own.trial.candidate.title += ", as a specialization of its own";
-  own.trial.candidate.chunks[specialization.kernelChunk] =
-      file.substr(range.begin, range.end - range.begin) + "\n\n" + made;
+  own.trial.candidate.chunks[specialization.kernelChunk] = original + "\n\n" + made;
   own.trial.candidateHash = own.trial.candidate.contentHash();
   std::erase_if(own.edits, [&](const SourceEdit &edit) { return edit.range == range; });
   own.edits.push_back({{range.file, range.end, range.end}, "\n\n" + made});

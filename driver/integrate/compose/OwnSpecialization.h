@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns a win of one instantiation of a template into an explicit specialization, so that the
-// template and its other instantiations do not change.
+// Turns a win of one instantiation of a template into an explicit specialization with launches of
+// its own, so that the template and its other instantiations do not change.
 #pragma once
 
 #include "driver/integrate/compose/Win.h"
@@ -18,9 +18,13 @@ Result<std::string> explicitSpecialization(const std::string &text, const std::s
                                            const std::vector<TemplateArg> &templateArgs,
                                            const std::string &arguments, bool isInline = false);
 
+/// True for the same place: a dispatch macro launches several instantiations at one.
+bool sameSite(const LaunchSite &a, const LaunchSite &b);
+
 /// The same win, but with an explicit specialization after the template instead of a change of the
-/// template. Its trial holds the candidate to judge. Fails as explicitSpecialization(), and if the
-/// file cannot be read.
+/// template, and with launches that depend on the template arguments where others are launched at
+/// the same place. Its trial holds the candidate to judge, which is another one if the kernel's
+/// text changes. Fails as explicitSpecialization(), and if the file cannot be read.
 Result<Win> withOwnSpecialization(const Win &win);
 
 } // namespace kopt

@@ -31,8 +31,7 @@ void writeReasons(Writer &writer, const SessionRecord &session) {
     writer.element("span", {{"class", toString(win->state)}}, toString(win->state));
     writer.text(": " + oneLine(win->reason, 1000));
     if (win->ownSpecialization)
-      writer.text("; it became a specialization of its own, as other instantiations share the "
-                  "template");
+      writer.text("; it changes this instantiation alone, as others share its text or launch");
   }
 }
 

@@ -10,6 +10,8 @@
 #include "fakes/FakeClock.h"
 #include "fakes/MemoryStore.h"
 
+#include <algorithm>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 namespace kopt {
@@ -31,7 +33,11 @@ const std::string kText = "constexpr int W = 4;\n"
                           "#define ROW 8\n"
                           "  x[2] = ROW;\n"
                           "}\n"
-                          "__global__ void n(float *x) { x[3] = ROW; }\n";
+                          "__global__ void n(float *x) { x[3] = ROW; }\n"
+                          "template <class T, int N> __global__ void d(T *x) { x[4] = N; }\n"
+                          "void dispatched(int type, void *x) {\n"
+                          "  DISPATCH(type, d<scalar_t, (2 > 1)><<<1, 256>>>((scalar_t *)x));\n"
+                          "}\n";
 
 class SessionFlowTest : public testing::Test {
 protected:
@@ -66,7 +72,16 @@ protected:
     ofN.kernelChunk = 1;
     m.specializations = {ofM};
     n.specializations = {ofN};
-    extraction_.kernels = {t, k, m, n};
+    KernelSpec d = spec("d", 14); // its instantiations share a launch
+    for (const char *type : {"float", "half", "double"}) {
+      Specialization one = specialization(std::string("_d") + type, fmt::format("d<{}, 1>", type));
+      one.templateArgs = {{"T", type}, {"N", "1", true}};
+      one.chunks = {chunk(kD, ChunkRole::Kernel, "d")};
+      d.specializations.push_back(one);
+      d.launches.push_back(site(one.symbol, "d<scalar_t, "));
+      d.launches.back().column = 18;
+    }
+    extraction_.kernels = {t, k, m, n, d};
     for (const KernelSpec &kernel : extraction_.kernels)
       for (const Specialization &each : kernel.specializations)
         subjects_.push_back({kernel, each, {}, kText, each.expression});
@@ -186,6 +201,8 @@ protected:
 
   inline static const std::string kM =
       "__global__ void m(float *x) {\n#define ROW 8\n  x[2] = ROW;\n}";
+  inline static const std::string kD =
+      "template <class T, int N> __global__ void d(T *x) { x[4] = N; }";
   inline static const std::string kFastK = "__global__ void k(float *x) { x[1] = 4; }";
   inline static const std::string kFastT =
       "template <int N> __global__ void t(float *x) { x[0] = 4 * N; }";
@@ -263,6 +280,66 @@ TEST_F(SessionFlowTest, WinsThatChangeOnlyTheirLaunchesAreOnePatch) {
   const std::string text = patched(session.offered);
   EXPECT_THAT(text, HasSubstr("t<16><<<1, 64>>>(0)"));
   EXPECT_THAT(text, HasSubstr("t<32><<<1, 128>>>(0)"));
+}
+
+TEST_F(SessionFlowTest, ALaunchThatOthersShareDependsOnTheType) {
+  // The workload has no launch of d<double, 1>.
+  const SessionRecord session =
+      integrate({win("d<float, 1>", {}, 2, {}, 128), win("d<half, 1>", {}, 1, {}, 64)});
+  ASSERT_EQ(session.wins.size(), 2u);
+  EXPECT_EQ(session.wins[0].state, WinState::Modelled) << session.wins[0].reason;
+  EXPECT_EQ(session.wins[1].state, WinState::Modelled) << session.wins[1].reason;
+  EXPECT_TRUE(session.wins[0].ownSpecialization);
+  EXPECT_THAT(patched(session.offered),
+              HasSubstr("d<scalar_t, (2 > 1)><<<1, (std::is_same<scalar_t, float>::value) ? 128 : "
+                        "(std::is_same<scalar_t, half>::value) ? 64 : 256>>>((scalar_t *)x)"));
+}
+
+TEST_F(SessionFlowTest, ALaunchThatOthersShareIsJudgedWithThemFirst) {
+  verdicts_["d<half, 1>"] = verdicts_["d<double, 1>"] = Verdict::Same;
+  const SessionRecord session = integrate({win("d<float, 1>", {}, 2, {}, 128)});
+  EXPECT_THAT(judged_, ElementsAre("d<half, 1>", "d<double, 1>"));
+  EXPECT_FALSE(session.wins.at(0).ownSpecialization);
+  EXPECT_THAT(patched(session.offered), HasSubstr("(2 > 1)><<<1, 128>>>((scalar_t *)x)"));
+}
+
+TEST_F(SessionFlowTest, TextAndLaunchThatOthersShareBecomeItsOwn) {
+  verdicts_["d<float, 1>"] = Verdict::Faster;
+  Win made = win("d<float, 1>", {{0, "template <class T, int N> __global__ void d(T *x) { }"}}, 2);
+  LaunchOverride &launch = made.trial.candidate.launch;
+  launch.sharedBytes = 65536;
+  launch.largeShared = true;
+  made.edits =
+      writeBackEdits(made.subject->kernel, made.subject->specialization, made.trial.candidate)
+          .value();
+  const SessionRecord session = integrate({made});
+  EXPECT_EQ(judged_.back(), "d<float, 1>");
+  EXPECT_EQ(session.wins.at(0).state, WinState::Modelled) << session.wins[0].reason;
+  const std::string text = patched(session.offered);
+  EXPECT_THAT(text, HasSubstr(kD + "\n\ntemplate <>\n__global__ void d<float, 1>(float *x) {"));
+  EXPECT_THAT(text, HasSubstr("<<<1, 256, (std::is_same<scalar_t, float>::value) ? 65536 : 0>>>"));
+  EXPECT_THAT(text,
+              HasSubstr("DISPATCH(type, (std::is_same<scalar_t, float>::value) ? "
+                        "cudaFuncSetAttribute(d<scalar_t, (2 > 1)>, "
+                        "cudaFuncAttributeMaxDynamicSharedMemorySize, 65536) : cudaSuccess,"));
+}
+
+TEST_F(SessionFlowTest, ALaunchWhoseTypeIsDeducedDependsOnWhatItPasses) {
+  TuneSubject &own = *std::ranges::find(subjects_, "d<half, 1>", &TuneSubject::label);
+  for (Specialization &one : own.kernel.specializations) {
+    one.params.emplace_back().kind = ParamKind::Pointer;
+    one.params.back().type = one.templateArgs[0].value + " *";
+  }
+  own.specialization.params = {own.kernel.specializations[1].params};
+  for (LaunchSite &site : own.kernel.launches) {
+    site.column += unsigned(std::string("d<scalar_t, (2 > 1)>").size()); // nothing is spelled
+    site.args = {"x"};
+  }
+  extraction_.kernels.back() = own.kernel;
+  const SessionRecord session = integrate({win("d<half, 1>", {}, 1, {}, 64)});
+  EXPECT_EQ(session.wins.at(0).state, WinState::Modelled) << session.wins[0].reason;
+  EXPECT_THAT(patched(session.offered),
+              HasSubstr("<<<1, (std::is_convertible<decltype(x), half *>::value) ? 64 : 256>>>"));
 }
 
 TEST_F(SessionFlowTest, WithoutTimeToJudgeWhoSharesItsTextAWinIsASpecializationOfItsOwn) {
