@@ -2,10 +2,12 @@
 #include "driver/store/Database.h"
 
 #include "driver/support/FileSystem.h"
+#include "driver/support/Text.h"
 
 #include <cmath>
 #include <limits>
 #include <sqlite3.h>
+#include <unistd.h>
 #include <utility>
 
 namespace kopt {
@@ -84,6 +86,9 @@ std::string Statement::text() {
 bool Statement::isNull() const { return sqlite3_column_type(statement_, column_) == SQLITE_NULL; }
 
 Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path &file) {
+  if (std::filesystem::exists(file) &&
+      (::access(file.c_str(), W_OK) != 0 || ::access(file.parent_path().c_str(), W_OK) != 0))
+    return openToRead(file);
   KOPT_CHECK(createDirectories(file.parent_path()));
   KOPT_TRY(std::unique_ptr<Database> database,
            openWith(file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
@@ -91,6 +96,17 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path &fi
   KOPT_CHECK(database->execute(
       "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON"));
   return database;
+}
+
+/// Without the files that SQLite keeps beside a database, unless they hold what is not yet in it.
+Result<std::unique_ptr<Database>> Database::openToRead(const std::filesystem::path &file) {
+  std::error_code none;
+  const auto pending = std::filesystem::file_size(file.string() + "-wal", none);
+  const std::string name = replaceAll(
+      replaceAll(replaceAll(std::filesystem::absolute(file).string(), "%", "%25"), "?", "%3f"), "#",
+      "%23");
+  return openWith("file:" + name + (none || pending == 0 ? "?immutable=1" : "?mode=ro"),
+                  SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
 }
 
 Result<std::unique_ptr<Database>> Database::openExisting(const std::filesystem::path &file) {
@@ -104,7 +120,7 @@ Result<std::unique_ptr<Database>> Database::openWith(const std::filesystem::path
     return database->error(code);
   sqlite3_extended_result_codes(database->handle_, 1);
   sqlite3_busy_timeout(database->handle_, kBusyTimeoutMs);
-  if (sqlite3_db_readonly(database->handle_, "main") == 1)
+  if ((flags & SQLITE_OPEN_READONLY) == 0 && sqlite3_db_readonly(database->handle_, "main") == 1)
     return database->error(SQLITE_READONLY);
   return database;
 }

@@ -56,6 +56,7 @@ private:
 class Database {
 public:
   /// Opens or creates the file in WAL mode. A commit returns after its data has reached the disk.
+  /// A file that cannot be written is opened to be read.
   static Result<std::unique_ptr<Database>> open(const std::filesystem::path &file);
   /// Opens a file that exists, and leaves it as it is.
   static Result<std::unique_ptr<Database>> openExisting(const std::filesystem::path &file);
@@ -87,6 +88,7 @@ public:
 private:
   explicit Database(std::filesystem::path file) : file_(std::move(file)) {}
   static Result<std::unique_ptr<Database>> openWith(const std::filesystem::path &file, int flags);
+  static Result<std::unique_ptr<Database>> openToRead(const std::filesystem::path &file);
   void rollBack();
   std::filesystem::path file_;
   sqlite3 *handle_ = nullptr;
