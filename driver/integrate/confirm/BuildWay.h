@@ -40,6 +40,9 @@ struct BuildWay {
 /// Fails with Usage, saying which option to give, if it cannot tell how the program is linked.
 Result<BuildWay> findBuildWay(const BuildWayRequest &request);
 
+/// The flags of the CUDA libraries that a linker's output misses, "-lcublas -lcufft"; empty: none.
+std::string missingLibraries(const std::string &output);
+
 /// One entry of a CMakeCache.txt.
 struct CacheEntry {
   std::string name, type, value;

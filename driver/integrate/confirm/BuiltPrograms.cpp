@@ -263,6 +263,12 @@ private:
     if (built.ok())
       return {};
     const std::string &said = trim(built.err).empty() ? built.out : built.err;
+    if (const std::string flags = missingLibraries(built.out + built.err); !flags.empty())
+      return makeError(ErrorCode::BaselineFailed,
+                       fmt::format("'{}' does not link: it lacks {}", words, flags),
+                       request_.way.kind == BuildWay::Kind::Compiler
+                           ? fmt::format("add {} to the flags after --", flags)
+                           : "its last output was: " + lastLines(said, 8));
     return makeError(
         ErrorCode::BaselineFailed,
         built.timedOut ? fmt::format("'{}' took more than {:.0f} s", words, kBuildDeadline.count())

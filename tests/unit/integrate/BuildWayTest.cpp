@@ -62,6 +62,24 @@ TEST_F(BuildWayTest, AProgramOfOneFileIsBuiltByTheCompiler) {
   EXPECT_THAT(findBuildWay(request_).error().hint, HasSubstr("./NAME"));
 }
 
+TEST_F(BuildWayTest, LibrariesFollowTheFiles) {
+  request_.flags = {"-O3", "-lcublas", "-l", "cufft"};
+  const auto way = findBuildWay(request_);
+  ASSERT_TRUE(way) << way.error().what;
+  EXPECT_EQ(way->describe(),
+            "/cuda/bin/nvcc -O3 -lcublas -l cufft main.cu -lcublas -l cufft -o main");
+}
+
+TEST(MissingLibraries, AreNamedByTheirSymbols) {
+  EXPECT_EQ(missingLibraries("tmp.o: in function `main':\nm.cu:(.text+0x1a): undefined reference to "
+                             "`cublasCreate_v2'\nundefined reference to `cublasLtCreate'\n"
+                             "ld.lld: error: undefined symbol: cufftPlan1d\n"),
+            "-lcublas -lcublasLt -lcufft");
+  EXPECT_EQ(missingLibraries("undefined reference to `cuModuleLoad'"), "-lcuda");
+  EXPECT_EQ(missingLibraries("undefined reference to 'nvmlInit_v2'"), "-lnvidia-ml");
+  EXPECT_EQ(missingLibraries("undefined reference to `custom'\n`cudaMalloc' is fine"), "");
+}
+
 TEST(CMakeCache, AFreshConfigurationGetsTheUsersSettings) {
   const auto entries = readCMakeCache("//doc\n\nCMAKE_BUILD_TYPE:STRING=Release\n"
                                       "CMAKE_CUDA_FLAGS:STRING=-lineinfo -DX=\"a:b\"\n"
