@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <llvm/ADT/StringExtras.h>
 #include <nlohmann/json.hpp>
 
 namespace kopt::frontend {
@@ -89,12 +90,19 @@ std::optional<CompileDatabase> loadCompileDatabase(const std::string &build,
   return database;
 }
 
-const CompileCommand *findCommand(const CompileDatabase &database, const std::string &file) {
-  std::string wanted = canonicalPath(file);
+const CompileCommand *findCommand(const CompileDatabase &database, const std::string &file,
+                                  const std::string &text, std::size_t &count) {
+  const std::string wanted = canonicalPath(file);
+  const CompileCommand *first = nullptr, *chosen = nullptr;
+  count = 0;
   for (const CompileCommand &command : database.commands)
-    if (command.file == wanted)
-      return &command;
-  return nullptr;
+    if (command.file == wanted) {
+      first = count++ ? first : &command;
+      if (!chosen && llvm::StringRef(llvm::join(command.arguments, " "))
+                         .contains(text.empty() ? "/Release/" : text))
+        chosen = &command;
+    }
+  return chosen || !text.empty() ? chosen : first;
 }
 
 } // namespace kopt::frontend

@@ -28,7 +28,9 @@ std::optional<CompileDatabase> loadCompileDatabase(const std::string &build,
                                                    const std::string &file, std::string &error);
 
 /// The command that compiles `file` (in any spelling of its path), or null. Headers have no
-/// command.
-const CompileCommand *findCommand(const CompileDatabase &database, const std::string &file);
+/// command. Of several, the first whose arguments contain `text`, or if that is empty the first of
+/// the configuration Release, else the first. `count` becomes how many there are.
+const CompileCommand *findCommand(const CompileDatabase &database, const std::string &file,
+                                  const std::string &text, std::size_t &count);
 
 } // namespace kopt::frontend

@@ -83,7 +83,7 @@ KeyText contextOf(const ExtractUnit &unit, const std::vector<std::string> &tools
                   const std::vector<std::string> &flags) {
   KeyText key;
   key.add(KOPT_VERSION);
-  key.add("5: units"); // version of the stored content
+  key.add("6: units"); // version of the stored content
   key.add(clang::getClangFullVersion());
   key.add(unit.directory);
   key.add(flags);
@@ -99,6 +99,7 @@ std::string keyOf(const ExtractUnit &unit, const ExtractOptions &options, KeyTex
   context.add(unit.file);
   context.add(options.prove ? "prove" : "");
   context.add(options.proveOnly);
+  context.add(options.project);
   for (Pass pass : {Pass::Host, Pass::Device}) {
     std::vector<std::string> notes;
     context.add(clangArguments({unit.file, std::nullopt, unit.flags, unit.directory, pass}, notes));

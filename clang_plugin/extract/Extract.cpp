@@ -34,11 +34,21 @@ void addNote(ExtractionResult &extraction, const std::string &note) {
 
 constexpr const char *kDoesNotCompile = "the slice does not compile: ";
 
-void hashFiles(const SourceIndex &index, ExtractionResult &extraction) {
-  for (const std::string &file : index.userFiles())
-    if (auto buffer =
-            llvm::MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false))
-      extraction.fileHashes[file] = contentHash((*buffer)->getBuffer());
+/// True for a file of the user's project. What kopt itself brings and what CMake makes, such as its
+/// files of options, does not count: it names folders of this machine.
+bool isOfProject(llvm::StringRef file, const std::string &project) {
+  return project.size() > 1 && file.starts_with(project + "/") && !file.contains("/CMakeFiles/") &&
+         !file.starts_with(emulatedIncludeDirectory()) && !file.ends_with("/kopt/kopt.h");
+}
+
+/// Hashes the user's files, and into `others` what else of the project the unit reads.
+void hashFiles(const std::map<std::string, bool> &files, const std::string &project,
+               ExtractionResult &extraction, std::map<std::string, std::string> &others) {
+  for (const auto &[file, isUsers] : files)
+    if (isUsers || isOfProject(file, project))
+      if (auto buffer =
+              llvm::MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false))
+        (isUsers ? extraction.fileHashes : others)[file] = contentHash((*buffer)->getBuffer());
 }
 
 /// One hash for all headers that were read, except the user's, whose text slices contain.
@@ -360,9 +370,10 @@ void proveAll(WorkPool &pool, Original &original, const std::vector<Work> &works
 
 } // namespace
 
-std::vector<std::string> expandedFlags(const ExtractUnit &unit) {
+std::vector<std::string> expandedFlags(const ExtractUnit &unit,
+                                       std::map<std::string, bool> *optionFiles) {
   return translateNvcc(unit.flags,
-                       [&unit](const std::string &path) -> std::optional<std::string> {
+                       [&](const std::string &path) -> std::optional<std::string> {
                          llvm::SmallString<256> full(path);
                          if (path.empty() || path[0] != '/') {
                            full = unit.directory;
@@ -371,6 +382,9 @@ std::vector<std::string> expandedFlags(const ExtractUnit &unit) {
                          auto buffer = llvm::MemoryBuffer::getFile(full);
                          if (!buffer)
                            return std::nullopt;
+                         llvm::SmallString<256> real;
+                         if (optionFiles && !llvm::sys::fs::real_path(full, real))
+                           optionFiles->emplace(real, false);
                          return (*buffer)->getBuffer().str();
                        })
       .nvcc;
@@ -379,7 +393,8 @@ std::vector<std::string> expandedFlags(const ExtractUnit &unit) {
 UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
                         ExtractionResult &extraction) {
   UnitOutcome outcome;
-  std::vector<std::string> flags = expandedFlags(unit);
+  std::map<std::string, bool> optionFiles;
+  std::vector<std::string> flags = expandedFlags(unit, &optionFiles);
   // Slices are compared with its PTX. If that is certain to be needed, build it during the parse.
   std::optional<std::string> nvcc = findNvcc();
   Original original(nvcc.value_or(""), unit.file, flags, unit.directory);
@@ -418,8 +433,10 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
   outcome.ok = true;
 
   SourceIndex hostIndex(*host.ast), deviceIndex(*device.ast);
-  hashFiles(hostIndex, extraction);
-  hashFiles(deviceIndex, extraction);
+  std::map<std::string, std::string> others;
+  hashFiles(hostIndex.files(), options.project, extraction, others);
+  hashFiles(deviceIndex.files(), options.project, extraction, others);
+  hashFiles(optionFiles, options.project, extraction, others);
   if (options.files && options.proofs)
     original.remember(*options.proofs, hashOfLibraries(*options.files, extraction));
   std::vector<FoundKernel> kernels = findKernels(hostIndex, extraction);
@@ -432,6 +449,7 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
     kernel.units = {unit.file};
     kernel.compileFlags = flags;
     kernel.directory = unit.directory;
+    kernel.projectFiles = others;
     for (FoundSpecialization &specialization : found.specializations)
       kernel.specializations.push_back(specialization.info);
   }

@@ -5,6 +5,8 @@
 #include "clang_plugin/output/Extraction.h"
 #include "clang_plugin/parse/ParseCuda.h"
 
+#include <map>
+
 namespace kopt::frontend {
 
 class WorkPool;
@@ -33,6 +35,7 @@ struct ExtractOptions {
   std::vector<std::string> proveOnly{};
   FileRecord *files = nullptr;   ///< records every file that is read; may be null
   ProofMemory *proofs = nullptr; ///< with `files` only
+  std::string project{};         ///< root of the user's project, a real path; empty: not known
 };
 
 struct UnitOutcome {
@@ -44,7 +47,9 @@ struct UnitOutcome {
 };
 
 /// The flags for nvcc, with the contents of options files in their place.
-std::vector<std::string> expandedFlags(const ExtractUnit &unit);
+/// The paths of these are added to `optionFiles`, unless it is null.
+std::vector<std::string> expandedFlags(const ExtractUnit &unit,
+                                       std::map<std::string, bool> *optionFiles = nullptr);
 
 /// Parses the unit in both passes and fills an empty `extraction` with its kernels, their slices
 /// and proofs. If the unit does not compile, nothing is added. Several units may be extracted at

@@ -58,6 +58,7 @@ void mergeKernel(ExtractionResult &extraction, KernelSpec kernel) {
     known.launches.insert(known.launches.end(), kernel.launches.begin(), kernel.launches.end());
     addConstants(kernel.constants, known);
     addUnits(kernel.units, known);
+    known.projectFiles.merge(kernel.projectFiles);
     // Declarations that candidates may use must exist in all units.
     std::erase_if(known.unused, [&](const SliceChunk &chunk) {
       return std::none_of(kernel.unused.begin(), kernel.unused.end(),

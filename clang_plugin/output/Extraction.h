@@ -270,9 +270,12 @@ struct KernelSpec {
   std::vector<SliceChunk> unused;
   std::vector<std::string> compileFlags; ///< the user's own nvcc flags for the file
   std::string directory;                 ///< where the compile command runs
+  /// XXH3-128 of what the compilation reads from inside the project and slices do not contain:
+  /// headers of -isystem and -include, files of options.
+  std::map<std::string, std::string> projectFiles;
 };
 KOPT_RECORD(KernelSpec, name, file, unit, units, line, annotated, defined, clauses, specializations,
-            launches, constants, outside, unused, compile_flags, directory)
+            launches, constants, outside, unused, compile_flags, directory, project_files)
 
 /// A kernel of the toolkit or of another system header that the user's code instantiates.
 struct LibraryKernel {
@@ -285,6 +288,8 @@ inline constexpr int kExtractionSchema = 1;
 
 /// The text of the note about a file that is left out of an extraction.
 inline constexpr std::string_view kFileLeftOut = "does not compile, so its kernels are left out";
+/// In the note about a file with several compile commands.
+inline constexpr std::string_view kSeveralCommands = "commands for";
 /// The end of the note about a file that nvcc compiles and Clang reads with errors.
 inline constexpr std::string_view kPartlyRead = "what depends on it may be missing";
 

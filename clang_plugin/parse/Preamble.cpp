@@ -25,6 +25,8 @@ namespace fs = std::filesystem;
 
 /// All precompiled headers together; one has some 10 MB. The least recently used go first.
 constexpr std::uintmax_t kCacheBytes = 512u << 20;
+/// Room on the disk without which none is made.
+constexpr std::uintmax_t kRoom = 64u << 20;
 /// How long an empty file keeps others from trying headers that do not compile.
 constexpr std::chrono::hours kFailureCounts(24);
 
@@ -172,7 +174,7 @@ usePreamble(clang::CompilerInvocation &invocation, llvm::StringRef text,
     return std::nullopt;
   } else {
     fs::create_directories(folder, error);
-    if (error)
+    if (error || fs::space(folder, error).available < kRoom) // Clang would end the process
       return std::nullopt;
     if (!makeHeader(std::move(header), includes.lines, path.string(), files)) {
       std::ofstream(path, std::ios::trunc);

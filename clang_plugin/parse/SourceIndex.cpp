@@ -241,14 +241,13 @@ std::string SourceIndex::text(const Piece &piece) const {
   return sources().getBufferData(fileOf_[index]).substr(piece.begin, piece.end - piece.begin).str();
 }
 
-std::set<std::string> SourceIndex::userFiles() const {
-  std::set<std::string> files;
+std::map<std::string, bool> SourceIndex::files() const {
+  std::map<std::string, bool> files;
   for (unsigned i = 0, n = sources().local_sloc_entry_size(); i < n; ++i)
     if (const clang::SrcMgr::SLocEntry &entry = sources().getLocalSLocEntry(i); entry.isFile()) {
       clang::FileID file =
           sources().getFileID(SourceLocation::getFromRawEncoding(entry.getOffset()));
-      if (isUser(file))
-        files.insert(path(file));
+      files[path(file)] |= isUser(file);
     }
   return files;
 }

@@ -70,8 +70,8 @@ public:
   std::string text(const Piece &piece) const;
   /// The values of __FILE__ and __LINE__ where the piece begins.
   std::pair<std::string, unsigned> presumedPlace(const Piece &piece) const;
-  /// Absolute paths of all files that count as the user's.
-  std::set<std::string> userFiles() const;
+  /// Absolute paths of all files that were read, and whether each counts as the user's.
+  std::map<std::string, bool> files() const;
 
 private:
   void addDeclarations(const clang::DeclContext *context, std::vector<std::string> scopes);

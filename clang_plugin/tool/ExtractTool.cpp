@@ -19,6 +19,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/ADT/StringRef.h>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -101,8 +102,7 @@ bool lacksOurHeader(const Diagnostic &error) {
   return line.find("KOPT_TUNE") != std::string::npos && !includesFile(text, "kopt.h");
 }
 
-std::string hintFor(const std::string &file, const Diagnostic *error,
-                    const std::string &withoutFlags) {
+std::string hintFor(const std::string &file, const Diagnostic *error, const std::string &note) {
   if (error && lacksOurHeader(*error))
     return "KOPT_TUNE is declared by a header of kopt: add #include <kopt/kopt.h> before it";
   if (error && error->message.ends_with("file not found") && !findCudaToolkit())
@@ -113,8 +113,8 @@ std::string hintFor(const std::string &file, const Diagnostic *error,
            "it is built with: -p BUILD, or nvcc flags after --";
   if (const std::string includer = includerOf(file); !includer.empty())
     return includer + " includes this file: give " + includer + " instead";
-  if (!withoutFlags.empty())
-    return withoutFlags + "; leave the file out, or give its flags after --";
+  if (!note.empty())
+    return note + "; leave the file out, or give its flags after --";
   return "give the flags it is built with: -p BUILD for a compile database, or nvcc flags after --";
 }
 
@@ -125,7 +125,7 @@ std::string leftOut(const std::string &file, const std::vector<Diagnostic> &diag
 }
 
 int failToCompile(const Options &options, const std::string &file,
-                  const std::vector<Diagnostic> &diagnostics, const std::string &withoutFlags) {
+                  const std::vector<Diagnostic> &diagnostics, const std::string &note) {
   const Diagnostic *first = firstErrorOf(diagnostics);
   for (const Diagnostic &diagnostic : diagnostics)
     std::cerr << diagnostic.place() << ": " << diagnostic.severity << ": " << diagnostic.message
@@ -133,17 +133,17 @@ int failToCompile(const Options &options, const std::string &file,
   return fail(options, kBaselineFailed,
               fs::path(file).filename().string() + " does not compile" +
                   (first ? ": " + first->message : ""),
-              first ? first->place() : file, hintFor(file, first, withoutFlags));
+              first ? first->place() : file, hintFor(file, first, note));
 }
 
 /// Compile databases by -p or by the folder of a file. Each is read once.
 using Databases = std::map<std::string, std::optional<CompileDatabase>>;
 
 /// The unit of a file. Its flags come from after --, from a database, or from nowhere (a single
-/// file without a project). `withoutFlags` says so if there is a database that lacks the file.
+/// file without a project). `note` says if the database lacks the file or has several commands for
+/// it.
 std::optional<ExtractUnit> unitFor(const Options &options, const std::string &file,
-                                   Databases &databases, std::string &error,
-                                   std::string &withoutFlags) {
+                                   Databases &databases, std::string &error, std::string &note) {
   ExtractUnit unit;
   std::error_code ignored;
   unit.file = fs::weakly_canonical(file, ignored).string();
@@ -159,12 +159,22 @@ std::optional<ExtractUnit> unitFor(const Options &options, const std::string &fi
     if (!error.empty())
       return std::nullopt;
     const std::optional<CompileDatabase> &database = known->second;
-    const CompileCommand *command = database ? findCommand(*database, unit.file) : nullptr;
+    std::size_t count = 0;
+    const CompileCommand *command =
+        database ? findCommand(*database, unit.file, options.command, count) : nullptr;
     if (command) {
+      if (count > 1)
+        note = database->path + " has " + std::to_string(count) + " " +
+               std::string(kSeveralCommands) + " " + unit.file +
+               "; --command TEXT takes the one that contains TEXT; this one is used: " +
+               llvm::join(command->arguments, " ");
       unit.flags = command->arguments;
       unit.directory = command->directory;
+    } else if (database && !options.command.empty()) {
+      error = database->path + " has no command with '" + options.command + "' for " + unit.file;
+      return std::nullopt;
     } else if (database) {
-      withoutFlags = database->path + " has no command for " + unit.file + ": parsed without flags";
+      note = database->path + " has no command for " + unit.file + ": parsed without flags";
     }
   }
   unit.flags.insert(unit.flags.end(), options.extraArgs.begin(), options.extraArgs.end());
@@ -173,7 +183,7 @@ std::optional<ExtractUnit> unitFor(const Options &options, const std::string &fi
 
 struct UnitJob {
   ExtractUnit unit;
-  std::string withoutFlags; ///< as unitFor()
+  std::string note; ///< as unitFor()
   ExtractionResult extraction;
   UnitOutcome outcome;
 };
@@ -183,12 +193,16 @@ struct UnitJob {
 void extractAll(const Options &options, std::vector<UnitJob> &jobs) {
   UnitCache cache(options.cache ? userCacheDirectory().value_or("") : "");
   WorkPool pool(options.jobs);
+  std::error_code ignored;
+  const std::string project =
+      options.project.empty() ? "" : fs::weakly_canonical(options.project, ignored).string();
   std::atomic<std::size_t> firstBroken = jobs.size();
   pool.forEach(jobs.size(), [&](std::size_t i) {
     if (i > firstBroken && !options.keepGoing)
       return;
-    jobs[i].outcome =
-        cache.extract(jobs[i].unit, {pool, options.prove, options.proveOnly}, jobs[i].extraction);
+    jobs[i].outcome = cache.extract(
+        jobs[i].unit, {pool, options.prove, options.proveOnly, nullptr, nullptr, project},
+        jobs[i].extraction);
     std::size_t known = firstBroken;
     while (!jobs[i].outcome.ok && i < known && !firstBroken.compare_exchange_weak(known, i))
       ;
@@ -299,18 +313,18 @@ int runExtract(int argc, const char **argv) {
   std::vector<UnitJob> jobs;
   Databases databases;
   for (const std::string &file : options.files) {
-    std::string error, withoutFlags;
-    std::optional<ExtractUnit> unit = unitFor(options, file, databases, error, withoutFlags);
+    std::string error, note;
+    std::optional<ExtractUnit> unit = unitFor(options, file, databases, error, note);
     if (!unit)
       return fail(options, kUsage, error);
-    if (!withoutFlags.empty())
-      extraction.notes.push_back(withoutFlags);
+    if (!note.empty())
+      extraction.notes.push_back(note);
     if (options.printClangArgs)
       for (const std::string &argument :
            clangArguments({unit->file, std::nullopt, unit->flags, unit->directory, Pass::Host},
                           extraction.notes))
         std::cout << argument << "\n";
-    jobs.push_back({std::move(*unit), std::move(withoutFlags), {}, {}});
+    jobs.push_back({std::move(*unit), std::move(note), {}, {}});
   }
   if (options.printClangArgs)
     return kDone;
@@ -323,8 +337,7 @@ int runExtract(int argc, const char **argv) {
       continue;
     }
     if (!jobs[i].outcome.ok)
-      return failToCompile(options, options.files[i], jobs[i].outcome.diagnostics,
-                           jobs[i].withoutFlags);
+      return failToCompile(options, options.files[i], jobs[i].outcome.diagnostics, jobs[i].note);
     merge(extraction, std::move(jobs[i].extraction));
   }
 

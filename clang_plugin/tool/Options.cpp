@@ -15,6 +15,8 @@ translation unit of its own that is proven to compile to the same PTX.
 
   FILE...              .cu files, or headers with kernels in them
   -p BUILD             folder with compile_commands.json (default: looked for above each file)
+  --command TEXT       of several compile commands for a file, the one that contains TEXT (default: the one of the
+                       configuration Release, else the first)
   -- FLAGS             nvcc flags, in place of a compile database
   --extra-arg FLAG     one more nvcc flag; may be repeated
 
@@ -23,6 +25,7 @@ translation unit of its own that is proven to compile to the same PTX.
   -o DIR               write slices and standalone harnesses to DIR, one folder a specialization
   --no-proof           do not compile with nvcc to prove the slices
   --prove SYMBOL       prove only this specialization, by its symbol as --no-proof gives it; may be repeated
+  --project DIR        root of the project: headers of -isystem and -include below it count as the user's
   --keep-going         leave out files that do not compile, with a note, as long as one does
   --jobs N, -j N       how many files, passes and proofs to work on at once (default: the number of processors)
   --no-cache           neither read nor keep answers: a file whose inputs are what they were is answered from the last one
@@ -55,19 +58,10 @@ std::string didYouMean(const std::string &word, const std::vector<std::string> &
 Options parseOptions(const std::vector<std::string> &arguments) {
   Options options;
   options.jobs = std::max(1u, std::thread::hardware_concurrency());
-  const std::vector<std::string> known = {"-p",
-                                          "-o",
-                                          "--list",
-                                          "--json",
-                                          "--no-proof",
-                                          "--no-cache",
-                                          "--prove",
-                                          "--keep-going",
-                                          "--jobs",
-                                          "--help",
-                                          "--version",
-                                          "--extra-arg",
-                                          "--print-clang-args"};
+  const std::vector<std::string> known = {
+      "-p",         "-o",      "--list",    "--json",      "--no-proof",
+      "--no-cache", "--prove", "--command", "--project",   "--keep-going",
+      "--jobs",     "--help",  "--version", "--extra-arg", "--print-clang-args"};
   for (std::size_t i = 0; i < arguments.size() && options.error.empty(); ++i) {
     const std::string &argument = arguments[i];
     std::string name = argument.substr(0, argument.find('='));
@@ -109,6 +103,10 @@ Options parseOptions(const std::vector<std::string> &arguments) {
       options.prove = false;
     } else if (name == "--prove") {
       options.proveOnly.push_back(value());
+    } else if (name == "--command") {
+      options.command = value();
+    } else if (name == "--project") {
+      options.project = value();
     } else if (argument == "--keep-going") {
       options.keepGoing = true;
     } else if (argument == "--no-cache") {

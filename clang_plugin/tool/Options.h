@@ -14,6 +14,8 @@ struct Options {
   std::vector<std::string> flags;     ///< after --
   bool hasFlags = false;              ///< -- was given
   std::string output;                 ///< -o
+  std::string project;                ///< --project
+  std::string command;                ///< --command
   std::vector<std::string> proveOnly; ///< --prove, symbols
   bool keepGoing = false;             ///< --keep-going
   bool list = false, json = false, prove = true, cache = true, help = false, version = false,

@@ -27,6 +27,7 @@ Result<std::vector<InitKernel>> initKernels(Services services, const InitSetting
   SelectionRequest selection = settings.selection;
   if (selection.globs.empty())
     selection.globs = {"*"};
+  KOPT_CHECK(checkKernelNames(extraction, selection.clauses));
   KOPT_TRY(const std::vector<KernelInstance> instances, selectInstances(extraction, selection));
   std::vector<InitKernel> kernels;
   std::string tables;

@@ -24,8 +24,6 @@ constexpr const char *kModuleName = "kopt-profiled.cubin";
 /// The file names of the slice that nvcc and emulated modules record.
 constexpr const char *kSliceName = "kopt-profiled.cubin.cu", *kEmulatedSlice = "slice.cu";
 
-std::string at(const KernelSpec &kernel) { return fmt::format("{}:{}", kernel.file, kernel.line); }
-
 /// The launch with this name. Without a name, the launch with the most weight; if several have it,
 /// the one with the most threads.
 Result<const Launch *> chooseLaunch(const Workload &workload, const std::string &name) {
@@ -72,7 +70,7 @@ public:
     if (!built.ok)
       return makeError(ErrorCode::BaselineFailed,
                        fmt::format("kernel '{}' does not build", subject_.label),
-                       compilerHint(built.log, nullptr), at(subject_.kernel));
+                       compilerHint(built.log, nullptr), placeOf(subject_.kernel));
     KOPT_TRY(const ModuleInfo module, bench_.runner().load(built.module, symbolAsked()));
     KOPT_CHECK(measure(module.id));
     if (bench_.device().modelled)
@@ -129,7 +127,7 @@ private:
                        fmt::format("launch '{}' of kernel '{}' does not run through: {}",
                                    report_.launch.name, subject_.label, report_.profile.detail),
                        request_.candidate.empty() ? "" : "'kopt trial' says more of a candidate",
-                       at(subject_.kernel));
+                       placeOf(subject_.kernel));
     if (!report_.profile.detail.empty())
       report_.missing.push_back(std::exchange(report_.profile.detail, ""));
     if (!report_.profile.lines.empty()) {

@@ -39,8 +39,7 @@ public:
     if (!outcome.ok)
       return makeError(ErrorCode::BaselineFailed,
                        fmt::format("kernel '{}' does not build as it is", subject_.label),
-                       compilerHint(outcome.log, nullptr),
-                       fmt::format("{}:{}", subject_.kernel.file, subject_.kernel.line));
+                       compilerHint(outcome.log, nullptr), placeOf(subject_.kernel));
     KOPT_TRY(const ModuleInfo module, runner_.load(outcome.module, request.symbol));
     module_ = module.id;
     return {};

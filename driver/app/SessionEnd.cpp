@@ -157,7 +157,8 @@ Result<std::vector<std::optional<double>>> screenTrials(const SessionEnd &end,
   auto request = programRequest(end);
   if (!request || !end.observed)
     return speedups; // the end of the session says why
-  request->patchRoot = patchRoot(subject.kernel.file);
+  request->patchRoot =
+      patchRoot({subject.kernel.file, subject.kernel.unit}, end.sources.buildDirectory);
   std::vector<std::size_t> written;
   std::vector<Patch> patches;
   for (std::size_t i = 0; i < trials.size(); ++i) {
@@ -216,7 +217,8 @@ Result<SessionRecord> endSession(const SessionEnd &end, std::vector<Win> wins) {
                          end.program,
                          program ? program->way.describe() : std::string(),
                          ConfirmPolicy{},
-                         end.bench.device().arch};
+                         end.bench.device().arch,
+                         end.sources.buildDirectory};
   request.policy.minGain = end.minGain;
   KOPT_TRY(SessionRecord session, integrateWins(std::move(request), services));
   end.services.terminal.clear();

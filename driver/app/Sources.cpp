@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/Sources.h"
 
-#include "driver/support/FileSystem.h"
+#include "driver/integrate/ci/BaseCommands.h"
+#include "driver/integrate/patch/Patch.h"
+#include "driver/support/Text.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <regex>
 
 namespace kopt {
@@ -13,16 +14,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// True if a command of a compile database compiles CUDA, judged by the file's name or by `-x cu`.
-bool isCuda(const nlohmann::json &entry, const fs::path &file) {
-  if (file.extension() == ".cu")
-    return true;
-  std::string command = entry.value("command", "");
-  if (const auto words = entry.find("arguments"); words != entry.end() && words->is_array())
-    for (const auto &word : *words)
-      command += " " + (word.is_string() ? word.get<std::string>() : "");
+/// True if the command compiles CUDA, judged by the file's name or by `-x cu`.
+bool isCuda(const CompileCommand &command) {
   static const std::regex kLanguage(R"((^|\s)--?x[ =]?cu(da)?(\s|$))");
-  return std::regex_search(command, kLanguage);
+  return command.file.extension() == ".cu" ||
+         std::regex_search(join(command.arguments, " "), kLanguage);
 }
 
 } // namespace
@@ -37,25 +33,16 @@ Result<SourceSettings> withDatabaseFiles(SourceSettings sources) {
   const fs::path database = sources.buildDirectory.filename() == "compile_commands.json"
                                 ? sources.buildDirectory
                                 : sources.buildDirectory / "compile_commands.json";
-  auto text = readFile(database);
-  if (!text)
+  std::error_code ignored;
+  if (!fs::exists(database, ignored))
     return makeError(ErrorCode::Usage, "no " + database.string(),
                      "configure the project with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, or give .cu "
                      "files and nvcc flags after --");
-  const nlohmann::json commands = nlohmann::json::parse(*text, nullptr, false);
-  if (!commands.is_array())
-    return makeError(ErrorCode::Usage, database.string() + " is not a compile database",
-                     "write it again, with the build system that made it");
-  for (const nlohmann::json &entry : commands) {
-    if (!entry.is_object() || !entry.contains("file") || !entry["file"].is_string())
-      continue;
-    const fs::path folder = database.parent_path() / entry.value("directory", "");
-    const fs::path file = (folder / entry["file"].get<std::string>()).lexically_normal();
-    std::error_code ignored;
-    if (isCuda(entry, file) && fs::is_regular_file(file, ignored) &&
-        std::ranges::find(sources.files, file) == sources.files.end())
-      sources.files.push_back(file);
-  }
+  KOPT_TRY(const std::vector<CompileCommand> commands, readCompileCommands(database));
+  for (const CompileCommand &command : commands)
+    if (isCuda(command) && fs::is_regular_file(command.file, ignored) &&
+        std::ranges::find(sources.files, command.file) == sources.files.end())
+      sources.files.push_back(command.file);
   if (sources.files.empty())
     return makeError(ErrorCode::Usage, database.string() + " has no command for a CUDA file",
                      "build the project first if its sources are generated, or give the .cu files");
@@ -78,7 +65,9 @@ ExtractRequest extractRequest(const SourceSettings &sources, std::filesystem::pa
   ExtractRequest request;
   request.files = sources.files;
   request.buildDirectory = sources.buildDirectory;
+  request.project = patchRoot(sources.files, sources.buildDirectory);
   request.flags = sources.flags;
+  request.command = sources.command;
   request.output = std::move(output);
   request.keepGoing = sources.wholeDatabase;
   return request;

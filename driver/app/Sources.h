@@ -18,6 +18,7 @@ struct SourceSettings {
   /// Contains compile_commands.json; empty if `flags` are given.
   std::filesystem::path buildDirectory;
   std::vector<std::string> flags; ///< nvcc flags
+  std::string command{};          ///< as ExtractRequest has it
   /// True if the files are all those of the database; a file that does not compile is then left
   /// out, with a note.
   bool wholeDatabase = false;

@@ -170,7 +170,8 @@ private:
     if (!edits)
       return {};
     KOPT_TRY(const Patch patch,
-             makePatch(*edits, bench_.extraction().fileHashes, patchRoot(subject_.kernel.file)));
+             makePatch(*edits, bench_.extraction().fileHashes,
+                       patchRoot({subject_.kernel.file}, request_.sources.buildDirectory)));
     outcome.repairPatch = patch.text;
     return {};
   }

@@ -428,6 +428,9 @@ Result<TuneSession::OpenRun> TuneSession::openRun(const TuneSubject &subject,
 
   // Open the store only now, so that nothing is written if the input is wrong.
   if (!store_) {
+    for (const std::filesystem::path &folder : {settings_.root / ".kopt", settings_.output})
+      if (!exists(folder))
+        KOPT_CHECK(writeFileAtomically(folder / ".gitignore", "*\n"));
     KOPT_TRY(store_, openStore(settings_.root / ".kopt" / "kopt.db"));
   }
   KOPT_TRY(const std::vector<RunRecord> runs, store_->runs());
@@ -560,8 +563,8 @@ Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Base
 Status TuneSession::writeResults(const TuneSubject &subject, const Baseline &baseline,
                                  const SearchHistory &history, OpenRun &run, DecisionLog &decisions,
                                  TuneOutcome &outcome) {
-  const TunedKernel tuned{subject, baseline.workload, bench_->extraction(), bench_->device(),
-                          outcome.winner};
+  const TunedKernel tuned{subject,          baseline.workload, bench_->extraction(),
+                          bench_->device(), outcome.winner,    settings_.sources.buildDirectory};
   for (Decision &decision : verificationOf(tuned)) {
     decision.round = history.round;
     KOPT_CHECK(decisions.record(decision));

@@ -6,12 +6,26 @@
 #include "driver/model/CheckList.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/source/SliceLines.h"
+#include "driver/source/Subjects.h"
 #include "driver/support/Text.h"
 #include "driver/workload/WorkloadBuilder.h"
 
 #include <fmt/format.h>
+#include <regex>
+#include <set>
 
 namespace kopt {
+
+/// The approximate functions and instructions that a text has and the original has not.
+static std::string approximationsIn(const std::string &text, const std::string &original) {
+  static const std::regex kApproximate(
+      R"(\b__(?:exp10f|expf|log10f|log2f|logf|powf|sinf|cosf|sincosf|tanf|fdividef)\b|\w+\.approx\b)");
+  std::set<std::string> names;
+  for (std::sregex_iterator it(text.begin(), text.end(), kApproximate), end; it != end; ++it)
+    if (original.find(it->str()) == original.npos)
+      names.insert(it->str());
+  return join({names.begin(), names.end()}, ", ");
+}
 
 std::vector<Decision> verificationOf(const TunedKernel &tuned) {
   std::vector<Decision> decisions;
@@ -39,6 +53,10 @@ std::vector<Decision> verificationOf(const TunedKernel &tuned) {
     add(true, "bounds, races, barriers and uninitialised reads, by the emulated device");
     add(false, fmt::format("speed on a real {}: times are modelled; tune on a GPU to measure",
                            tuned.device.name));
+    const std::string names =
+        approximationsIn(winner ? winner->sliceText : "", tuned.subject.sliceText);
+    if (!names.empty())
+      add(false, "the error of " + names + " on a GPU: the emulated device computes it otherwise");
   } else {
     const Specialization &specialization = tuned.subject.specialization;
     if (specialization.route == Route::Slice && !specialization.reason.empty())
@@ -67,8 +85,12 @@ Result<std::vector<SourceEdit>> addWinnerPatch(const TunedKernel &tuned, RunReco
   const TuneSubject &subject = tuned.subject;
   KOPT_TRY(std::vector<SourceEdit> edits,
            writeBackEdits(subject.kernel, subject.specialization, winner.candidate));
+  std::vector<std::filesystem::path> files;
+  for (const SourceEdit &edit : edits)
+    files.emplace_back(edit.range.file);
   KOPT_TRY(const Patch patch,
-           makePatch(edits, tuned.extraction.fileHashes, patchRoot(subject.kernel.file)));
+           makePatch(edits, tuned.extraction.fileHashes, patchRoot(files, tuned.build),
+                     filesBehind(tuned.extraction, subject.kernel, subject.specialization)));
   const Speedup &speedup = *winner.speedup;
   PatchMessage message;
   message.subject =
@@ -97,6 +119,7 @@ Result<std::vector<SourceEdit>> addWinnerPatch(const TunedKernel &tuned, RunReco
   message.verifiedBy =
       fmt::format("kopt on {}", tuned.device.modelled ? "the emulated device" : tuned.device.name);
   run.edits = patch.files;
+  run.edits.insert(run.edits.end(), patch.others.begin(), patch.others.end());
   run.patchText = formatMail(patch, message);
   return edits;
 }

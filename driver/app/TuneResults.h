@@ -22,6 +22,7 @@ struct TunedKernel {
   const ExtractionResult &extraction;
   const DeviceInfo &device;
   const std::optional<Trial> &winner; ///< the confirmed trial
+  std::filesystem::path build{};      ///< the build folder, for patchRoot()
 };
 
 /// How the baseline and the winner were checked, and what could not be checked.

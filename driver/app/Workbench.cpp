@@ -50,6 +50,8 @@ Status Workbench::readSources(const SelectionRequest &selection, const PlanKerne
         services_.terminal.line("note: " + note);
   };
   tellOf(kFileLeftOut);
+  tellOf(kSeveralCommands);
+  KOPT_CHECK(checkKernelNames(found, selection.clauses));
   KernelPlan plan{selection, false};
   const auto symbolsOf = [](const KernelPlan &of) {
     const std::vector<std::string> symbols =
@@ -89,6 +91,9 @@ Status Workbench::readSources(const SelectionRequest &selection, const PlanKerne
         readable.push_back(alias);
     }
   }
+  for (const KernelSpec &kernel : extraction_.kernels)
+    for (const auto &[file, hash] : kernel.projectFiles)
+      readable.emplace_back(file);
   // A separate cache from the one for the user's own files.
   compilers_ = CompilerSandbox(sandbox_, std::move(readable), cacheFolder() / "contained",
                                services_.installation.cuda.root.forChildren());
@@ -272,8 +277,7 @@ Status Workbench::tellOfRoutes() {
               "kernel '{}' could not be lifted out ({}), so it is built in its own file, which the "
               "emulated device cannot run",
               subject.label, specialization.reason),
-          "use --device cuda on a machine with a GPU and nvcc",
-          fmt::format("{}:{}", subject.kernel.file, subject.kernel.line));
+          "use --device cuda on a machine with a GPU and nvcc", placeOf(subject.kernel));
       if (!leavesOut_)
         return error;
       leftOut_.push_back({specialization.symbol, subject.label, error.value().what});

@@ -8,6 +8,10 @@ namespace fs = std::filesystem;
 void SourceFlags::addTo(CLI::App &app, const std::string &help) {
   app.add_option("files", files, help);
   app.add_option("-p,--build-dir", buildDirectory, "build folder with compile_commands.json");
+  app.add_option(
+      "--command", command,
+      "of several compile commands for a file, use the one that contains this text, such "
+      "as Debug or app.dir (default: that of Release, else the first)");
 }
 
 Result<SourceSettings> SourceFlags::settings(const std::vector<std::string> &nvccFlags) const {
@@ -17,6 +21,7 @@ Result<SourceSettings> SourceFlags::settings(const std::vector<std::string> &nvc
   if (!buildDirectory.empty())
     sources.buildDirectory = fs::absolute(buildDirectory);
   sources.flags = nvccFlags;
+  sources.command = command;
   return withDatabaseFiles(std::move(sources));
 }
 

@@ -16,7 +16,7 @@ inline constexpr int kFailOnMatched = 2; ///< exit code where --fail-on applies
 /// Which files, and how they are compiled.
 struct SourceFlags {
   std::vector<std::string> files;
-  std::string buildDirectory;
+  std::string buildDirectory, command;
 
   /// Where nvcc's flags follow after `--`.
   void addTo(CLI::App &app, const std::string &help = ".cu files");

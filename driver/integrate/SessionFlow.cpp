@@ -5,6 +5,7 @@
 #include "driver/integrate/compose/OwnSpecialization.h"
 #include "driver/integrate/header/TunedVariant.h"
 #include "driver/judge/Statistics.h"
+#include "driver/source/Subjects.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>
@@ -15,26 +16,6 @@ namespace kopt {
 namespace fs = std::filesystem;
 
 namespace {
-
-/// The common folder of all files that the wins change.
-fs::path commonRoot(const std::vector<Win> &wins) {
-  std::optional<fs::path> root;
-  for (const Win &win : wins)
-    for (const SourceEdit &edit : win.edits) {
-      const fs::path own = patchRoot(edit.range.file);
-      if (!root) {
-        root = own;
-        continue;
-      }
-      const auto [end, other] = std::mismatch(root->begin(), root->end(), own.begin(), own.end());
-      static_cast<void>(other);
-      fs::path common;
-      for (auto part = root->begin(); part != end; ++part)
-        common /= *part;
-      root = common;
-    }
-  return root.value_or(fs::current_path());
-}
 
 /// True if a kernel that the user did not ask to tune is no worse with the composed text.
 bool isGood(Verdict verdict) {
@@ -74,7 +55,11 @@ private:
     while (std::any_of(runs.begin(), runs.end(),
                        [&](const RunRecord &run) { return run.name == record_.name; }));
     record_.startedUtc = services_.clock.utc();
-    record_.root = commonRoot(request_.wins).string();
+    std::vector<fs::path> files;
+    for (const Win &win : request_.wins)
+      for (const SourceEdit &edit : win.edits)
+        files.emplace_back(edit.range.file);
+    record_.root = patchRoot(files, request_.build).string();
     record_.confirmation.program = request_.program;
     record_.confirmation.buildWay = request_.buildWay;
     return {};
@@ -270,9 +255,13 @@ private:
 
   Result<Patch> patchOf(const std::vector<const Win *> &wins) const {
     std::vector<SourceEdit> edits;
-    for (const Win *win : wins)
+    std::map<std::string, std::string> others;
+    for (const Win *win : wins) {
       edits.insert(edits.end(), win->edits.begin(), win->edits.end());
-    return makePatch(edits, request_.extraction.fileHashes, record_.root);
+      others.merge(
+          filesBehind(request_.extraction, win->subject->kernel, win->subject->specialization));
+    }
+    return makePatch(edits, request_.extraction.fileHashes, record_.root, others);
   }
 
   Status confirm() {
@@ -339,6 +328,7 @@ private:
                              ? "kopt, in the program: " + record_.confirmation.program
                              : "kopt on " + message.device;
     files = patch.files;
+    files.insert(files.end(), patch.others.begin(), patch.others.end());
     text = formatMail(patch, message);
     return {};
   }

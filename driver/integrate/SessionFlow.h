@@ -42,7 +42,8 @@ struct SessionRequest {
   std::string program;   ///< of --run, for the report
   std::string buildWay;  ///< describes the build, for the report
   ConfirmPolicy policy;
-  std::string arch{}; ///< of the device: "sm_90"
+  std::string arch{};            ///< of the device: "sm_90"
+  std::filesystem::path build{}; ///< the build folder, for patchRoot()
 };
 
 /// Composes the wins, judges the other instantiations that share their text, and confirms the

@@ -23,8 +23,6 @@ struct SitePair {
   const LaunchSite *before, *after;
 };
 
-std::string placeOf(const LaunchSite &site) { return fmt::format("{}:{}", site.file, site.line); }
-
 const Specialization *withSymbol(const KernelSpec &kernel, const std::string &symbol) {
   for (const Specialization &specialization : kernel.specializations)
     if (specialization.symbol == symbol)
@@ -137,8 +135,7 @@ public:
 private:
   /// The place where the candidate's file instantiates the kernel.
   std::string where() const {
-    return pairs_.empty() ? fmt::format("{}:{}", changed_.file, changed_.line)
-                          : placeOf(*pairs_.front().after);
+    return pairs_.empty() ? placeOf(changed_) : placeOf(*pairs_.front().after);
   }
 
   std::optional<std::string> takeTemplateArguments() {

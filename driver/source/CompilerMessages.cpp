@@ -36,6 +36,13 @@ std::string shortened(const std::string &line) {
 
 } // namespace
 
+std::string lastLines(const std::string &output, std::size_t most) {
+  std::vector<std::string> lines = split(trim(output), '\n');
+  if (lines.size() > most)
+    lines.erase(lines.begin(), lines.end() - std::ptrdiff_t(most));
+  return join(lines, "\n");
+}
+
 std::string firstError(const std::string &output, std::size_t most) {
   const std::vector<std::string> lines = split(trim(output), '\n');
   const auto count = std::size_t(std::ranges::count_if(lines, isError));

@@ -14,6 +14,9 @@ namespace kopt {
 /// lines if it has no error.
 std::string firstError(const std::string &output, std::size_t lines = 16);
 
+/// At most the last `most` lines of an output, without the space around it.
+std::string lastLines(const std::string &output, std::size_t most);
+
 /// The hint for an error about a failed build: firstError(), with lines of the user's files as far
 /// as `places` (may be null) knows them. If the output is longer, writes all of it to a file in
 /// `folder` (empty: the system's temporary folder) and names that file.

@@ -2,6 +2,7 @@
 #include "driver/source/Frontend.h"
 
 #include "clang_plugin/output/RecordJson.h"
+#include "driver/source/CompilerMessages.h"
 #include "driver/support/Hash.h"
 #include "driver/support/OnceEach.h"
 #include "driver/support/RelativeDeadline.h"
@@ -67,13 +68,6 @@ ErrorCode errorCodeOf(int exitCode) {
   }
 }
 
-std::string lastLines(const std::string &text, std::size_t count) {
-  std::vector<std::string> lines = split(trim(text), '\n');
-  if (lines.size() > count)
-    lines.erase(lines.begin(), lines.end() - std::ptrdiff_t(count));
-  return join(lines, "\n");
-}
-
 std::string textAt(const Json &object, const char *key) {
   auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
@@ -93,6 +87,10 @@ public:
       spec.argv.insert(spec.argv.end(), {"--prove", symbol});
     if (request.keepGoing)
       spec.argv.push_back("--keep-going");
+    if (!request.command.empty())
+      spec.argv.insert(spec.argv.end(), {"--command", request.command});
+    if (!request.project.empty())
+      spec.argv.insert(spec.argv.end(), {"--project", request.project.string()});
     if (!request.buildDirectory.empty())
       spec.argv.insert(spec.argv.end(), {"-p", request.buildDirectory.string()});
     for (const fs::path &file : request.files)

@@ -16,8 +16,10 @@ struct ExtractRequest {
   std::vector<std::filesystem::path> files;
   std::filesystem::path
       buildDirectory; ///< the folder with compile_commands.json; empty if flags are given
-  std::vector<std::string> flags; ///< nvcc flags
-  std::filesystem::path output;   ///< folder for slices and harnesses
+  std::vector<std::string> flags;  ///< nvcc flags
+  std::string command{};           ///< part of the compile command to use, where a file has several
+  std::filesystem::path output;    ///< folder for slices and harnesses
+  std::filesystem::path project{}; ///< root of the user's project; empty: not known
   bool prove = true;
   /// Prove only the slices of these symbols, spelled as by an extraction without proof. Empty:
   /// prove all.

@@ -51,7 +51,7 @@ std::vector<std::string> headersBeside(const std::string &file) {
 
 Result<InPlaceSource> editInPlace(const KernelSpec &kernel, const Specialization &specialization,
                                   const std::map<std::string, std::string> &fileHashes) {
-  const std::string where = fmt::format("{}:{}", kernel.file, kernel.line);
+  const std::string where = placeOf(kernel);
   const auto cannot = [&](const std::string &why, const std::string &hint) {
     return makeError(
         ErrorCode::BaselineFailed,

@@ -97,10 +97,6 @@ std::string coverGridText(const std::string &grid, const std::string &block, con
                      : "dim3(" + two + ", " + dimension('z', newBlock.z) + ")";
 }
 
-std::string launchPlace(const LaunchSite &site) {
-  return fmt::format("{}:{}", site.file, site.line);
-}
-
 /// The launch site's arguments for the kernel parameters, which the candidate's expressions name.
 std::map<std::string, std::string> argumentsAt(const LaunchSite &site,
                                                const Specialization &specialization) {
@@ -122,7 +118,7 @@ Result<std::string> hostText(const std::string &expression, const LaunchSite &si
                      fmt::format("the launch expression '{}' uses ceil_div, which host code does "
                                  "not have",
                                  expression),
-                     "write (a + b - 1) / b", launchPlace(site));
+                     "write (a + b - 1) / b", placeOf(site));
   return kopt::renamed(expression, argumentsAt(site, specialization));
 }
 
@@ -198,7 +194,7 @@ Status launchEdits(const KernelSpec &kernel, const Specialization &specializatio
     if (!site.blockRange || !site.gridRange)
       return makeError(ErrorCode::Usage,
                        "the launch comes from a macro, so its geometry cannot be rewritten",
-                       "spell the launch configuration at the launch site", launchPlace(site));
+                       "spell the launch configuration at the launch site", placeOf(site));
     KOPT_CHECK(launchEditsAt(site, specialization, launch, edits));
   }
   return {};

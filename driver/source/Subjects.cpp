@@ -105,8 +105,7 @@ Status checkNames(const std::vector<TuneClause> &clauses, const TuneDeclaration 
       return makeError(ErrorCode::Usage,
                        fmt::format("{} {}: kernel '{}' has no {} of that name", keyword, name,
                                    kernel.name, what),
-                       guess.empty() ? (known.empty() ? "" : list) : guess,
-                       fmt::format("{}:{}", clause.file, clause.line));
+                       guess.empty() ? (known.empty() ? "" : list) : guess, placeOf(clause));
     };
     constexpr const char *kPointer = "pointer parameter", *kValue = "parameter or launch variable";
     for (const auto &[name, extent] : own.extents)
@@ -130,12 +129,20 @@ Result<TuneSubject> subjectOf(const ExtractionResult &extraction, const KernelSp
                               const Specialization &specialization,
                               const TuneDeclaration &declaration) {
   TuneSubject subject{kernel, specialization, declaration, "", specialization.expression};
+  // What is kept of a slice, from trials to compiled code, is found again by its text. So the text
+  // says which versions of other files it is compiled with.
+  std::string readings;
+  for (const auto &[file, hash] : filesBehind(extraction, kernel, specialization))
+    if (specialization.slice.empty() || kernel.projectFiles.contains(file))
+      readings += fmt::format("\n// reads {} {}", replaceAll(file, "\n", " "), hash);
+  readings += readings.empty() ? "" : "\n";
   if (!specialization.slice.empty()) {
     KOPT_TRY(subject.sliceText, readFile(specialization.slice));
+    subject.sliceText += readings;
     return subject;
   }
   KOPT_TRY(InPlaceSource inPlace, editInPlace(kernel, specialization, extraction.fileHashes));
-  subject.sliceText = std::move(inPlace.text);
+  subject.sliceText = std::move(inPlace.text) + readings;
   subject.specialization = std::move(inPlace.specialization);
   for (Specialization &known : subject.kernel.specializations)
     if (known.symbol == specialization.symbol)
@@ -205,8 +212,21 @@ Status checkTunables(const TuneDeclaration &declaration, const KernelSpec &kerne
                                    param.name, kernel.name),
                        list.empty() ? "make it a constexpr, a macro or a template argument"
                                     : "known names: " + list,
-                       fmt::format("{}:{}", param.clause.file, param.clause.line));
+                       placeOf(param.clause));
   return {};
+}
+
+std::map<std::string, std::string> filesBehind(const ExtractionResult &extraction,
+                                               const KernelSpec &kernel,
+                                               const Specialization &specialization) {
+  std::map<std::string, std::string> files = kernel.projectFiles;
+  if (specialization.route != Route::Slice)
+    files.insert(extraction.fileHashes.begin(), extraction.fileHashes.end());
+  for (const SliceChunk &chunk : specialization.chunks)
+    if (const auto known = extraction.fileHashes.find(chunk.source.file);
+        known != extraction.fileHashes.end())
+      files.insert(*known);
+  return files;
 }
 
 std::vector<KernelInstance> instancesIn(const ExtractionResult &extraction) {
@@ -218,6 +238,26 @@ std::vector<KernelInstance> instancesIn(const ExtractionResult &extraction) {
       all.push_back({&kernel, &specialization});
   }
   return all;
+}
+
+Status checkKernelNames(const ExtractionResult &extraction,
+                        const std::vector<KernelClauses> &clauses) {
+  std::set<std::string> matched;
+  std::vector<std::string> unnamed;
+  for (const auto &[kernel, specialization] : instancesIn(extraction)) {
+    bool isNamed = false;
+    for (const KernelClauses &declared : clauses)
+      if (namesKernel(declared.pattern, *kernel, specialization))
+        isNamed = matched.insert(declared.pattern).first != matched.end();
+    if (!isNamed)
+      unnamed.push_back(kernel->name);
+  }
+  for (const auto &[pattern, own, place] : clauses)
+    if (const std::string guess = didYouMean(pattern.substr(0, pattern.find('<')), unnamed);
+        !matched.contains(pattern) && !guess.empty())
+      return makeError(ErrorCode::Usage, fmt::format("no kernel is named '{}'", pattern), guess,
+                       place);
+  return {};
 }
 
 bool selectsKernels(const ExtractionResult &extraction, const SelectionRequest &request) {
@@ -289,7 +329,7 @@ Result<TuneSubject> makeSubject(const ExtractionResult &extraction, const Kernel
         ErrorCode::BaselineFailed,
         fmt::format("kernel '{}' is a template that nothing in the given files launches",
                     kernel->name),
-        "give the file that launches it too", fmt::format("{}:{}", kernel->file, kernel->line));
+        "give the file that launches it too", placeOf(*kernel));
   KOPT_CHECK(checkTunables(declaration, *kernel, *specialization));
   // Clauses of a glob apply to several kernels, which may have other parameters, so they are not
   // checked.
@@ -299,7 +339,9 @@ Result<TuneSubject> makeSubject(const ExtractionResult &extraction, const Kernel
         namesKernel(declared.pattern, *kernel, specialization))
       own.insert(own.end(), declared.clauses.begin(), declared.clauses.end());
   KOPT_CHECK(checkNames(own, declaration, *kernel, *specialization));
-  return subjectOf(extraction, *kernel, *specialization, declaration);
+  KOPT_TRY(TuneSubject subject, subjectOf(extraction, *kernel, *specialization, declaration));
+  subject.kernel.clauses = std::move(clauses); // errors name their places
+  return subject;
 }
 
 Result<std::vector<TuneSubject>> selectSubjects(const ExtractionResult &extraction,

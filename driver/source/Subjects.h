@@ -28,8 +28,19 @@ struct KernelInstance {
   const Specialization *specialization = nullptr;
 };
 
+/// The hashes of the files that decide what the kernel computes: those with text of its slice, or
+/// without one all of the user's, and what else of the project the compilation reads.
+std::map<std::string, std::string> filesBehind(const ExtractionResult &extraction,
+                                               const KernelSpec &kernel,
+                                               const Specialization &specialization);
+
 /// All instances in an extraction.
 std::vector<KernelInstance> instancesIn(const ExtractionResult &extraction);
+
+/// Fails with Usage, naming the place, if a pattern of `clauses` matches no kernel and nearly has
+/// the name of one that no pattern matches. Other patterns may be for files that were not read.
+Status checkKernelNames(const ExtractionResult &extraction,
+                        const std::vector<KernelClauses> &clauses);
 
 /// True if the request or a mark in the source selects kernels.
 bool selectsKernels(const ExtractionResult &extraction, const SelectionRequest &request);

@@ -28,6 +28,7 @@ namespace kopt {
 struct KernelClauses {
   std::string pattern;
   std::vector<TuneClause> clauses;
+  std::string place{}; ///< of the pattern: "kopt.toml:3"
 };
 
 /// Parses clauses. Fails with Usage, with the clause's file:line, on an unknown clause (with a

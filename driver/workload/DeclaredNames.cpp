@@ -104,9 +104,9 @@ private:
     const KernelSpec &kernel = question_.kernel;
     return {ErrorCode::Usage,
             fmt::format("kernel '{}' has no {}", kernel.name, join(parts, " and no ")),
-            fmt::format("{}:{}", kernel.file, kernel.line),
+            placeOf(kernel),
             fmt::format("add the clauses, with the numbers of your program (an extent counts "
-                        "elements): KOPT_TUNE({})",
+                        "elements): {}",
                         join(clauses, ", ")),
             {}};
   }
@@ -127,7 +127,7 @@ std::optional<Error> whyNotDeclarable(const KernelSpec &kernel, const KernelPara
                fmt::format("kernel '{}' takes the struct '{}' ({}) by value, which has members "
                            "other than numbers, so a clause cannot give it",
                            kernel.name, param.name, param.type),
-               fmt::format("{}:{}", kernel.file, kernel.line),
+               placeOf(kernel),
                "capture the launch from the program instead: --run './app'",
                {}};
 }

@@ -21,11 +21,12 @@ namespace {
 
 constexpr std::uint64_t kLargestBuffer = std::uint64_t(32) << 30;
 
-std::string place(const TuneClause &clause) {
-  return fmt::format("{}:{}", clause.file, clause.line);
-}
-std::string place(const KernelSpec &kernel) {
-  return fmt::format("{}:{}", kernel.file, kernel.line);
+/// Where the kernel's clause that begins so is written, else where the kernel is.
+std::string placeOfClause(const KernelSpec &kernel, const std::string &begin) {
+  for (const TuneClause &clause : kernel.clauses)
+    if (clause.text.starts_with(begin) && std::strchr(" =", clause.text[begin.size()]))
+      return placeOf(clause);
+  return placeOf(kernel);
 }
 
 /// The first launch site of the specialization; sites whose geometry could not be read come last.
@@ -107,7 +108,7 @@ Status chooseFill(const KernelSpec &kernel, const TuneDeclaration &declaration,
                   const Bindings &bindings, Buffer &buffer) {
   auto fill = declaredFill(declaration, buffer, bindings);
   if (!fill) {
-    fill.error().where = place(kernel);
+    fill.error().where = placeOfClause(kernel, "fill " + buffer.name);
     return tl::unexpected(fill.error());
   }
   if (*fill) {
@@ -130,26 +131,26 @@ Result<Argument> pointerArgument(const KernelSpec &kernel, const KernelParam &pa
         ErrorCode::Usage,
         fmt::format("kernel '{}' has no extent for its parameter '{}' ({})", kernel.name,
                     param.name, param.type),
-        fmt::format(
-            "say how many elements it points to, e.g. KOPT_TUNE(\"extent {} = width * height\")",
-            param.name),
-        place(kernel));
+        fmt::format("say how many elements it points to, e.g. \"extent {} = width * height\"",
+                    param.name),
+        placeOf(kernel));
   auto elements = evaluateExpression(extent, bindings);
   if (!elements) {
     elements.error().context.push_back(fmt::format("in extent {} = {}", param.name, extent));
-    elements.error().where = place(kernel);
+    elements.error().where = placeOfClause(kernel, "extent " + param.name);
     if (const auto names = namesIn(extent))
       for (const std::string &name : *names)
         if (!bindings.contains(name))
           elements.error().hint =
-              fmt::format("give it one, e.g. KOPT_TUNE(\"arg {} = 1024\")", name);
+              fmt::format("give it one, with a clause such as \"arg {} = 1024\"", name);
     return tl::unexpected(elements.error());
   }
   const std::uint64_t size = std::max(1u, param.pointeeSize); // for void, elements are bytes
   if (*elements <= 0 || std::uint64_t(*elements) > kLargestBuffer / size)
     return makeError(ErrorCode::Usage,
                      fmt::format("extent {} = {} is {} elements", param.name, extent, *elements),
-                     "give an extent between 1 element and 32 GiB", place(kernel));
+                     "give an extent between 1 element and 32 GiB",
+                     placeOfClause(kernel, "extent " + param.name));
   Buffer buffer;
   buffer.name = param.name;
   buffer.bytes = std::uint64_t(*elements) * size;
@@ -181,7 +182,7 @@ Result<Buffer> constantVariable(const KernelSpec &kernel, const ConstantVariable
   if (isOne && !given && text != declaration.arguments.end())
     return makeError(ErrorCode::Usage,
                      fmt::format("arg {} = {} has no value", variable.name, text->second),
-                     "give every name in it a value with an arg clause", place(kernel));
+                     "give each name a value", placeOfClause(kernel, "arg " + variable.name));
   if (given) {
     buffer.fill = {FillKind::Constant, *given, *given, {}};
     return buffer;
@@ -207,7 +208,8 @@ Result<Argument> membersArgument(const KernelSpec &kernel, const KernelParam &pa
     return makeError(ErrorCode::Usage,
                      fmt::format("parameter '{}' ({}) of kernel '{}' {}", param.name, param.type,
                                  kernel.name, what),
-                     "give its numbers in order: " + membersClause(param), place(kernel));
+                     "give its numbers in order: " + membersClause(param),
+                     placeOfClause(kernel, "arg " + param.name));
   }
   ValueArg made{std::string(param.size, '\0')};
   for (std::size_t i = 0; i < count; ++i) {
@@ -220,13 +222,13 @@ Result<Argument> membersArgument(const KernelSpec &kernel, const KernelParam &pa
       auto value = evaluateExpression(text, bindings);
       if (!value) {
         value.error().context.push_back(fmt::format("in arg {}, {}", param.name, member.name));
-        value.error().where = place(kernel);
+        value.error().where = placeOfClause(kernel, "arg " + param.name);
         return tl::unexpected(value.error());
       }
       bytes = integerBytes(member.scalar, *value);
     }
     if (bytes.empty())
-      return notGiven(param.name + "." + member.name, member.scalar, place(kernel));
+      return notGiven(param.name + "." + member.name, member.scalar, placeOf(kernel));
     made.bytes.replace(member.offset, bytes.size(), bytes);
   }
   return Argument{std::move(made)};
@@ -244,30 +246,25 @@ std::optional<double> passedNumber(const LaunchSite *site, std::size_t argument,
 Result<Argument> valueArgument(const KernelSpec &kernel, const KernelParam &param,
                                const TuneDeclaration &declaration, const DeclaredReals &reals,
                                std::optional<double> passed, const Bindings &bindings) {
-  const std::string fix = fmt::format("give it one, e.g. KOPT_TUNE(\"arg {} = 1024\")", param.name);
   if (!param.members.empty())
     return membersArgument(kernel, param, declaration, reals, bindings);
   if (auto why = whyNotDeclarable(kernel, param))
     return tl::unexpected(std::move(*why));
   if (param.kind == ParamKind::Struct) // a lambda without captures
     return Argument{ValueArg{std::string(param.size, '\0')}};
-  const auto declared = reals.of(param.name);
-  if (const auto number = declared ? declared : passed; isFloating(param.scalar) && number) {
-    std::string bytes = realBytes(param.scalar, *number);
+  const auto declared = reals.of(param.name), number = declared ? declared : passed;
+  const auto bound = bindings.find(param.name);
+  if (const bool isReal = isFloating(param.scalar) && number; isReal || bound != bindings.end()) {
+    std::string bytes =
+        isReal ? realBytes(param.scalar, *number) : integerBytes(param.scalar, bound->second);
     if (bytes.empty())
-      return notGiven(param.name, param.type, place(kernel));
-    return Argument{ValueArg{std::move(bytes)}};
-  }
-  if (const auto bound = bindings.find(param.name); bound != bindings.end()) {
-    std::string bytes = integerBytes(param.scalar, bound->second);
-    if (bytes.empty())
-      return notGiven(param.name, param.type, place(kernel));
+      return notGiven(param.name, param.type, placeOf(kernel));
     return Argument{ValueArg{std::move(bytes)}};
   }
   return makeError(ErrorCode::Usage,
                    fmt::format("kernel '{}' has no value for its parameter '{}' ({})", kernel.name,
                                param.name, param.type),
-                   fix, place(kernel));
+                   fmt::format("give it one: \"arg {} = 1024\"", param.name), placeOf(kernel));
 }
 
 /// Geometry that the front end could not read and that no clause gives is an error, never a
@@ -278,16 +275,16 @@ Result<GeometryExpressions> geometryOf(const KernelSpec &kernel, const LaunchSit
     return makeError(ErrorCode::Usage,
                      fmt::format("the {} of this launch of '{}' could not be read{}", what,
                                  kernel.name, site->reason ? ": " + *site->reason : ""),
-                     hint, fmt::format("{}:{}", site->file, site->line));
+                     hint, placeOf(*site));
   };
   if (site && declaration.grid.empty() && site->grid[0].empty())
-    return missing("grid", "give it, e.g. KOPT_TUNE(\"grid (n + 255) / 256\")");
+    return missing("grid", "give it with a clause such as \"grid (n + 255) / 256\"");
   if (site && declaration.block.empty() && site->block[0].empty())
-    return missing("block", "give it, e.g. KOPT_TUNE(\"block 256\")");
+    return missing("block", "give it with a clause such as \"block 256\"");
   if (site && site->sharedBytes.empty())
     return missing("dynamic shared memory",
-                   "launch with an integer variable, and give that a value, e.g. "
-                   "KOPT_TUNE(\"arg bytes = 4096\")");
+                   "launch with an integer variable, and give that a value, with a clause such "
+                   "as \"arg bytes = 4096\"");
   GeometryExpressions result;
   const auto take = [](const std::vector<std::string> &declared,
                        const std::array<std::string, 3> *atSite) {
@@ -383,10 +380,10 @@ Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &speci
   const LaunchSite *site =
       at ? &kernel.launches.at(*at) : findSite(kernel, specialization, siteIndex);
   if (!site && (declaration.grid.empty() || declaration.block.empty()))
-    return makeError(ErrorCode::Usage,
-                     fmt::format("no launch of kernel '{}' was found", kernel.name),
-                     "give its geometry, e.g. KOPT_TUNE(\"grid (n + 255) / 256\", \"block 256\")",
-                     place(kernel));
+    return makeError(
+        ErrorCode::Usage, fmt::format("no launch of kernel '{}' was found", kernel.name),
+        "give its geometry with clauses such as \"grid (n + 255) / 256\", \"block 256\"",
+        placeOf(kernel));
   Launch launch;
   launch.name = declared.name;
   launch.weight = declared.weight;
@@ -442,7 +439,8 @@ Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &speci
     }
   auto geometry = evaluateGeometry(launch.geometry, launch.bindings);
   if (!geometry) {
-    geometry.error().where = site ? fmt::format("{}:{}", site->file, site->line) : place(kernel);
+    geometry.error().where =
+        site && declaration.grid.empty() ? placeOf(*site) : placeOfClause(kernel, "grid");
     if (geometry.error().hint.empty())
       geometry.error().hint = "give the missing values with 'arg NAME = ...', or the geometry with "
                               "'grid' and 'block' clauses";
@@ -492,7 +490,7 @@ std::vector<std::string> sitesNotRun(const KernelSpec &kernel, const Specializat
                   !differ(kernel.launches[launch.site], site));
         });
     if (site.symbol == specialization.symbol && !isRun)
-      places.push_back(fmt::format("{}:{}", site.file, site.line));
+      places.push_back(placeOf(site));
   }
   return places;
 }
@@ -506,7 +504,7 @@ Status checkLaunchable(const KernelSpec &kernel, const Specialization &specializ
   if (unmet == specialization.needs.end())
     return {};
   const LaunchNeed &need = *unmet;
-  const std::string where = fmt::format("{}:{}", need.file, need.line);
+  const std::string where = placeOf(need);
   if (need.isCooperative())
     return makeError(
         ErrorCode::BaselineFailed,
@@ -536,7 +534,7 @@ Result<Workload> buildWorkload(const KernelSpec &kernel, const Specialization &s
         fmt::format("kernel '{}' declares no launch for the {} device", kernel.name,
                     toString(device)),
         fmt::format("add a launch clause without 'on', or with 'on {}'", toString(device)),
-        place(declaration.launches.front().clause));
+        placeOf(declaration.launches.front().clause));
   Workload workload;
   workload.kernel = kernel.name;
   workload.symbol = specialization.symbol;
@@ -545,7 +543,7 @@ Result<Workload> buildWorkload(const KernelSpec &kernel, const Specialization &s
   for (const DeclaredLaunch &declared : launches) {
     KOPT_TRY(Launch launch, buildLaunch(kernel, specialization, declaration, declared));
     if (Status used = checkAllValuesUsed(declaration, launch); !used) {
-      used.error().where = place(kernel);
+      used.error().where = placeOf(kernel);
       return tl::unexpected(used.error());
     }
     totalWeight += launch.weight;

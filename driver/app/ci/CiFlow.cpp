@@ -20,11 +20,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool isThere(const fs::path &path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
-
 fs::path realPath(const fs::path &path) {
   std::error_code ignored;
   return fs::weakly_canonical(path, ignored);
@@ -148,6 +143,7 @@ private:
   Result<ExtractionResult> extract(const SourceSettings &sources, const std::string &folder,
                                    bool prove, const std::vector<std::string> &symbols) {
     ExtractRequest request = extractRequest(sources, scratch_ / (folder + "-slices"));
+    request.project = &sources == &baseSources_ ? trees_->base() : repository_.top();
     request.prove = prove;
     request.proveOnly = symbols;
     return reader_->extract(request);
@@ -170,9 +166,13 @@ private:
       isAny |= !gone.empty() && mayBeIncluded(gone);
     }
     const auto readsChanged = [&](const ExtractionResult &found) {
-      return std::ranges::any_of(found.fileHashes, [&](const auto &read) {
+      const auto isChanged = [&](const auto &read) {
         return changed.contains(realPath(read.first).string());
-      });
+      };
+      return std::ranges::any_of(found.fileHashes, isChanged) ||
+             std::ranges::any_of(found.kernels, [&](const KernelSpec &kernel) {
+               return std::ranges::any_of(kernel.projectFiles, isChanged);
+             });
     };
     if (isAny) {
       units_ = all.files;
@@ -264,6 +264,7 @@ private:
     KOPT_TRY(const std::vector<CompileCommand> commands, baseCommands());
     baseSources_.buildDirectory = scratch_ / "base-commands";
     baseSources_.wholeDatabase = true;
+    baseSources_.command = headSources_.command;
     for (const CompileCommand &command : commands)
       if (std::ranges::find(baseSources_.files, command.file) == baseSources_.files.end())
         baseSources_.files.push_back(command.file);

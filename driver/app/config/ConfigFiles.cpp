@@ -128,9 +128,10 @@ private:
       KernelClauses kernel;
       for (auto &&[key, node] : table) {
         const std::string name(key.str());
-        if (name == "name" && node.is_string())
+        if (name == "name" && node.is_string()) {
           kernel.pattern = node.as_string()->get();
-        else if (name == "clauses" && node.is_array())
+          kernel.place = place(node.source());
+        } else if (name == "clauses" && node.is_array())
           KOPT_CHECK(clauses(*node.as_array(), kernel));
         else if (name == "name" || name == "clauses")
           return fail(node.source(), "'" + name + "' has a value of the wrong type");

@@ -3,7 +3,9 @@
 
 #include "driver/app/Sources.h"
 #include "driver/app/integrate/CheckFlow.h"
+#include "driver/integrate/ci/BaseCommands.h"
 #include "driver/integrate/ci/Repository.h"
+#include "driver/integrate/patch/Patch.h"
 #include "driver/store/Store.h"
 
 #include <algorithm>
@@ -29,11 +31,6 @@ public:
   }
 
 private:
-  static bool isThere(const fs::path &file) {
-    std::error_code ignored;
-    return fs::exists(file, ignored);
-  }
-
   void checkStore() {
     const fs::path file = places_.root / ".kopt" / "kopt.db";
     if (!isThere(file))
@@ -104,7 +101,7 @@ private:
 
   /// kopt ci compares commits; everything else works without git.
   void checkRepository() {
-    if (!inWorkingTree())
+    if (!isThere(patchRoot({places_.root}) / ".git"))
       return;
     const auto repository = Repository::open(processes_, places_.root);
     const Result<bool> dirty =
@@ -123,15 +120,6 @@ private:
                                            "would add its own to them",
                                            repository->top().string())
                              : fmt::format("{}, nothing uncommitted", repository->top().string())));
-  }
-
-  bool inWorkingTree() const {
-    for (fs::path folder = places_.root;; folder = folder.parent_path()) {
-      if (isThere(folder / ".git"))
-        return true;
-      if (folder == folder.parent_path())
-        return false;
-    }
   }
 
   ProcessRunner &processes_;

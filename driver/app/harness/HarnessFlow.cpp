@@ -116,7 +116,7 @@ private:
                        fmt::format("kernel '{}' could not be lifted out of its file: {}",
                                    subject.label, specialization.reason),
                        "a harness needs a kernel that can be built alone",
-                       fmt::format("{}:{}", instance.kernel->file, instance.kernel->line));
+                       placeOf(*instance.kernel));
     WrittenHarness made{subject.label, folderOf(specialization), {}};
     services_.terminal.status(fmt::format("{}: writing {}", made.label, made.folder.string()));
     KOPT_CHECK(removeLaunches(made.folder / "data"));

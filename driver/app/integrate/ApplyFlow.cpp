@@ -88,7 +88,11 @@ Result<std::vector<AppliedFile>> applyWinner(const RunHistory &history,
                                                    : win.reason);
   if (!isAllowed(win.state, options))
     return needsFlag(run.name, win.state, win.reason);
-  return applyPatch(run.edits, patchRoot(run.file), options.checkOnly);
+  // Without git, the session knows what the project is.
+  std::filesystem::path root = patchRoot({run.file});
+  if (!exists(root / run.edits.front().path) && history.session)
+    root = history.session->root;
+  return applyPatch(run.edits, root, options.checkOnly);
 }
 
 } // namespace

@@ -15,9 +15,10 @@ namespace {
 
 TunedKernel checkEntry(const overlay::Entry &entry, const fs::path &folder,
                        overlay::Sources &sources) {
-  TunedKernel kernel{entry.kernel,      entry.place, (folder / entry.variants).string(),
-                     entry.run,         entry.archs, entry.speedup,
-                     TunedState::Tuned, {},          entry.regressed};
+  TunedKernel kernel{entry.kernel,   entry.place,       (folder / entry.variants).string(),
+                     entry.run,      entry.archs,       entry.speedup,
+                     entry.modelled, TunedState::Tuned, {},
+                     entry.regressed};
   const auto add = [&](const overlay::Change &change) {
     kernel.changes.push_back({change.file, change.line, change.what});
   };

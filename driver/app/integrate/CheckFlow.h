@@ -22,6 +22,7 @@ struct TunedKernel {
   std::string kernel, place, variants, run;
   std::vector<std::string> archs;
   double speedup = 1;
+  bool modelled = false; ///< the speedup is of the emulated device
   TunedState state = TunedState::Tuned;
   struct Change {
     std::string file;

@@ -106,9 +106,10 @@ private:
 
   static void print(const TunedKernel &kernel, const Terminal &out) {
     const bool good = kernel.state == TunedState::Tuned;
-    std::cout << fmt::format("{:<9}  {} ({}), {}: {:.2f}x\n",
+    std::cout << fmt::format("{:<9}  {} ({}), {}: {:.2f}x{}\n",
                              out.paint(good ? Style::Green : Style::Yellow, toText(kernel.state)),
-                             kernel.kernel, kernel.place, join(kernel.archs, ", "), kernel.speedup);
+                             kernel.kernel, kernel.place, join(kernel.archs, ", "), kernel.speedup,
+                             kernel.modelled ? " (modelled)" : "");
     for (const TunedKernel::Change &change : kernel.changes)
       std::cout << fmt::format("  {}: {}\n", placeOf(change), change.what);
     if (kernel.state == TunedState::Regressed)
@@ -137,6 +138,7 @@ private:
             {"state", toText(kernel.state)},
             {"archs", kernel.archs},
             {"speedup", kernel.speedup},
+            {"modelled", kernel.modelled},
             {"variants", kernel.variants},
             {"run", kernel.run},
             {"changes", changes},

@@ -33,11 +33,6 @@ std::string relativeTo(const fs::path &top, const fs::path &path) {
   return relative.generic_string();
 }
 
-bool isThere(const fs::path &path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
-
 /// Rewrites one command.
 class Rewriter {
 public:
@@ -86,7 +81,7 @@ private:
     if (flag == kOptionFiles.end() || (word == *flag && at + 1 >= words.size()))
       return 0;
     const bool isNext = word.size() == flag->size();
-    const fs::path path = absolute(isNext ? words[at + 1] : word.substr(flag->size()));
+    const fs::path path = mapPath(isNext ? words[at + 1] : word.substr(flag->size()));
     KOPT_TRY(const std::string text, readFile(path));
     if (!trim(text).empty()) {
       auto inner = splitCommand(replaceAll(text, "\n", " "));
@@ -151,6 +146,17 @@ fs::path TreePair::counterpart(const fs::path &path) const {
 fs::path TreePair::toBase(const fs::path &path) const {
   fs::path base = counterpart(path);
   return base.empty() ? path : base;
+}
+
+bool isThere(const fs::path &path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+bool namesPath(std::string_view flag) {
+  return flag.find('/') != flag.npos ||
+         std::ranges::any_of(kPathFlags,
+                             [&](std::string_view known) { return flag.starts_with(known); });
 }
 
 Result<std::vector<CompileCommand>> readCompileCommands(const fs::path &database) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kopt {
@@ -21,6 +22,12 @@ struct CompileCommand {
 Result<std::vector<CompileCommand>> readCompileCommands(const std::filesystem::path &database);
 /// The text of a compile database with these commands.
 std::string formatCompileCommands(const std::vector<CompileCommand> &commands);
+
+/// True if there is a file or folder of that name.
+bool isThere(const std::filesystem::path &path);
+
+/// True for a flag that is or contains a path.
+bool namesPath(std::string_view flag);
 
 /// The working trees of two versions of one project. All paths are absolute.
 class TreePair {

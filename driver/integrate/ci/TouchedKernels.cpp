@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/integrate/ci/TouchedKernels.h"
 
+#include "driver/integrate/ci/BaseCommands.h"
 #include "driver/source/KernelNames.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
@@ -166,16 +167,39 @@ std::string launchesOf(const KernelSpec &kernel, const Specialization &specializ
   return join({sites.begin(), sites.end()}, "\n");
 }
 
-Result<Content> contentOf(const KernelInstance &instance, const ProjectVersion &version) {
+/// Flags, which differ where a file of options does, and the files that the slice is compiled with,
+/// as far as the other version has them. Commands of the base name no files of options.
+std::string surroundings(const KernelSpec &kernel, const ProjectVersion &version,
+                         const std::set<std::string> &ofOther) {
+  std::string code;
+  for (const std::string &flag : kernel.compileFlags)
+    if (flag.starts_with('-') && !namesPath(flag))
+      code += flag + "\n";
+  for (const auto &[file, hash] : kernel.projectFiles)
+    if (const std::string name = version.name(file); ofOther.contains(name))
+      code += name + codeOf(readFile(file).value_or(hash)) + "\n";
+  return code;
+}
+
+std::set<std::string> projectFiles(const ProjectVersion &version) {
+  std::set<std::string> names;
+  for (const KernelSpec &kernel : version.extraction.kernels)
+    for (const auto &[file, hash] : kernel.projectFiles)
+      names.insert(version.name(file));
+  return names;
+}
+
+Result<Content> contentOf(const KernelInstance &instance, const ProjectVersion &version,
+                          const std::set<std::string> &ofOther) {
   const auto &[kernel, specialization] = instance;
   Content content;
   content.instance = instance;
   content.file = version.name(kernel->file);
   content.launches = launchesOf(*kernel, *specialization);
-  std::string code;
+  std::string code = surroundings(*kernel, version, ofOther);
   if (specialization->slice.empty()) { // no slice could be made: use its file
     KOPT_TRY(const std::string text, readFile(kernel->file));
-    code = codeOf(text);
+    code += codeOf(text);
   } else {
     KOPT_TRY(const std::string text, readFile(specialization->slice));
     for (const SliceChunk &chunk : specialization->chunks) {
@@ -189,12 +213,13 @@ Result<Content> contentOf(const KernelInstance &instance, const ProjectVersion &
   return content;
 }
 
-Result<std::vector<Content>> contentsOf(const ProjectVersion &version) {
+Result<std::vector<Content>> contentsOf(const ProjectVersion &version,
+                                        const std::set<std::string> &ofOther) {
   std::vector<Content> contents;
   for (const KernelInstance &instance : instancesIn(version.extraction)) {
     if (!instance.specialization || !instance.kernel->isDefined)
       continue;
-    KOPT_TRY(Content content, contentOf(instance, version));
+    KOPT_TRY(Content content, contentOf(instance, version, ofOther));
     contents.push_back(std::move(content));
   }
   return contents;
@@ -305,8 +330,8 @@ private:
 std::string codeOf(const std::string &text) { return CodeScanner(text).scan(); }
 
 Result<TouchedKernels> touchedKernels(const ProjectVersion &base, const ProjectVersion &head) {
-  KOPT_TRY(std::vector<Content> before, contentsOf(base));
-  KOPT_TRY(std::vector<Content> now, contentsOf(head));
+  KOPT_TRY(std::vector<Content> before, contentsOf(base, projectFiles(head)));
+  KOPT_TRY(std::vector<Content> now, contentsOf(head, projectFiles(base)));
   return Matcher(std::move(before), std::move(now)).match();
 }
 

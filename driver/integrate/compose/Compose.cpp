@@ -21,10 +21,6 @@ const SourceEdit *clashingEdit(const Win &win, const Win &kept) {
 
 } // namespace
 
-std::string placeOf(const KernelSpec &kernel) {
-  return fmt::format("{}:{}", kernel.file, kernel.line);
-}
-
 std::string Win::place() const { return placeOf(subject->kernel); }
 
 bool clash(const SourceEdit &a, const SourceEdit &b) {

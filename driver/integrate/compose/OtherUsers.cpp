@@ -86,8 +86,6 @@ const LaunchSite *siteOf(const KernelSpec &kernel, const std::string &symbol) {
   return nullptr;
 }
 
-std::string siteText(const LaunchSite &site) { return fmt::format("{}:{}", site.file, site.line); }
-
 /// Collects what the win changes in one other instantiation.
 class Look {
 public:
@@ -106,7 +104,7 @@ public:
     user.specialization = &specialization_;
     user.label = specialization_.expression.empty() ? kernel_.name : specialization_.expression;
     const LaunchSite *site = siteOf(kernel_, specialization_.symbol);
-    user.place = site ? siteText(*site) : placeOf(kernel_);
+    user.place = site ? placeOf(*site) : placeOf(kernel_);
     for (const std::string &part : parts_)
       user.what += (user.what.empty() ? "" : ", ") + part;
     user.onlyKernel = onlyKernel_;
@@ -154,7 +152,7 @@ private:
       if (site.symbol == specialization_.symbol &&
           (touchesAny(changed_, site.gridRange) || touchesAny(changed_, site.blockRange) ||
            touchesAny(changed_, site.sharedRange)))
-        add(fmt::format("the launch at {}", siteText(site)), true);
+        add(fmt::format("the launch at {}", placeOf(site)), true);
     }
   }
 
@@ -181,7 +179,7 @@ void addOtherLaunches(const Win &win, const KernelSpec &kernel,
     OtherUser user{&kernel,
                    &specialization,
                    win.subject->label,
-                   siteText(site),
+                   placeOf(site),
                    "the kernel, launched in another way",
                    false,
                    "the launch there would keep its geometry, and the kernel has another one"};

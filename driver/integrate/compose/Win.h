@@ -27,7 +27,4 @@ struct Win {
   std::string place() const;
 };
 
-/// The place of a kernel, for messages: "k.cu:12".
-std::string placeOf(const KernelSpec &kernel);
-
 } // namespace kopt

@@ -6,7 +6,6 @@
 #include "driver/support/Text.h"
 
 #include <algorithm>
-#include <cctype>
 #include <fmt/format.h>
 #include <regex>
 #include <set>
@@ -71,13 +70,6 @@ Result<BuildWay> compilerWay(const BuildWayRequest &request) {
     way.argv.push_back(relative.empty() ? file.string() : relative.string());
   }
   const fs::path relative = program.lexically_relative(request.directory);
-  // Linkers search a library for what the files before it need.
-  for (std::size_t i = 0; i < request.flags.size(); ++i)
-    if (const std::string &flag = request.flags[i]; flag.starts_with("-l")) {
-      way.argv.push_back(flag);
-      if (flag == "-l" && i + 1 < request.flags.size())
-        way.argv.push_back(request.flags[i + 1]);
-    }
   way.argv.insert(way.argv.end(), {"-o", relative.empty() ? program.string() : relative.string()});
   return way;
 }
@@ -120,23 +112,14 @@ Result<BuildWay> findBuildWay(const BuildWayRequest &request) {
 }
 
 std::string missingLibraries(const std::string &output) {
-  // The first prefix decides.
-  static constexpr std::pair<const char *, const char *> kLibraries[] = {
-      {"cublasLt", "cublasLt"}, {"cublas", "cublas"},      {"cufft", "cufft"},
-      {"curand", "curand"},     {"cusparse", "cusparse"},  {"cusolver", "cusolver"},
-      {"cudnn", "cudnn"},       {"nccl", "nccl"},          {"nvrtc", "nvrtc"},
-      {"nvml", "nvidia-ml"},    {"nvJitLink", "nvJitLink"}};
-  static const std::regex kMissing(R"(undefined (?:reference to|symbol:?) [`'"]?(\w+))");
+  // Functions of a CUDA library begin with its name; the first that fits decides.
+  static const std::regex kMissing(
+      R"(undefined (?:reference to|symbol:?) [`'"]?(cublasLt|cublas|cufft|curand|cusparse|cusolver|cudnn|nccl|nvrtc|nvml|nvJitLink|cu)[A-Z_])");
   std::set<std::string> flags;
   for (std::sregex_iterator found(output.begin(), output.end(), kMissing), end; found != end;
        ++found) {
     const std::string name = (*found)[1];
-    const auto library = std::ranges::find_if(
-        kLibraries, [&](const auto &known) { return name.starts_with(known.first); });
-    if (library != std::end(kLibraries))
-      flags.insert(std::string("-l") + library->second);
-    else if (name.size() > 2 && name.starts_with("cu") && std::isupper(name[2]))
-      flags.insert("-lcuda");
+    flags.insert("-l" + (name == "cu" ? "cuda" : name == "nvml" ? "nvidia-ml" : name));
   }
   return join({flags.begin(), flags.end()}, " ");
 }

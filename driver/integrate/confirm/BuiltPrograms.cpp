@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/integrate/confirm/BuiltPrograms.h"
 
+#include "driver/source/CompilerMessages.h"
 #include "driver/source/SourceEdits.h"
 #include "driver/support/CommandWords.h"
 #include "driver/support/FileSystem.h"
@@ -22,13 +23,6 @@ constexpr Duration kBuildDeadline{1800}, kRunDeadline{3600}, kTestDeadline{1800}
 /// A patched program may always take this much longer than the old one.
 constexpr Duration kPatchedMargin{60};
 constexpr double kPatchedFactor = 10;
-
-std::string lastLines(const std::string &text, std::size_t lines) {
-  std::vector<std::string> all = split(std::string(trim(text)), '\n');
-  if (all.size() > lines)
-    all.erase(all.begin(), all.end() - std::ptrdiff_t(lines));
-  return join(all, "\n");
-}
 
 /// Runs commands in a copy of the project.
 class InCopy final : public ProcessRunner {

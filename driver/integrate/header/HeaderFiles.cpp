@@ -325,11 +325,13 @@ private:
     const json &gain = entry["gain"];
     std::vector<std::string> archs = entry["archs"];
     std::string text = fmt::format(
-        "\n// {} ({}), for {}: {:.2f} times as fast [{:.2f}, {:.2f}] {} on {}{}\n",
-        entry.value("kernel", ""), entry.value("place", ""), join(archs, ", "),
-        gain.value("speedup", 1.0), gain.value("low", 1.0), gain.value("high", 1.0),
+        "\n// {} ({}), for {}: {:.2f} times as fast{} {} on {}\n", entry.value("kernel", ""),
+        entry.value("place", ""), join(archs, ", "), gain.value("speedup", 1.0),
+        gain.value("modelled", false)
+            ? " (modelled, not measured)"
+            : fmt::format(" [{:.2f}, {:.2f}]", gain.value("low", 1.0), gain.value("high", 1.0)),
         gain.value("in_program", false) ? "in the program" : "in isolation",
-        entry.value("device", ""), gain.value("modelled", false) ? ", modelled, not measured" : "");
+        entry.value("device", ""));
     text += fmt::format("//   {}\n//   {}: {}\n", oneLine(entry.value("title", "")),
                         entry.value("state", ""), oneLine(entry.value("reason", "")));
     const json &assurance = entry["assurance"];

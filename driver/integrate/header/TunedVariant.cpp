@@ -2,6 +2,7 @@
 #include "driver/integrate/header/TunedVariant.h"
 
 #include "driver/integrate/compose/OtherUsers.h"
+#include "driver/integrate/overlay/Lock.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
@@ -34,7 +35,7 @@ std::string nameOf(const SliceChunk &chunk) {
 class Collector {
 public:
   Collector(const Win &win, const ExtractionResult &extraction, const fs::path &root)
-      : win_(win), extraction_(extraction), root_(root) {}
+      : win_(win), extraction_(extraction), hashes_(extraction.fileHashes), root_(root) {}
 
   Result<TunedVariant> collect() {
     KOPT_CHECK(addInstantiation(win_.subject->kernel, win_.subject->specialization));
@@ -53,6 +54,9 @@ private:
   Status addInstantiation(const KernelSpec &kernel, const Specialization &specialization) {
     if (specialization.route != Route::Slice)
       KOPT_CHECK(addWhole(kernel.unit));
+    hashes_.insert(kernel.projectFiles.begin(), kernel.projectFiles.end());
+    for (const auto &[file, hash] : kernel.projectFiles)
+      KOPT_CHECK(addWhole(file));
     for (const SliceChunk &chunk : specialization.chunks)
       if (chunk.role != ChunkRole::Instantiation && chunk.role != ChunkRole::Include)
         KOPT_CHECK(add(chunk.source, nameOf(chunk), false));
@@ -73,8 +77,8 @@ private:
     auto known = texts_.find(file);
     if (known == texts_.end()) {
       KOPT_TRY(std::string text, readFile(file));
-      const auto hash = extraction_.fileHashes.find(file);
-      if (hash == extraction_.fileHashes.end() || hash->second != hashHex(text))
+      const auto hash = hashes_.find(file);
+      if (hash == hashes_.end() || hash->second != hashHex(text))
         return makeError(ErrorCode::StaleInput, file + " changed since it was tuned",
                          "run kopt tune again on the file as it is now", file);
       known = texts_.emplace(file, std::move(text)).first;
@@ -90,7 +94,7 @@ private:
   /// line before if these are empty.
   Status add(SourceRange range, const std::string &name, bool lines) {
     // Texts of the toolkit and of kopt itself are not the user's and do not count.
-    if (range.file.empty() || !extraction_.fileHashes.contains(range.file))
+    if (range.file.empty() || !hashes_.contains(range.file))
       return {};
     KOPT_TRY(const std::string *text, textOf(range.file));
     if (range.end > text->size())
@@ -120,14 +124,14 @@ private:
   }
 
   Status addWhole(const std::string &file) {
-    if (!extraction_.fileHashes.contains(file))
+    if (!hashes_.contains(file))
       return {};
     KOPT_TRY(const std::string *text, textOf(file));
-    return add({file, 0, text->size()}, "the file", false);
+    return add({file, 0, text->size()}, overlay::kWholeFile, false);
   }
 
   Status addLine(const LaunchSite &site) {
-    if (!extraction_.fileHashes.contains(site.file))
+    if (!hashes_.contains(site.file))
       return {};
     KOPT_TRY(const std::string *text, textOf(site.file));
     std::size_t at = 0;
@@ -180,6 +184,7 @@ private:
 
   const Win &win_;
   const ExtractionResult &extraction_;
+  std::map<std::string, std::string> hashes_; ///< of all files that may be used
   const fs::path root_;
   std::map<std::string, std::string> texts_; ///< by absolute path
   TunedVariant made_;

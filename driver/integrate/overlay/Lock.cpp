@@ -230,9 +230,12 @@ Entry entryOf(const Value &value) {
   entry.deviceOnly = value.at("device_only", Value::Kind::Bool).flag;
   for (const Value &arch : value.at("archs", Value::Kind::List).items)
     entry.archs.push_back(arch.text);
-  if (const Value *gain = value.find("gain"))
+  if (const Value *gain = value.find("gain")) {
     if (const Value *speedup = gain->find("speedup"))
       entry.speedup = speedup->number;
+    if (const Value *modelled = gain->find("modelled"))
+      entry.modelled = modelled->flag;
+  }
   for (const Value &item : value.at("uses", Value::Kind::List).items) {
     Use use{item.textAt("file"), item.countAt("begin"),
             item.countAt("end"), unsigned(item.countAt("line")),
@@ -358,6 +361,10 @@ Located locate(const Entry &entry, Sources &sources) {
       return located;
     }
     const std::size_t length = use.end - use.begin;
+    if (use.name == kWholeFile && text->size() != length) {
+      add(use, 1, use.name + " changed");
+      return located;
+    }
     if (use.end <= text->size() &&
         contentHash(std::string_view(*text).substr(use.begin, length)) == use.hash) {
       // It did not move. A second copy elsewhere in the file does not matter.

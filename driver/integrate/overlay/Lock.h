@@ -24,6 +24,9 @@ std::string contentHash(std::string_view bytes);
 std::vector<std::size_t> findByHash(std::string_view text, std::size_t length,
                                     const std::string &hash);
 
+/// The name of a use that is a whole file, which nothing may be added to.
+inline constexpr const char *kWholeFile = "the file";
+
 /// Text that a variant was judged with. As long as it is unchanged, the variant holds.
 struct Use {
   /// Relative to the project, or "build:" and a path relative to the build folder.
@@ -54,6 +57,7 @@ struct Entry {
   /// It changes device code only, so that other architectures of one build can keep the original.
   bool deviceOnly = false;
   double speedup = 1;
+  bool modelled = false; ///< the speedup is of the emulated device
   std::vector<Use> uses;
   std::vector<Edit> edits;
 

@@ -5,6 +5,7 @@
 #include "driver/source/SourceEdits.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
+#include "driver/support/Text.h"
 #include "driver/support/UnifiedDiff.h"
 
 #include <algorithm>
@@ -78,9 +79,28 @@ Result<std::string> changedText(const std::string &before, const std::string &ha
   return after;
 }
 
-} // namespace
+/// The source folder of a CMake build folder; empty if it is none.
+fs::path sourceOf(const fs::path &build) {
+  const fs::path folder = build.extension() == ".json" ? build.parent_path() : build;
+  const std::string cache = readFile(folder / "CMakeCache.txt").value_or(std::string());
+  constexpr std::string_view kHome = "CMAKE_HOME_DIRECTORY:INTERNAL=";
+  for (const std::string &line : split(cache, '\n'))
+    if (line.starts_with(kHome))
+      return line.substr(kHome.size());
+  return {};
+}
 
-fs::path patchRoot(const fs::path &path) {
+/// The edits with the line ends of the text around them.
+std::vector<SourceEdit> withLineEnds(std::vector<SourceEdit> edits, const std::string &text) {
+  for (SourceEdit &edit : edits) {
+    const std::size_t newline = std::min(text.find('\n', edit.range.begin), text.rfind('\n'));
+    if (newline != text.npos && newline > 0 && text[newline - 1] == '\r')
+      edit.text = replaceAll(replaceAll(edit.text, "\r\n", "\n"), "\n", "\r\n");
+  }
+  return edits;
+}
+
+fs::path projectOf(const fs::path &path, const fs::path &build) {
   std::error_code error;
   const fs::path absolute = fs::weakly_canonical(fs::absolute(path, error), error);
   const fs::path start = fs::is_directory(absolute, error) ? absolute : absolute.parent_path();
@@ -88,16 +108,35 @@ fs::path patchRoot(const fs::path &path) {
     if (fs::exists(folder / ".git", error)) // a folder, or in a worktree or submodule a file
       return folder;
     if (folder == folder.parent_path())
-      return start;
+      break;
   }
+  for (const fs::path &folder : {sourceOf(build), fs::current_path(error)})
+    if (!folder.empty() && !relativeName(absolute, folder).empty())
+      return fs::weakly_canonical(folder, error);
+  return start;
+}
+
+} // namespace
+
+fs::path patchRoot(const std::vector<fs::path> &files, const fs::path &build) {
+  fs::path root;
+  for (const fs::path &file : files) {
+    const fs::path own = projectOf(file, build);
+    fs::path common;
+    for (auto [part, other] = std::pair(root.begin(), own.begin());
+         part != root.end() && other != own.end() && *part == *other; ++part, ++other)
+      common /= *part;
+    root = root.empty() ? own : common;
+  }
+  return root;
 }
 
 Result<Patch> makePatch(const std::vector<SourceEdit> &edits,
-                        const std::map<std::string, std::string> &fileHashes,
-                        const fs::path &root) {
+                        const std::map<std::string, std::string> &fileHashes, const fs::path &root,
+                        const std::map<std::string, std::string> &others) {
   Patch patch;
   KOPT_TRY(const auto files, editsByFile(edits));
-  for (const auto &[file, list] : files) {
+  for (const auto &[file, written] : files) {
     const auto hash = fileHashes.find(file);
     if (hash == fileHashes.end())
       return makeError(ErrorCode::StaleInput,
@@ -107,6 +146,7 @@ Result<Patch> makePatch(const std::vector<SourceEdit> &edits,
     if (hashHex(before) != hash->second)
       return makeError(ErrorCode::StaleInput, fmt::format("{} changed since it was tuned", file),
                        kTuneAgain, file);
+    const std::vector<SourceEdit> list = withLineEnds(written, before);
     KOPT_TRY(const std::string after, applyEdits(before, list));
     const std::string name = relativeName(file, root);
     if (name.empty())
@@ -121,6 +161,10 @@ Result<Patch> makePatch(const std::vector<SourceEdit> &edits,
     for (SourceEdit &edit : made.edits)
       edit.range.file = name;
   }
+  for (const auto &[file, hash] : others)
+    if (const std::string name = fs::path(file).lexically_relative(root).generic_string();
+        !files.contains(file))
+      patch.others.push_back({name, hash, hash, {{{name, 0, 0}, {}}}});
   return patch;
 }
 
@@ -144,7 +188,10 @@ std::string formatMail(const Patch &patch, const PatchMessage &message) {
   trailer("Kopt-Verified-By", message.verifiedBy);
   for (const FileEdits &file : patch.files)
     trailer("Kopt-Source-Hash", file.baseHash + " " + file.path);
-  return mail + "---\n" + patch.text + "-- \nkopt\n";
+  const bool hasReturns = patch.text.find('\r') != patch.text.npos;
+  return mail + "---\n" +
+         (hasReturns ? "Lines end in CR LF: apply this with 'git am --keep-cr'.\n\n" : "") +
+         patch.text + "-- \nkopt\n";
 }
 
 Result<std::vector<AppliedFile>> applyPatch(const std::vector<FileEdits> &files,
@@ -154,7 +201,8 @@ Result<std::vector<AppliedFile>> applyPatch(const std::vector<FileEdits> &files,
   std::string done;
   for (const FileEdits &edits : files) {
     const fs::path file = root / edits.path;
-    if (relativeName(file, root).empty())
+    const bool isOther = edits.baseHash == edits.resultHash;
+    if (!isOther && relativeName(file, root).empty())
       return makeError(ErrorCode::Usage,
                        fmt::format("the patch changes {}, outside {}", edits.path, root.string()),
                        "apply only patches that kopt wrote for this project", file.string());
@@ -162,10 +210,12 @@ Result<std::vector<AppliedFile>> applyPatch(const std::vector<FileEdits> &files,
     if (!fs::exists(file, error))
       return makeError(
           ErrorCode::StaleInput,
-          fmt::format("the patch changes {}, which is not in {}", edits.path, root.string()),
+          fmt::format("the patch needs {}, which is not in {}", edits.path, root.string()),
           "apply it in the project that was tuned", file.string());
     KOPT_TRY(const std::string before, readFile(file));
     const std::string hash = hashHex(before);
+    if (isOther && hash == edits.baseHash)
+      continue;
     if (hash == edits.resultHash) {
       done = edits.path;
       if (!checkOnly)

@@ -15,21 +15,27 @@ namespace kopt {
 
 struct Patch {
   std::vector<FileEdits> files; ///< by path
+  /// Files that the edits depend on and do not change: `kopt apply` requires that they are the
+  /// same.
+  std::vector<FileEdits> others;
   /// The diff alone, for `git apply` in the repository, or in the root if there is no repository.
   std::string text;
 };
 
-/// The top of the git repository that contains `path`. Without a repository, the folder itself, or
-/// the folder of a file.
-std::filesystem::path patchRoot(const std::filesystem::path &path);
+/// The folder that contains the projects of all `files`. The project of a file is the git work tree
+/// that contains it; without one, the source folder of the CMake build folder `build`, or the
+/// current directory, if one of these contains it; else its own folder.
+std::filesystem::path patchRoot(const std::vector<std::filesystem::path> &files,
+                                const std::filesystem::path &build = {});
 
 /// `fileHashes` are the hashes of the file contents to which the ranges of the edits refer. Fails
 /// with StaleInput, naming the file, if a file has changed since or its hash is not known; with
 /// Usage for a file outside the root; with Internal if edits overlap. A patch without files means
-/// that the edits change nothing.
+/// that the edits change nothing. `others` are the hashes of files that the edits depend on.
 Result<Patch> makePatch(const std::vector<SourceEdit> &edits,
                         const std::map<std::string, std::string> &fileHashes,
-                        const std::filesystem::path &root);
+                        const std::filesystem::path &root,
+                        const std::map<std::string, std::string> &others = {});
 
 struct PatchMessage {
   std::string subject; ///< "transpose: 2.9 times as fast on NVIDIA H200"
@@ -54,9 +60,9 @@ struct AppliedFile {
 
 /// Changes all of the files under `root`, or none. If some of them are changed already, because a
 /// kill interrupted an earlier call, changes the others. With `checkOnly`, writes nothing. Fails
-/// with StaleInput, naming the file, if a file is not the one that was tuned, or if all already
-/// have the edits; with Usage for a file outside the root; and with Environment if a file cannot be
-/// written. On failure the files are unchanged.
+/// with StaleInput, naming the file, if a file or one that it depends on is not the one that was
+/// tuned, or if all already have the edits; with Usage for a file outside the root; and with
+/// Environment if a file cannot be written. On failure the files are unchanged.
 Result<std::vector<AppliedFile>> applyPatch(const std::vector<FileEdits> &files,
                                             const std::filesystem::path &root,
                                             bool checkOnly = false);

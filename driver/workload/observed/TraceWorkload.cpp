@@ -21,10 +21,6 @@ namespace trace = runtime::trace;
 
 namespace {
 
-std::string place(const KernelSpec &kernel) {
-  return fmt::format("{}:{}", kernel.file, kernel.line);
-}
-
 std::uint64_t wordAt(const std::string &bytes, std::size_t at) {
   std::uint64_t word = 0;
   std::memcpy(&word, bytes.data() + at, sizeof word);
@@ -274,7 +270,7 @@ Status checkSignature(const ObservedTrace &trace, const KernelUse &use, const Ke
                          fmt::format("kernel '{}' has parameters of {} bytes, but in the trace of "
                                      "{} bytes: its signature has changed",
                                      kernel.name, join(now, ", "), join(before, ", ")),
-                         "observe the program again", place(kernel));
+                         "observe the program again", placeOf(kernel));
     }
   return {};
 }
@@ -340,7 +336,7 @@ Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const Kernel
       names.push_back(kernelName(other.symbol));
     return makeError(ErrorCode::Usage,
                      fmt::format("the program never launched '{}'", specialization.expression),
-                     "it launched: " + join(names, ", "), place(kernel));
+                     "it launched: " + join(names, ", "), placeOf(kernel));
   }
   KOPT_CHECK(checkSignature(trace, *use, kernel, specialization));
 
@@ -372,7 +368,7 @@ Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const Kernel
   if (usable.empty())
     return makeError(ErrorCode::Usage,
                      fmt::format("no launch of '{}' in this trace can be replayed", kernel.name),
-                     "because: " + join({reasons.begin(), reasons.end()}, "; "), place(kernel));
+                     "because: " + join({reasons.begin(), reasons.end()}, "; "), placeOf(kernel));
 
   const Selection selection =
       chooseRepresentatives(*use, most, kCoverage, [&](const LaunchRef &ref) {

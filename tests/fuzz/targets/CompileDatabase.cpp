@@ -20,7 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
     require(std::filesystem::path(command.file).is_absolute(), "a file's path is absolute");
     require(std::filesystem::path(command.directory).is_absolute(),
             "a directory's path is absolute");
-    const CompileCommand *found = findCommand(*database, command.file);
+    std::size_t count = 0;
+    const CompileCommand *found = findCommand(*database, command.file, "", count);
     require(found && found->file == command.file, "every file of the database has its command");
     translateNvcc(command.arguments, nullptr);
   }

@@ -62,14 +62,6 @@ TEST_F(BuildWayTest, AProgramOfOneFileIsBuiltByTheCompiler) {
   EXPECT_THAT(findBuildWay(request_).error().hint, HasSubstr("./NAME"));
 }
 
-TEST_F(BuildWayTest, LibrariesFollowTheFiles) {
-  request_.flags = {"-O3", "-lcublas", "-l", "cufft"};
-  const auto way = findBuildWay(request_);
-  ASSERT_TRUE(way) << way.error().what;
-  EXPECT_EQ(way->describe(),
-            "/cuda/bin/nvcc -O3 -lcublas -l cufft main.cu -lcublas -l cufft -o main");
-}
-
 TEST(MissingLibraries, AreNamedByTheirSymbols) {
   EXPECT_EQ(missingLibraries("tmp.o: in function `main':\nm.cu:(.text+0x1a): undefined reference to "
                              "`cublasCreate_v2'\nundefined reference to `cublasLtCreate'\n"

@@ -73,6 +73,18 @@ TEST_F(LocateTest, OfSeveralCopiesTheOneThatMovedWithItsNeighboursCounts) {
   EXPECT_THAT(unclear.changes[0].what, HasSubstr("more than once"));
 }
 
+TEST_F(LocateTest, NothingMayBeAddedToAWholeFile) {
+  const std::string was = "#define RADIUS 1\n";
+  Entry entry = entryOf(was, {was});
+  const std::string now = was + "#undef RADIUS\n#define RADIUS 3\n";
+  EXPECT_THAT(locateIn(entry, now).changes, IsEmpty());
+  entry.uses[0].name = kWholeFile;
+  EXPECT_THAT(locateIn(entry, was).changes, IsEmpty());
+  EXPECT_EQ(locateIn(entry, now).changes.at(0).what, "the file changed");
+  EXPECT_EQ(locateIn(entry, "// how far\n" + was).changes.size(), 1u);
+  EXPECT_EQ(locateIn(entry, "#define RADIUS 3\n").changes.at(0).what, "the file changed");
+}
+
 TEST_F(LocateTest, AChangeIsNamedWithItsLine) {
   const std::string was = "int a;\n" + kKernel + "\nint b;\n";
   const Located located =

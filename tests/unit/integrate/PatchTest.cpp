@@ -101,6 +101,52 @@ TEST_F(PatchTest, GitAppliesCarriageReturnsAndOddNames) {
   EXPECT_EQ(read(odd), "int N = 2;\r\nint M;\r\n");
 }
 
+TEST_F(PatchTest, WhatIsInsertedHasTheLineEndsOfTheFile) {
+  const std::string text = "int N;\r\nint M;\r\nint L;\n";
+  write("crlf.cu", text);
+  git({"add", "."});
+  git({"commit", "-q", "-m", "start"});
+  auto patch = makePatch({replacing("crlf.cu", "int M;", "// more\nint M;\r\nint K;"),
+                          replacing("crlf.cu", "int L;", "int L;\nint J;")},
+                         {{name("crlf.cu"), hashHex(text)}}, root());
+  ASSERT_TRUE(patch) << patch.error().what;
+  const std::string after = "int N;\r\n// more\r\nint M;\r\nint K;\r\nint L;\nint J;\n";
+  const std::string mail = formatMail(*patch, {});
+  EXPECT_NE(mail.find("git am --keep-cr"), std::string::npos) << mail;
+  EXPECT_EQ(formatMail(winningPatch(), {}).find("keep-cr"), std::string::npos);
+  EXPECT_EQ(git({"apply", "--check", "-"}, mail).exitCode, 0);
+  const ProcessResult result = git({"am", "-q", "--keep-cr", "-"}, mail);
+  EXPECT_EQ(result.exitCode, 0) << result.err << mail;
+  EXPECT_EQ(read("crlf.cu"), after);
+  write("crlf.cu", text);
+  ASSERT_TRUE(applyPatch(patch->files, root()));
+  EXPECT_EQ(read("crlf.cu"), after);
+}
+
+TEST_F(PatchTest, AFileThatTheEditsDependOnMustBeTheSame) {
+  write("include/other.h", "#define N 1\n");
+  auto patch = makePatch({replacing("src/kernel.cu", "TILE = 16", "TILE = 32")}, hashes(), root(),
+                         {{name("include/other.h"), hashHex(read("include/other.h"))},
+                          {name("src/kernel.cu"), hashHex(kKernel)}});
+  ASSERT_TRUE(patch) << patch.error().what;
+  ASSERT_EQ(patch->files.size(), 1u);
+  ASSERT_EQ(patch->others.size(), 1u);
+  std::vector<FileEdits> files = patch->files;
+  files.push_back(patch->others.front());
+  write("include/other.h", "#define N 2\n");
+  const auto stale = applyPatch(files, root());
+  ASSERT_FALSE(stale);
+  EXPECT_EQ(stale.error().code, ErrorCode::StaleInput);
+  EXPECT_NE(stale.error().what.find("include/other.h changed"), std::string::npos);
+  EXPECT_EQ(read("src/kernel.cu"), kKernel);
+  fs::remove(root() / "include/other.h");
+  EXPECT_FALSE(applyPatch(files, root()));
+  write("include/other.h", "#define N 1\n");
+  const auto applied = applyPatch(files, root());
+  ASSERT_TRUE(applied) << applied.error().what;
+  EXPECT_EQ(applied->size(), 1u);
+}
+
 TEST_F(PatchTest, GitAmTakesTheMailWithItsEvidence) {
   git({"add", "."});
   git({"commit", "-q", "-m", "start"});
@@ -306,10 +352,23 @@ TEST_F(PatchTest, AFileOutsideTheRootIsRefusedBothWays) {
 }
 
 TEST_F(PatchTest, TheRootIsTheRepositoryOrTheFolder) {
-  EXPECT_EQ(patchRoot(root() / "src/kernel.cu"), fs::canonical(root()));
+  EXPECT_EQ(patchRoot({root() / "src/kernel.cu"}), fs::canonical(root()));
   auto plain = TemporaryDirectory::create("kopt-plain");
   ASSERT_TRUE(plain);
-  EXPECT_EQ(patchRoot(plain->path()), fs::canonical(plain->path()));
+  EXPECT_EQ(patchRoot({plain->path()}), fs::canonical(plain->path()));
+  // A submodule is a project of its own; both together are in the outer one.
+  write("lib/.git", "gitdir: ../.git/modules/lib\n");
+  EXPECT_EQ(patchRoot({root() / "lib/a.cuh"}), fs::canonical(root() / "lib"));
+  EXPECT_EQ(patchRoot({root() / "lib/a.cuh", root() / "src/kernel.cu"}), fs::canonical(root()));
+  // Without git, the build folder says where the sources are.
+  const fs::path build = plain->path() / "build";
+  ASSERT_TRUE(writeFileAtomically(build / "CMakeCache.txt", "CMAKE_HOME_DIRECTORY:INTERNAL=" +
+                                                                plain->path().string() + "\n"));
+  ASSERT_TRUE(writeFileAtomically(plain->path() / "include/k.cuh", "\n"));
+  for (const fs::path &known : {build, build / "compile_commands.json"})
+    EXPECT_EQ(patchRoot({plain->path() / "include/k.cuh"}, known), fs::canonical(plain->path()));
+  EXPECT_EQ(patchRoot({plain->path() / "include/k.cuh"}),
+            fs::canonical(plain->path() / "include"));
 }
 
 TEST_F(PatchTest, SwapKeepsPermissionsAndLinksAndLeavesNothingBeside) {

@@ -80,6 +80,28 @@ TEST_F(TouchedKernelsTest, AKernelIsWhatItsSliceSays) {
   EXPECT_EQ(unchanged_, 1u);
 }
 
+TEST_F(TouchedKernelsTest, WhatTheKernelIsCompiledWithCounts) {
+  const auto touches = [&](const std::string &before, const std::string &now,
+                           const std::string &flag = "-DA=1") {
+    ExtractionResult base = version("base", {{"f", "a.cu", "f"}}),
+                     head = version("head", {{"f", "a.cu", "f"}});
+    for (auto [one, text] : {std::pair(&base, before), std::pair(&head, now)}) {
+      const auto file = folder_.path() / (one == &base ? "base" : "head") / "r.h";
+      EXPECT_TRUE(writeFileAtomically(file, text));
+      one->kernels[0].projectFiles = {{file.string(), ""}};
+      one->kernels[0].compileFlags = {"-DA=1", "-I" + file.parent_path().string()};
+    }
+    head.kernels[0].compileFlags[0] = flag;
+    head.kernels[0].projectFiles["/elsewhere/options.rsp"] = ""; // the base's flags have it inside
+    const auto name = [](const std::filesystem::path &path) { return path.filename().string(); };
+    return touchedKernels({base, name}, {head, name})->kernels.size();
+  };
+  EXPECT_EQ(touches("#define R 1\n", "#define R 1\n"), 0u);
+  EXPECT_EQ(touches("#define R 1\n", "// why\n#define  R 1\n"), 0u);
+  EXPECT_EQ(touches("#define R 1\n", "#define R 3\n"), 1u);
+  EXPECT_EQ(touches("#define R 1\n", "#define R 1\n", "-DA=3"), 1u);
+}
+
 TEST_F(TouchedKernelsTest, AnotherLaunchIsAnotherKernel) {
   EXPECT_THAT(compare({{"f", "a.cu", "f"}}, {{"f", "a.cu", "f", "int", "128"}}),
               ElementsAre("modified f->f"));

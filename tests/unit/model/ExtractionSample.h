@@ -14,7 +14,7 @@ inline nlohmann::json extractionSample() {
     "name": "ns::stencil", "file": "/src/a.cu", "line": 7, "unit": "/src/a.cu", "units": ["/src/a.cu"], "annotated": true,
     "defined": true, "outside": [], "unused": [],
     "clauses": [{"text": "param R in {1, 2}", "file": "/src/a.cu", "line": 6}],
-    "compile_flags": ["-O3", "-arch=sm_90"], "directory": "/src",
+    "compile_flags": ["-O3", "-arch=sm_90"], "directory": "/src", "project_files": {},
     "specializations": [{
       "symbol": "_ZN2ns7stencilIfLi2EEEvPKfPfi", "expression": "ns::stencil<float, 2>",
       "file_local": false, "needs": [], "constant_variables": [],

@@ -32,12 +32,39 @@ TEST_F(CompileDbTest, findsTheBuildFolderAboveTheFile) {
   std::string error;
   auto database = loadCompileDatabase("", (root_ / "src" / "deep" / "a.cu").string(), error);
   ASSERT_TRUE(database) << error;
+  std::size_t count = 0;
   const CompileCommand *command =
-      findCommand(*database, (root_ / "src" / "deep" / "a.cu").string());
+      findCommand(*database, (root_ / "src" / "deep" / "a.cu").string(), "", count);
   ASSERT_TRUE(command);
+  EXPECT_EQ(count, 1u);
   EXPECT_EQ(command->arguments,
             (std::vector<std::string>{"-DNAME=a b", "-c", "../src/deep/a.cu", "-o", "a.o"}));
-  EXPECT_EQ(findCommand(*database, (root_ / "src" / "b.cu").string()), nullptr);
+  EXPECT_EQ(findCommand(*database, (root_ / "src" / "b.cu").string(), "", count), nullptr);
+}
+
+TEST_F(CompileDbTest, ofSeveralCommandsTheTextOrReleaseOrTheOrderDecides) {
+  const auto entry = [&](const std::string &output, const std::string &flag) {
+    return R"({"directory": ")" + (root_ / "build").string() + R"(", "command": "nvcc )" + flag +
+           " -c ../src/a.cu -o CMakeFiles/" + output + R"(/a.o", "file": "../src/a.cu"})";
+  };
+  const auto chosen = [&](const std::string &entries, const std::string &text) -> std::string {
+    write(root_ / "build" / "compile_commands.json", "[" + entries + "]");
+    std::string error;
+    const auto database = loadCompileDatabase((root_ / "build").string(), "", error);
+    std::size_t count = 0;
+    const CompileCommand *command =
+        findCommand(*database, (root_ / "src" / "a.cu").string(), text, count);
+    EXPECT_EQ(count, 2u);
+    return command ? command->arguments.front() : "";
+  };
+  const std::string configurations =
+      entry("app.dir/Debug", "-G") + "," + entry("app.dir/Release", "-O3");
+  EXPECT_EQ(chosen(configurations, ""), "-O3");
+  EXPECT_EQ(chosen(configurations, "Debug"), "-G");
+  EXPECT_EQ(chosen(configurations, "MinSizeRel"), "");
+  const std::string targets = entry("one.dir", "-DONE") + "," + entry("two.dir", "-DTWO");
+  EXPECT_EQ(chosen(targets, ""), "-DONE");
+  EXPECT_EQ(chosen(targets, "two.dir"), "-DTWO");
 }
 
 TEST_F(CompileDbTest, koptsOwnLauncherIsNoPartOfTheCommand) {
