@@ -4,6 +4,7 @@
 #include "driver/app/ObserveFlow.h"
 #include "driver/integrate/patch/Patch.h"
 #include "driver/judge/HeldOut.h"
+#include "driver/search/Confirmation.h"
 #include "driver/search/proposers/TwoBodies.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/source/SliceLines.h"
@@ -20,6 +21,7 @@
 #include <fmt/format.h>
 #include <future>
 #include <memory>
+#include <set>
 #include <utility>
 
 namespace kopt {
@@ -140,6 +142,7 @@ private:
       KOPT_CHECK(confirmWin(*judge_, trial));
     if (trial.verdict == Verdict::Faster)
       KOPT_CHECK(judge_->addCounters(trial));
+    trial.reason += whatVanished(baseline_, trial);
     KOPT_CHECK(tellUserLines(subject_, candidate, file.path, trial));
     noteLaunch(candidate, trial);
     addLaunchSiteNotes(trial);
@@ -204,7 +207,10 @@ private:
         [this](const Workload &heldOut, const JudgeOptions &options) {
           return bench_.makeJudge(subject_, heldOut, options, "held-out");
         });
-    KOPT_TRY(const Baseline baseline, judge_->baseline());
+    KOPT_TRY(const Baseline baseline, judge_->baseline().map_error([&](Error error) {
+      error.what = inUserLines(subject_.specialization, subject_.sliceText, error.what);
+      return error;
+    }));
     baseline_ = baseline.trial;
     std::vector<Candidate> candidates;
     for (const CandidateFile &file : files_)
@@ -275,13 +281,61 @@ Result<std::vector<CandidateFile>> readCandidates(Workbench &bench, const TrialR
   return files;
 }
 
+/// True if a candidate's file changes the text of a kernel or how it is launched.
+bool changes(const CandidateFile &file, const TuneSubject &subject,
+             const ExtractionResult &original) {
+  const auto made = candidateFromFile(subject, original, file.extraction);
+  if (!made || !made->refusal.empty())
+    return bool(made);
+  const LaunchOverride &launch = made->candidate.launch;
+  return launch.gridExpressions || launch.blockExpressions || launch.sharedExpression ||
+         made->candidate.chunks.contains(subject.specialization.kernelChunk);
+}
+
+/// Opens the bench for the kernels of the request and for the others that a candidate changes,
+/// whose symbols `added` receives.
+Result<std::unique_ptr<Workbench>> openBench(Services &services, const TrialRequest &request,
+                                             std::vector<CandidateFile> &files,
+                                             std::set<std::string> &added) {
+  KOPT_TRY(std::unique_ptr<Workbench> bench,
+           Workbench::open(services, request.sources, request.selection, request.device,
+                           request.sandbox));
+  KOPT_TRY(files, readCandidates(*bench, request));
+  SelectionRequest selection = request.selection;
+  selection.symbols.emplace();
+  std::set<std::string> chosen;
+  for (const TuneSubject &subject : bench->subjects()) {
+    selection.symbols->push_back(subject.specialization.symbol);
+    chosen.insert(subject.kernel.name);
+  }
+  for (const KernelInstance &instance : instancesIn(bench->extraction()))
+    if (!chosen.contains(instance.kernel->name))
+      if (const auto subject = makeSubject(bench->extraction(), instance, selection);
+          subject && std::ranges::any_of(files, [&](const CandidateFile &file) {
+            return changes(file, *subject, bench->extraction());
+          }))
+        selection.symbols->push_back(*added.insert(subject->specialization.symbol).first);
+  if (added.empty())
+    return bench;
+  bench.reset(); // the device is free for the next
+  KOPT_TRY(bench,
+           Workbench::open(services, request.sources, selection, request.device, request.sandbox,
+                           {0}, [&](const ExtractionResult &, const ProveAhead &) {
+                             return KernelPlan{selection, true};
+                           }));
+  for (const LeftOutKernel &left : bench->leftOut())
+    services.terminal.line(fmt::format(
+        "note: the candidate also changes {}, which is not judged: {}", left.label, left.reason));
+  KOPT_TRY(files, readCandidates(*bench, request));
+  return bench;
+}
+
 } // namespace
 
 Result<std::vector<CandidateTrials>> runTrials(Services services, const TrialRequest &request) {
-  KOPT_TRY(const std::unique_ptr<Workbench> bench,
-           Workbench::open(services, request.sources, request.selection, request.device,
-                           request.sandbox));
-  KOPT_TRY(const std::vector<CandidateFile> files, readCandidates(*bench, request));
+  std::vector<CandidateFile> files;
+  std::set<std::string> added;
+  KOPT_TRY(const std::unique_ptr<Workbench> bench, openBench(services, request, files, added));
   std::vector<CandidateTrials> results;
   for (const std::filesystem::path &path : request.candidates)
     results.push_back({path, {}});
@@ -302,14 +356,29 @@ Result<std::vector<CandidateTrials>> runTrials(Services services, const TrialReq
         fmt::format("note: {} is not judged: the program does not launch it", subject->label));
   for (const TuneSubject *subject : judged) {
     SubjectTrials trials(services, *bench, request, *subject, observed, files);
-    for (std::size_t i = 0; i < files.size() && !isInterrupted(); ++i) {
-      KOPT_TRY(TrialOutcome outcome, trials.judge(files[i]));
-      results[i].outcomes.push_back(std::move(outcome));
+    const bool isAdded = added.contains(subject->specialization.symbol);
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      if (isInterrupted()) {
+        results[i].outcomes.clear();
+        continue;
+      }
+      if (isAdded && !changes(files[i], *subject, bench->extraction()))
+        continue;
+      Result<TrialOutcome> outcome = trials.judge(files[i]);
+      if (!outcome && isAdded) // the request does not say how to launch it
+        outcome =
+            TrialOutcome{subject->label,
+                         bench->device(),
+                         bench->sandbox().layers(),
+                         {},
+                         refused(fmt::format(
+                             "the candidate changes this kernel, too, which cannot be judged: {}",
+                             outcome.error().what))};
+      if (!outcome)
+        return tl::unexpected(outcome.error());
+      results[i].outcomes.push_back(std::move(*outcome));
     }
   }
-  for (CandidateTrials &result : results)
-    if (result.outcomes.size() < judged.size())
-      result.outcomes.clear();
   services.terminal.clear();
   return results;
 }

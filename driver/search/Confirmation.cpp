@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/Confirmation.h"
 
+#include "driver/model/KernelSpec.h"
+#include "driver/support/Text.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <regex>
 
 namespace kopt {
 namespace {
@@ -108,6 +112,40 @@ Result<std::optional<Compare>> compareTrials(const Trial &trial, const Trial &ot
   return std::get<Compare>(decision.what);
 }
 
+std::string whatVanished(const Trial &before, const Trial &after) {
+  if (!after.speedup || after.speedup->estimate <= kLargeGain)
+    return {};
+  std::vector<std::string> parts;
+  const auto add = [&](const std::string &what, double was, double is) {
+    if (was > kLargeGain * is)
+      parts.push_back(
+          fmt::format("{} fell from {} to {}", what, formatNumber(was), formatNumber(is)));
+  };
+  static constexpr std::pair<const char *, const char *> kCounted[] = {
+      {"smsp__inst_executed.sum", "warp instructions"},
+      {"dram__bytes_read.sum", "bytes read from DRAM"},
+      {"dram__bytes_write.sum", "bytes written to DRAM"},
+      {"sass__loop_inst", "instructions in loops of the code"}};
+  for (const auto &[name, label] : kCounted)
+    if (before.counters.contains(name) && after.counters.contains(name))
+      add(label, before.counters.at(name), after.counters.at(name));
+  const HotLines &was = before.hotLines, &is = after.hotLines;
+  add("bytes of global memory in requests", 32 * was.sectors, 32 * is.sectors);
+  static const std::regex kLoop(R"(\b(for|while|do)\b)");
+  for (const HotLine &line : was.lines) {
+    const auto same = std::ranges::find(is.lines, line.text, &HotLine::text);
+    // A line that a full list does not have has at most what the last one has.
+    const double left = same != is.lines.end()            ? same->instructions
+                        : is.lines.size() < kMostHotLines ? 0
+                        : is.source == LineSource::Code   ? line.instructions
+                                                          : is.lines.back().instructions;
+    if (!line.file.empty() && std::regex_search(line.text, kLoop))
+      add(fmt::format("those of the loop at {}, '{}',", placeOf(line), line.text),
+          line.instructions, left);
+  }
+  return parts.empty() ? "" : "; work vanished, which another input may need: " + join(parts, ", ");
+}
+
 Result<std::optional<Trial>> confirmWinner(const SearchHistory &history, Judge &judge,
                                            DecisionLog &decisions, const ConfirmationSteps &steps) {
   std::vector<const Trial *> finalists = fastestFirst(history);
@@ -143,7 +181,7 @@ Result<std::optional<Trial>> confirmWinner(const SearchHistory &history, Judge &
     winner.checks = confirmed.checks; // all checks: the search leaves out those for winners
     winner.assurance = confirmed.assurance;
     winner.hotLines = confirmed.hotLines;
-    winner.reason = confirmed.reason;
+    winner.reason = confirmed.reason + whatVanished(history.trials.front(), winner);
     return winner;
   }
   return std::nullopt;

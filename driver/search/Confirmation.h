@@ -15,11 +15,18 @@ namespace kopt {
 /// samples, so VerdictPolicy::candidates has this value.
 inline constexpr int kMostConfirmations = 3;
 
+/// A gain above this comes from work that is left out, rather than done faster.
+inline constexpr double kLargeGain = 10;
+
 /// How many times as fast as `other` the candidate of `trial` is, on samples that alternate between
 /// the two. Both trials must be Faster. The result is recorded, and a resumed run reads it from the
 /// record. Nothing if either no longer runs. Fails as Judge::compare() does.
 Result<std::optional<Compare>> compareTrials(const Trial &trial, const Trial &other, int round,
                                              Judge &judge, DecisionLog &decisions);
+
+/// Of a gain that is hard to believe, what the winner no longer does: instructions, bytes, and the
+/// loops that had them, as the end of a sentence. Empty for other gains.
+std::string whatVanished(const Trial &before, const Trial &after);
 
 /// A trial of the best finalist with fewer edits that is as fast; nothing if there is none.
 using Trimmer = std::function<Result<std::optional<Trial>>(const Trial &)>;

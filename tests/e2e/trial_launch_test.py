@@ -83,9 +83,51 @@ ROWS = """  __shared__ float tile[EDGE][EDGE + 1];
     out[(y + row) * height + x] = tile[threadIdx.x][threadIdx.y + row];
 """
 
+CHAIN = """#include <kopt/kopt.h>
+#include <cstdio>
+KOPT_TUNE("arg n = 6144", "extent in = n", "extent out = n")
+__global__ void doubled(const float *in, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = 2 * in[i];
+}
+KOPT_TUNE("arg n = 6144", "extent in = n", "extent out = n")
+__global__ void raised(const float *in, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = 1 + in[i];
+}
+__global__ void same(const float *in, float *out, int n) {
+  if (threadIdx.x < n)
+    out[threadIdx.x] = in[threadIdx.x];
+}
+void run(const float *in, float *mid, float *out, int n) {
+  doubled<<<(n + 255) / 256, 256>>>(in, mid, n);
+  raised<<<(n + 255) / 256, 256>>>(mid, out, n);
+  same<<<1, 256>>>(mid, out, n);
+  std::puts("done");
+}
+"""
+BOTH = [("    out[i] = 2 * in[i];", "    out[i] = in[i] + in[i];"), ("    out[i] = 1 + in[i];", "    out[i] = in[i] + 1.0f;"),
+        ("doubled<<<(n + 255) / 256, 256>>>", "doubled<<<(n + 63) / 64, 64>>>"), ("raised<<<(n + 255) / 256, 256>>>", "raised<<<(n + 127) / 128, 128>>>")]
+
+REPEATED = """#include <kopt/kopt.h>
+KOPT_TUNE("arg n = 2048", "arg rounds = 4000", "extent in = n", "extent out = n")
+__global__ void summed(const float *in, float *out, int n, int rounds) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  float last = 0;
+  for (int round = 0; round < rounds; ++round)
+    last = ((volatile const float *)in)[i];
+  out[i] = rounds > 0 ? last : 0;
+}
+void run(const float *in, float *out, int n, int rounds) { summed<<<(n + 255) / 256, 256>>>(in, out, n, rounds); }
+"""
+
 
 class TrialLaunch(KoptTest):
-    def judge(self, base, candidates):
+    def judge(self, base, candidates, *arguments):
         """The trials by name."""
         original, files = self.write("base.cu", base), []
         for name, changes in candidates.items():
@@ -94,7 +136,7 @@ class TrialLaunch(KoptTest):
                 self.assertIn(old, text)
                 text = text.replace(old, new)
             files += ["--candidate", self.write(f"{name}.cu", text)]
-        done = self.kopt_trial(original, *files, "--device", "emulated", "--json", *FLAGS)
+        done = self.kopt_trial(original, *files, "--device", "emulated", "--json", *arguments, *FLAGS)
         return {pathlib.Path(trial["candidate"]).stem: trial for trial in json.loads(done.stdout)["results"]}
 
     def test_each_is_judged_as_it_is_launched(self):
@@ -119,6 +161,29 @@ class TrialLaunch(KoptTest):
         self.assertIn(trials["rows"]["verdict"], RIGHT, trials["rows"]["reason"])
         self.assertIn("x 8 x 1", " ".join(note["message"] for note in trials["rows"]["findings"] if note["id"] == "launch"))
         self.assertEqual(trials["too_many"]["verdict"], "Rejected", trials["too_many"]["reason"])
+
+    def test_each_kernel_that_a_file_changes_is_judged(self):
+        trials = self.judge(CHAIN, {
+            "both": BOTH, "one": BOTH[::2], "wrong": [*BOTH[:3], ("raised<<<(n + 255) / 256, 256>>>", "raised<<<n / 512, 256>>>")],
+            "unknown": [*BOTH[::2], ("same<<<1, 256>>>", "same<<<1, 512>>>")], "host": [*BOTH, ('"done"', '"finished"')]},
+            "--kernel", "doubled")
+        verdicts = {name: {one["kernel"]: one["verdict"] for one in trial.get("specializations", [trial])} for name, trial in trials.items()}
+        self.assertEqual({name: sorted(of) for name, of in verdicts.items()},
+                         {"both": ["doubled", "raised"], "one": ["doubled"], "wrong": ["doubled", "raised"],
+                          "unknown": ["doubled", "same"], "host": ["doubled", "raised"]})
+        for name, kernel in (("both", "doubled"), ("both", "raised"), ("one", "doubled"), ("wrong", "doubled"), ("unknown", "doubled")):
+            self.assertIn(verdicts[name][kernel], RIGHT | {"Duplicate"}, (name, trials[name]["reason"]))
+        self.assertEqual((verdicts["wrong"]["raised"], trials["wrong"]["verdict"]), ("WrongResult", "WrongResult"))
+        self.assertEqual(verdicts["unknown"]["same"], "Rejected")
+        self.assertIn("cannot be judged: kernel 'same' has no", trials["unknown"]["reason"])
+        self.assertEqual(set(verdicts["host"].values()), {"Rejected"})
+
+    def test_a_gain_that_is_hard_to_believe_says_what_vanished(self):
+        trial = self.judge(REPEATED, {"once": [("round < rounds", "round < (rounds > 0)")]})["once"]
+        self.assertEqual(trial["verdict"], "Faster", trial["reason"])
+        self.assertGreater(trial["speedup"]["estimate"], 10)
+        self.assertRegex(trial["reason"], r"warp instructions fell from \d+ to \d+")
+        self.assertRegex(trial["reason"], r"the loop at .*base\.cu:8, 'for \(int round = 0; round < rounds; \+\+round\)', fell from")
 
     def test_scripts_choose_what_fails(self):
         base = self.write("base.cu", SCALED)

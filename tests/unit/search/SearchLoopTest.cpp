@@ -508,5 +508,33 @@ TEST(Improves, AnIncumbentIsReplacedOnlyByASurelyBetterOne) {
   EXPECT_FALSE(improves(slower, baseline, 0.02));
 }
 
+TEST(WhatVanished, ALargeGainSaysWhichWorkIsGone) {
+  Trial before, after;
+  before.counters = {{"smsp__inst_executed.sum", 50000}, {"sass__loop_inst", 8}};
+  after.counters = {{"smsp__inst_executed.sum", 100}, {"sass__loop_inst", 7}};
+  before.hotLines = {LineSource::Emulated,
+                     "",
+                     "L",
+                     48000,
+                     3000,
+                     {{"k.cu", 7, "sum += p[i];", 40000, 3000},
+                      {"k.cu", 6, "for (int i = 0; i < n; ++i)", 8000, 0},
+                      {"k.cu", 9, "while (left > 0)", 500, 0}}};
+  after.hotLines = {
+      LineSource::Emulated, "", "L", 100, 30, {{"k.cu", 8, "while (left > 0)", 90, 0}}};
+  after.speedup = Speedup{};
+  after.speedup->estimate = 9;
+  EXPECT_EQ(whatVanished(before, after), "");
+  after.speedup->estimate = 200;
+  const std::string told = whatVanished(before, after);
+  EXPECT_THAT(told, testing::HasSubstr("warp instructions fell from 50000 to 100"));
+  EXPECT_THAT(told,
+              testing::HasSubstr("bytes of global memory in requests fell from 96000 to 960"));
+  EXPECT_THAT(told, testing::HasSubstr(
+                        "the loop at k.cu:6, 'for (int i = 0; i < n; ++i)', fell from 8000 to 0"));
+  EXPECT_THAT(told, testing::Not(testing::HasSubstr("while")));
+  EXPECT_THAT(told, testing::Not(testing::HasSubstr("code")));
+}
+
 } // namespace
 } // namespace kopt
