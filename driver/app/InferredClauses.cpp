@@ -33,6 +33,7 @@ public:
   std::vector<InferredClause> infer() {
     findSizes();
     giveValues();
+    giveSizes();
     giveRequirements();
     giveExtents();
     return std::move(clauses_);
@@ -106,19 +107,32 @@ private:
           {fmt::format("arg {} = {}", name, number[1].str()), "as " + place() + " has it", false});
       return;
     }
-    static constexpr std::int64_t kSizes[] = {1 << 20, 1024, 128};
-    const bool isSize = std::ranges::find(sizes_, name) != sizes_.end();
     const bool isOfBlock = std::ranges::find(threads_, name) != threads_.end();
-    const std::int64_t value = isOfBlock ? threadsFor(name)
-                               : isSize  ? kSizes[std::min<std::size_t>(sizes_.size(), 3) - 1]
-                                         : 1024;
-    arguments_[name] = value;
-    clauses_.push_back(
-        {fmt::format("arg {} = {}", name, real ? "1.0" : std::to_string(value)),
-         passed.empty()
-             ? fmt::format("not known here: use the number that your program has at {}", place())
-             : fmt::format("not known here: {} passes {}", place(), passed),
-         true});
+    const bool isCall = name.ends_with(")") && !numbers_.empty();
+    if (!real && !isCall && !isOfBlock)
+      numbers_.push_back(name);
+    arguments_[name] = isOfBlock ? threadsFor(name) : 1024;
+    clauses_.push_back({fmt::format("arg {} = {}", name,
+                                    real        ? "1.0"
+                                    : isOfBlock ? std::to_string(arguments_[name])
+                                    : isCall    ? join(numbers_, " * ")
+                                                : ""),
+                        fmt::format("not known here: {} {}", place(),
+                                    passed.empty() ? "uses it" : "passes " + passed),
+                        true});
+  }
+
+  /// Sizes that fit each other (host.size() is a product of others), of a short launch.
+  void giveSizes() {
+    static constexpr std::int64_t kSizes[] = {1024, 1 << 20, 1024, 128};
+    const auto value = kSizes[sizes_.empty() ? 0 : std::min<std::size_t>(numbers_.size(), 3)];
+    for (InferredClause &clause : clauses_)
+      clause.text += clause.text.ends_with("= ") ? std::to_string(value) : "";
+    for (const std::string &name : numbers_) {
+      arguments_[name] = value;
+      if (std::ranges::find(sizes_, name) == sizes_.end())
+        sizes_.push_back(name);
+    }
   }
 
   void giveValues() {
@@ -170,20 +184,13 @@ private:
 
   void giveExtents() {
     std::string elements = join(sizes_, " * ");
-    std::string why = fmt::format(
-        "one for each thread of {}: correct it if a thread handles more or fewer elements",
-        place());
     if (elements.empty() && site_) {
       const auto geometry = evaluateGeometry({site_->grid, site_->block, "0"}, bindings());
       if (geometry)
-        elements =
-            std::to_string(std::uint64_t(geometry->grid.x) * geometry->grid.y * geometry->grid.z *
-                           geometry->block.x * geometry->block.y * geometry->block.z);
+        elements = std::to_string(geometry->grid.count() * geometry->block.count());
     }
-    if (elements.empty()) {
+    if (elements.empty())
       elements = "1024";
-      why = "not known here: the number of its elements";
-    }
     for (std::size_t i = 0; i < specialization_.params.size(); ++i) {
       const KernelParam &param = specialization_.params[i];
       const bool isNull = site_ && i < site_->args.size() && isNullArgument(site_->args[i]);
@@ -194,7 +201,8 @@ private:
         clauses_.push_back({fmt::format("extent {} = {}", param.name, allocated),
                             "as the function of " + place() + " allocates it", false});
       else
-        clauses_.push_back({fmt::format("extent {} = {}", param.name, elements), why, true});
+        clauses_.push_back({fmt::format("extent {} = {}", param.name, elements),
+                            "a guess: the number of its elements", true});
     }
   }
 
@@ -202,7 +210,8 @@ private:
   const Specialization &specialization_;
   const TuneDeclaration &known_;
   const LaunchSite *site_ = nullptr;
-  std::vector<std::string> sizes_, threads_;
+  std::vector<std::string> sizes_, numbers_; ///< of the grid; integers whose values are guesses
+  std::vector<std::string> threads_;
   std::map<std::string, std::int64_t> arguments_;
   std::set<std::string> given_;
   std::vector<InferredClause> clauses_;

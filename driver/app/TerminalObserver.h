@@ -22,7 +22,7 @@ public:
 
   void judging(const SearchHistory &history, const Candidate &candidate) override {
     terminal_.status(fmt::format(
-        "{}: round {}, trial {}{}: {}", label_, history.round, history.trials.size(),
+        "{}: round {}, trial {}{}: {}", label_, history.round + 1, history.trials.size(),
         secondsLeft_ ? fmt::format(", {:.0f} s left", std::max(0.0, secondsLeft_())) : "",
         candidate.title));
   }

@@ -17,6 +17,7 @@
 #include "driver/search/proposers/ParamsProposer.h"
 #include "driver/search/proposers/TransformProposer.h"
 #include "driver/source/KernelNames.h"
+#include "driver/source/SliceLines.h"
 #include "driver/support/Log.h"
 #include "driver/support/Text.h"
 
@@ -428,8 +429,10 @@ Result<TuneSession::OpenRun> TuneSession::openRun(const TuneSubject &subject,
 
   // Open the store only now, so that nothing is written if the input is wrong.
   if (!store_) {
-    for (const std::filesystem::path &folder : {settings_.root / ".kopt", settings_.output})
-      if (!exists(folder))
+    for (const auto &[folder, isNew] :
+         {std::pair(settings_.root / ".kopt", true),
+          std::pair(settings_.output, !std::filesystem::exists(settings_.output))})
+      if (isNew && !std::filesystem::exists(folder / ".gitignore"))
         KOPT_CHECK(writeFileAtomically(folder / ".gitignore", "*\n"));
     KOPT_TRY(store_, openStore(settings_.root / ".kopt" / "kopt.db"));
   }
@@ -482,7 +485,10 @@ Result<std::unique_ptr<Judge>> TuneSession::makeJudge(const TuneSubject &subject
 
 Result<Baseline> TuneSession::measureBaseline(const TuneSubject &subject, Judge &judge,
                                               DecisionLog &decisions) {
-  KOPT_TRY(Baseline baseline, judge.baseline());
+  KOPT_TRY(Baseline baseline, judge.baseline().map_error([&](Error error) {
+    error.what = inUserLines(subject.specialization, subject.sliceText, error.what);
+    return error;
+  }));
   const auto record = [&](auto what) {
     Decision decision;
     decision.what = std::move(what);

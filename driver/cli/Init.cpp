@@ -3,6 +3,7 @@
 
 #include "driver/cli/Command.h"
 #include "driver/cli/Flags.h"
+#include "driver/support/Text.h"
 
 #include <fmt/format.h>
 #include <iostream>
@@ -47,12 +48,17 @@ public:
       if (!call.json)
         std::cout << clauseTable(kernel.name, kernel.clauses) << "\n";
     }
+    std::string tune = "kopt tune " + join(sources_.files, " ");
+    if (!sources_.buildDirectory.empty())
+      tune += (sources_.files.empty() ? "-p " : " -p ") + sources_.buildDirectory;
+    if (!call.rest.empty())
+      tune += " -- " + join(call.rest, " ");
     if (!call.json)
       std::cout << (kernels.empty() ? "every kernel has the clauses that it needs\n"
                     : dryRun_       ? fmt::format("not written to {}\n", settings.file.string())
                               : fmt::format("written to {}: check the lines that say so, then type "
-                                            "'kopt tune'\n",
-                                            settings.file.string()));
+                                            "'{}'\n",
+                                            settings.file.string(), tune));
     return answer;
   }
 

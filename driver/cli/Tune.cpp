@@ -134,9 +134,9 @@ void print(const TuneOutcome &outcome, const Terminal &out) {
         out.paint(Style::Green, inWords(*outcome.winner->speedup)), outcome.winner->candidate.title,
         inOneLine(outcome.winner->assurance), outcome.patch.string(), report);
   else
-    std::cout << fmt::format("{}: {} in {} candidates ({})\n  report: {}\n", outcome.label,
+    std::cout << fmt::format("{}: {} in {} candidate{} ({})\n  report: {}\n", outcome.label,
                              out.paint(Style::Yellow, "nothing faster was found"), outcome.judged,
-                             outcome.run.stopText, report);
+                             outcome.judged == 1 ? "" : "s", outcome.run.stopText, report);
 }
 
 /// Where kopt chose the kernels, and had to leave out all of them.

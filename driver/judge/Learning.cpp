@@ -119,12 +119,8 @@ Status DeviceJudge::testMutants(Trial &trial) {
     return {};
   // The cached report refers to lines of the slice; messages refer to the user's files as they are
   // now.
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> places;
-  for (const SliceChunk &chunk : subject().specialization.chunks)
-    places.emplace_back(chunk.sliceBegin, chunk.sliceEnd);
-  if (const auto lines = SliceLines::make(subject().sliceText, places, subject().specialization))
-    for (AdequacyReport::Survivor &survivor : mutations_.survivors)
-      survivor.title = lines->tell(survivor.title);
+  for (AdequacyReport::Survivor &survivor : mutations_.survivors)
+    survivor.title = inUserLines(subject().specialization, subject().sliceText, survivor.title);
   const std::string remedy = mutations_.remedy();
   trial.findings.push_back(
       {"mutants", mutations_.isConclusive() ? Severity::Note : Severity::Warning,

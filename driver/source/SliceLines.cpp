@@ -206,6 +206,15 @@ std::string SliceLines::tell(std::string_view message) const {
   return told;
 }
 
+std::string inUserLines(const Specialization &specialization, const std::string &sliceText,
+                        std::string_view message) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> places;
+  for (const SliceChunk &chunk : specialization.chunks)
+    places.emplace_back(chunk.sliceBegin, chunk.sliceEnd);
+  const auto lines = SliceLines::make(sliceText, places, specialization);
+  return lines ? lines->tell(message) : std::string(message);
+}
+
 std::optional<UserLine> SliceLines::at(unsigned sliceLine) const {
   if (sliceLine == 0 || sliceLine > lines_.size() || lines_[sliceLine - 1].file.empty())
     return std::nullopt;

@@ -55,4 +55,8 @@ private:
   std::vector<UserLine> lines_; ///< by line of the slice, from 0; the file is empty if unknown
 };
 
+/// A message about a baseline, with the user's lines, as SliceLines::tell() has it.
+std::string inUserLines(const Specialization &specialization, const std::string &sliceText,
+                        std::string_view message);
+
 } // namespace kopt

@@ -110,6 +110,40 @@ class Init(KoptTest):
         again = self.kopt_ok("init", "captured.cu", "--kernel", "scale", "--", "-std=c++17")
         self.assertIn("every kernel has the clauses", again.stdout)
 
+    def test_its_sizes_fit_each_other_and_its_last_line_is_a_command(self):
+        self.write("rows.cu", """#include <vector>
+__global__ void rowSums(const float *in, float *out, int rows, int cols) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows)
+    return;
+  float sum = 0;
+  for (int col = 0; col < cols; ++col)
+    sum += in[row * cols + col];
+  out[row] = sum;
+}
+void run(const std::vector<float> &host, int rows, int cols) {
+  float *in, *out;
+  cudaMalloc(&in, host.size() * sizeof(float));
+  cudaMalloc(&out, rows * sizeof(float));
+  cudaMemcpy(in, host.data(), host.size() * sizeof(float), cudaMemcpyHostToDevice);
+  rowSums<<<(rows + 255) / 256, 256>>>(in, out, rows, cols);
+}
+__global__ void columns(const float *in, float *out, int rows, int cols) {
+  int col = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int row = 0; row < rows && col < cols; ++row)
+    out[row * cols + col] = 2 * in[row * cols + col];
+}
+void runColumns(const float *in, float *out, int rows, int cols) { columns<<<(cols + 255) / 256, 256>>>(in, out, rows, cols); }
+""")
+        done = self.kopt_ok("init", "rows.cu", "--", "-std=c++17")
+        text = (self.folder / "kopt.toml").read_text()
+        for clause in ("arg rows = 1024", "arg cols = 1024", "arg host.size() = rows * cols", "extent in = host.size()", "extent out = rows",
+                       "extent in = cols * rows"):
+            self.assertIn(f'"{clause}",', text)
+        command = done.stdout.rsplit("then type '", 1)[1].rstrip("'\n").split()
+        self.assertEqual(command, ["kopt", "tune", "rows.cu", "--", "-std=c++17"])
+        self.kopt_ok(*command[1:3], *EMULATED, "--trials", "2", *command[3:])
+
 
 class OneRun(KoptTest):
     def test_a_model_that_fails_costs_its_turn(self):

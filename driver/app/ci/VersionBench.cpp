@@ -45,15 +45,6 @@ JudgeOptions gateOptions(JudgeOptions options, bool comparesResults) {
   return options;
 }
 
-/// Replaces lines of the slice by lines of the user's files.
-void tellUserLines(const TuneSubject &subject, Trial &trial) {
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> places;
-  for (const SliceChunk &chunk : subject.specialization.chunks)
-    places.emplace_back(chunk.sliceBegin, chunk.sliceEnd);
-  if (const auto lines = SliceLines::make(subject.sliceText, places, subject.specialization))
-    trial.reason = lines->tell(trial.reason);
-}
-
 bool isDecidedByTime(Verdict verdict) {
   return verdict == Verdict::Faster || verdict == Verdict::Same || verdict == Verdict::Slower ||
          verdict == Verdict::Ambiguous;
@@ -294,7 +285,7 @@ Status VersionBench::measure(const TuneSubject &base, const TuneSubject &head, c
 
   const std::vector<std::string> notes = kernel.notes;
   KOPT_TRY(Trial first, judge.judge(version, Purpose::Search));
-  tellUserLines(head, first);
+  first.reason = inUserLines(head.specialization, head.sliceText, first.reason);
   takeTrial(first, options.policy, kernel);
   if (wantsSecondLook(kernel, device_.modelled)) {
     const GateVerdict before = kernel.verdict;
@@ -303,7 +294,7 @@ Status VersionBench::measure(const TuneSubject &base, const TuneSubject &head, c
     services_.terminal.status(fmt::format("{}: confirming in a fresh process", kernel.kernel));
     runner_->renew();
     KOPT_TRY(Trial second, judge.judge(version, Purpose::Confirmation));
-    tellUserLines(head, second);
+    second.reason = inUserLines(head.specialization, head.sliceText, second.reason);
     kernel.notes = notes;
     VerdictPolicy policy = options.policy;
     policy.confidence = 0.99;

@@ -63,7 +63,7 @@ Status checkCapture(const CaptureSetup &setup) {
   if (setup.library.empty())
     return makeError(ErrorCode::Environment,
                      "libkopt-capture.so is missing from this installation of kopt",
-                     "build or install kopt as a whole; builds with sanitizers do not include it");
+                     "build or install kopt as a whole");
   if (!setup.hasDriver)
     return makeError(
         ErrorCode::Environment,

@@ -4,6 +4,8 @@
 #include "driver/support/Text.h"
 #include "runtime/device/MemoryKernels.h"
 
+#include <fmt/format.h>
+
 namespace kopt {
 
 using runtime::LaunchSpec;
@@ -29,6 +31,14 @@ Message launchRequest(const char *verb, const LaunchSpec &launch, const RunOptio
 }
 
 } // namespace
+
+std::string withNames(std::string text, const Launch &launch) {
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i)
+    if (const auto *buffer = std::get_if<BufferArg>(&launch.arguments[i]))
+      text = replaceAll(std::move(text), fmt::format("the buffer of parameter {} (", i),
+                        fmt::format("the buffer of '{}' (", launch.buffers[buffer->buffer].name));
+  return text;
+}
 
 Message runRequest(const LaunchSpec &launch, const RunOptions &options,
                    const std::vector<std::string> &outputs) {

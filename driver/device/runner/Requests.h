@@ -3,6 +3,7 @@
 #pragma once
 
 #include "driver/model/Device.h"
+#include "driver/model/Workload.h"
 #include "runtime/runner/LaunchSpec.h"
 
 #include <string>
@@ -24,5 +25,8 @@ runtime::protocol::Message profileRequest(const runtime::LaunchSpec &launch,
 
 /// The digest in the reply to a run.
 ResultsDigest digestOf(const runtime::protocol::Message &reply);
+
+/// A runner's message, which knows parameters by their numbers, with their names.
+std::string withNames(std::string text, const Launch &launch);
 
 } // namespace kopt

@@ -386,7 +386,7 @@ Result<RunOutcome> RunnerClient::run(ModuleId id, const Launch &launch, const Ru
         return read.status == RunStatus::Ok ? ran : read;
       }));
   outcome.status = reply.status;
-  outcome.detail = reply.detail;
+  outcome.detail = withNames(reply.detail, launch);
   if (reply.status != RunStatus::Ok)
     return outcome;
   outcome.digest = digestOf(reply.message);
@@ -432,7 +432,7 @@ Result<TimingOutcome> RunnerClient::time(ModuleId a, const Launch &launchA, Modu
                              descriptors.all(), outcome.stages);
            }));
   outcome.status = reply.status;
-  outcome.detail = reply.detail;
+  outcome.detail = withNames(reply.detail, launchB);
   if (reply.status != RunStatus::Ok)
     return outcome;
   if (others_)
@@ -479,7 +479,7 @@ Result<ProfileOutcome> RunnerClient::profile(ModuleId id, const Launch &launch,
                              descriptors.all(), outcome.stages);
            }));
   outcome.status = reply.status;
-  outcome.detail = reply.detail;
+  outcome.detail = withNames(reply.detail, launch);
   if (reply.status != RunStatus::Ok)
     return outcome;
   outcome.counters = countersOf(reply.message);

@@ -128,9 +128,9 @@ void writeFacts(Writer &writer, const PageFacts &facts) {
   const auto faster = std::ranges::count_if(history.trials, [&](const Trial &trial) {
     return isCandidate(trial) && trial.verdict == Verdict::Faster;
   });
+  const int rounds = facts.story.rounds.empty() ? 0 : facts.story.rounds.back().number + 1;
   writeFact(writer, "Candidates", std::to_string(tried),
-            fmt::format("{} faster, in {} round{}", faster, facts.story.rounds.size(),
-                        facts.story.rounds.size() == 1 ? "" : "s"));
+            fmt::format("{} faster, in {} round{}", faster, rounds, rounds == 1 ? "" : "s"));
   writeFact(
       writer, "Device", facts.deviceName(),
       fmt::format("{}{}", textOf(facts.device, "kind"),

@@ -24,7 +24,6 @@ public:
   double from() const { return from_; }
   double to() const { return to_; }
   const std::vector<double> &ticks() const { return ticks_; }
-  bool isLogarithmic() const { return logarithmic_; }
 
 private:
   double low_ = 0, high_ = 1, from_ = 0, to_ = 1;
