@@ -236,7 +236,7 @@ Result<bool> keepLaunchesOfOthers(Win &win) {
       } else if (range == SourceRange{site.file, site.blockRange->end, site.blockRange->end}) {
         edit.text = ", " + when + " ? " + edit.text.substr(2) + " : 0";         // was ", BYTES"
       } else if (range == SourceRange{site.file, callee.begin, callee.begin}) { // sets an attribute
-        edit.text = when + " ? " + edit.text.insert(edit.text.rfind(','), " : cudaSuccess");
+        edit.text = "(void)(" + when + " && " + edit.text.insert(edit.text.rfind(','), ")");
       } else {
         continue;
       }
