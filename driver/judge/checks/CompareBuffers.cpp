@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/checks/CompareBuffers.h"
 
-#include "driver/support/HalfFloat.h"
+#include "driver/support/ElementType.h"
 #include "driver/support/Hash.h"
 #include "driver/support/MappedFile.h"
 #include "driver/workload/WorkloadBuilder.h"
@@ -9,7 +9,6 @@
 #include "runtime/runner/StructType.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
@@ -19,48 +18,12 @@
 namespace kopt {
 namespace {
 
-template <class T> T loadAs(const char *bytes) {
-  T value;
-  std::memcpy(&value, bytes, sizeof(T));
-  return value;
-}
-
-/// An element type: its size in bytes, whether it is a floating-point type, the relative error that
-/// the default policy allows, and its value. Integers, which a double may not represent exactly,
-/// also have a text and a distance between two of them.
-template <class T> struct Exact {
-  static constexpr std::size_t kSize = sizeof(T);
-  static constexpr bool kFloating = false;
-  static constexpr double kRelative = 0;
-  static double value(const char *bytes) { return double(loadAs<T>(bytes)); }
-  static std::string show(const char *bytes) { return fmt::format("{}", +loadAs<T>(bytes)); }
-  static std::uint64_t distance(const char *left, const char *right) {
-    const auto [low, high] = std::minmax({loadAs<T>(left), loadAs<T>(right)});
-    return std::uint64_t(high) - std::uint64_t(low); // modulo 2^64, so negative ones work, too
-  }
-};
-struct Float {
-  static constexpr std::size_t kSize = 4;
-  static constexpr bool kFloating = true;
-  static constexpr double kRelative = 1e-5;
-  static double value(const char *bytes) { return double(loadAs<float>(bytes)); }
-};
-struct Double {
-  static constexpr std::size_t kSize = 8;
-  static constexpr bool kFloating = true;
-  static constexpr double kRelative = 1e-12;
-  static double value(const char *bytes) { return loadAs<double>(bytes); }
-};
-template <int exponentBits, int mantissaBits, double relative> struct Of16Bits {
-  static constexpr std::size_t kSize = 2;
-  static constexpr bool kFloating = true;
-  static constexpr double kRelative = relative;
-  static double value(const char *bytes) {
-    return valueOf16(loadAs<std::uint16_t>(bytes), exponentBits, mantissaBits);
-  }
-};
-using Half = Of16Bits<5, 10, 2e-3>;
-using Bfloat = Of16Bits<8, 7, 1.6e-2>;
+/// The relative error that the default policy allows.
+template <class Type> constexpr double kRelative = 0;
+template <> constexpr double kRelative<element::Float> = 1e-5;
+template <> constexpr double kRelative<element::Double> = 1e-12;
+template <> constexpr double kRelative<element::Half> = 2e-3;
+template <> constexpr double kRelative<element::Bfloat> = 1.6e-2;
 
 /// Elements that one thread processes at a time. The partial sums are added in the order of the
 /// elements, so the total does not depend on the number of threads.
@@ -154,7 +117,7 @@ std::optional<Mismatch> compareAs(const Tolerance &tolerance, std::string_view w
       const double error = errorAs<Type>(wanted, seen, slack.nonFinite);
       double allowed = 0;
       if (!bitwise) {
-        const double byType = Type::kRelative * std::max(std::abs(expected), scale);
+        const double byType = kRelative<Type> * std::max(std::abs(expected), scale);
         const double size =
             slack.orDefault ? std::max(std::abs(expected), scale) : std::abs(expected);
         const double byUser = tolerance.relative * size + tolerance.absolute;
@@ -224,34 +187,6 @@ std::optional<Mismatch> compareAs(const Tolerance &tolerance, std::string_view w
   return mismatch;
 }
 
-/// Calls `use` with the element type of a scalar's name.
-template <class Use> auto withType(const std::string &scalar, Use use) {
-  if (scalar == "f32")
-    return use(Float{});
-  if (scalar == "f64")
-    return use(Double{});
-  if (scalar == "f16")
-    return use(Half{});
-  if (scalar == "bf16")
-    return use(Bfloat{});
-  if (scalar == "i8")
-    return use(Exact<std::int8_t>{});
-  if (scalar == "i16")
-    return use(Exact<std::int16_t>{});
-  if (scalar == "u16")
-    return use(Exact<std::uint16_t>{});
-  if (scalar == "i32")
-    return use(Exact<std::int32_t>{});
-  if (scalar == "u32")
-    return use(Exact<std::uint32_t>{});
-  if (scalar == "i64")
-    return use(Exact<std::int64_t>{});
-  if (scalar == "u64")
-    return use(Exact<std::uint64_t>{});
-  // bool, u8, and types that have no single scalar, byte by byte: compared bit for bit.
-  return use(Exact<std::uint8_t>{});
-}
-
 using runtime::StructType;
 
 /// One member of all elements, packed one after the other.
@@ -273,7 +208,7 @@ constexpr double kAsFar = 16;
 std::string withoutJumps(const Buffer &buffer, std::string_view want, std::string_view got,
                          std::string_view moved, double usual) {
   std::string judged(got);
-  withType(buffer.scalar, [&]<class Type>(Type) {
+  withElementType(buffer.scalar, [&]<class Type>(Type) {
     const std::uint64_t total = std::min(want.size(), moved.size()) / Type::kSize;
     runtime::parallelFor(total, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
       for (std::uint64_t at = begin * Type::kSize; at < end * Type::kSize; at += Type::kSize) {
@@ -309,15 +244,15 @@ std::optional<Mismatch> compareStructs(const StructType &type, const Tolerance &
     all->wrong = wrong;
   };
   for (const StructType::Member &member : type.members)
-    add(withType(member.scalar,
-                 [&]<class Type>(Type) {
-                   return compareAs<Type>(tolerance, columnOf(type, member, want),
-                                          columnOf(type, member, got), threads, slack);
-                 }),
+    add(withElementType(member.scalar,
+                        [&]<class Type>(Type) {
+                          return compareAs<Type>(tolerance, columnOf(type, member, want),
+                                                 columnOf(type, member, got), threads, slack);
+                        }),
         member.offset);
   const std::size_t rest = want.size() % type.bytes;
-  add(compareAs<Exact<std::uint8_t>>(tolerance, want.substr(want.size() - rest),
-                                     got.substr(got.size() - rest), threads, slack),
+  add(compareAs<element::Exact<std::uint8_t>>(tolerance, want.substr(want.size() - rest),
+                                              got.substr(got.size() - rest), threads, slack),
       std::nullopt);
   if (all)
     all->total = want.size() / type.bytes * type.members.size() + rest;
@@ -397,17 +332,8 @@ std::optional<Mismatch> compareContents(const Buffer &buffer, const Tolerance &t
     threads = runtime::threadsFor(expected.size());
   if (const auto type = StructType::parse(buffer.scalar))
     return compareStructs(*type, tolerance, expected, actual, threads, slack);
-  return withType(buffer.scalar, [&]<class Type>(Type) {
+  return withElementType(buffer.scalar, [&]<class Type>(Type) {
     return compareAs<Type>(tolerance, expected, actual, threads, slack);
-  });
-}
-
-void elementValues(const std::string &scalar, const char *bytes, std::size_t count,
-                   double *values) {
-  const std::size_t size = elementBytes(scalar);
-  withType(scalar, [&]<class Type>(Type) {
-    for (std::size_t i = 0; i < count; ++i)
-      values[i] = Type::value(bytes + i * size);
   });
 }
 
@@ -421,12 +347,12 @@ Result<std::optional<double>> largestDifference(const Buffer &buffer,
                      fmt::format("two contents of buffer '{}' differ in size", buffer.name));
   const auto type = StructType::parse(buffer.scalar);
   if (!type)
-    return withType(buffer.scalar, [&]<class Type>(Type) {
+    return withElementType(buffer.scalar, [&]<class Type>(Type) {
       return largestDifferenceAs<Type>(left.bytes(), right.bytes(), allFinite);
     });
   double largest = 0;
   for (const StructType::Member &member : type->members) {
-    const auto own = withType(member.scalar, [&]<class Type>(Type) {
+    const auto own = withElementType(member.scalar, [&]<class Type>(Type) {
       return largestDifferenceAs<Type>(columnOf(*type, member, left.bytes()),
                                        columnOf(*type, member, right.bytes()), allFinite);
     });
@@ -462,12 +388,12 @@ Result<Movement> movementOf(const Buffer &buffer, const std::filesystem::path &e
                             const std::filesystem::path &moved) {
   KOPT_TRY(const MappedFile want, MappedFile::open(expected));
   KOPT_TRY(const MappedFile got, MappedFile::open(moved));
-  return withType(buffer.scalar, [&]<class Type>(Type) {
+  return withElementType(buffer.scalar, [&]<class Type>(Type) {
     Movement movement;
     if constexpr (Type::kFloating) {
       movement.usual = usualMovement<Type>(want.bytes(), got.bytes());
       movement.tolerated =
-          Type::kRelative * scaleOf<Type>(want.bytes(), runtime::threadsFor(want.bytes().size()));
+          kRelative<Type> * scaleOf<Type>(want.bytes(), runtime::threadsFor(want.bytes().size()));
     }
     return movement;
   });
@@ -475,7 +401,7 @@ Result<Movement> movementOf(const Buffer &buffer, const std::filesystem::path &e
 
 Result<double> rootMeanSquare(const Buffer &buffer, const std::filesystem::path &contents) {
   KOPT_TRY(const MappedFile seen, MappedFile::open(contents));
-  return withType(buffer.scalar, [&]<class Type>(Type) {
+  return withElementType(buffer.scalar, [&]<class Type>(Type) {
     if constexpr (Type::kFloating)
       return scaleOf<Type>(seen.bytes(), runtime::threadsFor(seen.bytes().size()));
     else
@@ -492,7 +418,7 @@ Result<std::string> furthestOf(const Buffer &buffer, const std::filesystem::path
     if (other.bytes().size() != furthest.size())
       return makeError(ErrorCode::Internal,
                        fmt::format("two contents of buffer '{}' differ in size", buffer.name));
-    withType(buffer.scalar, [&]<class Type>(Type) {
+    withElementType(buffer.scalar, [&]<class Type>(Type) {
       runtime::parallelFor(
           furthest.size() / Type::kSize, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
             for (std::uint64_t at = begin * Type::kSize; at < end * Type::kSize;

@@ -76,9 +76,6 @@ std::optional<Mismatch> compareContents(const Buffer &buffer, const Tolerance &t
                                         std::string_view expected, std::string_view actual,
                                         unsigned threads = 0, Slack slack = {});
 
-/// The values of `count` elements of type `scalar` ("f16") that begin at `bytes`.
-void elementValues(const std::string &scalar, const char *bytes, std::size_t count, double *values);
-
 /// The largest difference between floating-point elements of two files. Returns nothing if integers
 /// differ, or if an infinity or a NaN has no match. `allFinite` (may be null) becomes false if an
 /// element of either file is not finite; otherwise it is left alone.

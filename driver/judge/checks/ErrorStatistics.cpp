@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/checks/ErrorStatistics.h"
 
-#include "driver/judge/checks/CompareBuffers.h"
+#include "driver/support/ElementType.h"
 #include "driver/support/MappedFile.h"
 #include "driver/workload/WorkloadBuilder.h"
 
@@ -96,8 +96,10 @@ Result<ErrorStatistics> errorStatistics(const Buffer &buffer, const std::filesys
         isSampled ? begin / kWindow * (count / kWindow) / (kMostElements / kWindow) * kWindow
                   : begin;
     std::memcpy(want.data(), exact.bytes().data() + at * sizeof(double), length * sizeof(double));
-    elementValues(buffer.scalar, seen.bytes().data() + at * elementBytes(buffer.scalar), length,
-                  got.data());
+    withElementType(buffer.scalar, [&]<class Type>(Type) {
+      for (std::uint64_t i = 0; i < length; ++i)
+        got[i] = Type::value(seen.bytes().data() + (at + i) * Type::kSize);
+    });
     for (std::uint64_t i = 0; i < length; ++i) {
       if (!std::isfinite(want[i]) || !std::isfinite(got[i]))
         continue;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/derived/CapturedContents.h"
 
-#include "driver/support/HalfFloat.h"
+#include "driver/support/ElementType.h"
 #include "driver/workload/derived/LaunchFamily.h"
+#include "runtime/runner/StructType.h"
 #include "runtime/trace/Contents.h"
 
 #include <algorithm>
@@ -19,34 +20,6 @@ constexpr std::uint64_t kMostRead = std::uint64_t(256) << 20;
 constexpr std::uint64_t kSample = 1 << 16;
 constexpr std::uint64_t kMostSeen = std::uint64_t(1) << 30; ///< most elements of a permutation
 
-template <class T> double numberAt(const char *at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return double(value);
-}
-
-template <int exponentBits, int mantissaBits> double halfAt(const char *at) {
-  std::uint16_t bits = 0;
-  std::memcpy(&bits, at, sizeof bits);
-  return valueOf16(bits, exponentBits, mantissaBits);
-}
-
-using Reader = double (*)(const char *);
-Reader readerOf(const std::string &scalar) {
-  static const std::pair<const char *, Reader> kReaders[] = {
-      {"f32", numberAt<float>},         {"f64", numberAt<double>},
-      {"f16", halfAt<5, 10>},           {"bf16", halfAt<8, 7>},
-      {"i8", numberAt<std::int8_t>},    {"u8", numberAt<std::uint8_t>},
-      {"bool", numberAt<std::uint8_t>}, {"i16", numberAt<std::int16_t>},
-      {"u16", numberAt<std::uint16_t>}, {"i32", numberAt<std::int32_t>},
-      {"u32", numberAt<std::uint32_t>}, {"i64", numberAt<std::int64_t>},
-      {"u64", numberAt<std::uint64_t>}};
-  for (const auto &[name, reader] : kReaders)
-    if (scalar == name)
-      return reader;
-  return nullptr;
-}
-
 /// True if any aligned word of eight bytes is an address within a buffer of the launch.
 bool holdsAddress(const Launch &launch, std::string_view bytes) {
   for (std::size_t at = 0; at + 8 <= bytes.size(); at += 8) {
@@ -62,35 +35,40 @@ bool holdsAddress(const Launch &launch, std::string_view bytes) {
 } // namespace
 
 ContentsReader::ContentsReader(std::string scalar, std::uint64_t total, bool isComplete)
-    : scalar_(std::move(scalar)), width_(elementBytes(scalar_)), total_(total),
+    : scalar_(std::move(scalar)), total_(total),
       every_(std::max<std::uint64_t>(1, total / kSample)), isSorted_(isComplete) {
   if (isComplete && !isFloating(scalar_) && total <= kMostSeen)
     seen_.resize(total);
 }
 
 void ContentsReader::add(std::string_view bytes) {
-  const Reader read = readerOf(scalar_);
-  for (std::uint64_t at = 0; read && at + width_ <= bytes.size(); at += width_, ++count_) {
-    const double value = read(bytes.data() + at);
-    if (!std::isfinite(value))
-      continue;
-    zeros_ += value == 0;
-    if (finite_ == 0)
-      least_ = most_ = value;
-    least_ = std::min(least_, value);
-    most_ = std::max(most_, value);
-    isWhole_ &= value == std::floor(value);
-    isSorted_ &= finite_ == 0 || value >= last_;
-    last_ = value;
-    if (finite_++ % every_ == 0)
-      sample_.push_back(value);
-    if (seen_.empty())
-      continue;
-    if (value < 0 || value >= double(seen_.size()) || seen_[std::size_t(value)])
-      seen_.clear();
-    else
-      seen_[std::size_t(value)] = true;
-  }
+  if (runtime::scalarBytes(scalar_) == 0)
+    return; // not a number
+  withElementType(scalar_, [&]<class Type>(Type) {
+    for (std::uint64_t at = 0; at + Type::kSize <= bytes.size(); at += Type::kSize)
+      add(Type::value(bytes.data() + at));
+  });
+}
+
+void ContentsReader::add(double value) {
+  ++count_;
+  if (!std::isfinite(value))
+    return;
+  if (finite_ == 0)
+    least_ = most_ = value;
+  least_ = std::min(least_, value);
+  most_ = std::max(most_, value);
+  isWhole_ &= value == std::floor(value);
+  isSorted_ &= finite_ == 0 || value >= last_;
+  last_ = value;
+  if (finite_++ % every_ == 0)
+    sample_.push_back(value);
+  if (seen_.empty())
+    return;
+  if (value < 0 || value >= double(seen_.size()) || seen_[std::size_t(value)])
+    seen_.clear();
+  else
+    seen_[std::size_t(value)] = true;
 }
 
 ContentsSummary ContentsReader::summary() const {
@@ -98,7 +76,6 @@ ContentsSummary ContentsReader::summary() const {
   result.count = count_;
   if (finite_ == 0)
     return result;
-  result.zeros = double(zeros_) / double(finite_);
   result.isConstant = least_ == most_;
   result.isWhole = isWhole_;
   result.isSorted = isSorted_ && finite_ == count_;
@@ -121,7 +98,7 @@ ContentsSummary ContentsReader::summary() const {
 tl::expected<ContentsSummary, std::string> summarize(const Launch &launch, std::size_t index) {
   const Buffer &buffer = launch.buffers[index];
   const bool isUntyped = buffer.scalar == "u8" && (buffer.holdsPointers || !buffer.symbol.empty());
-  if (!readerOf(buffer.scalar) || isUntyped)
+  if (runtime::scalarBytes(buffer.scalar) == 0 || isUntyped)
     return tl::unexpected(fmt::format("the element type of '{}' is not known", buffer.name));
   std::string why;
   const auto file = trace::ContentsFile::open(buffer.fill.path, why);

@@ -16,7 +16,6 @@ namespace kopt {
 struct ContentsSummary {
   std::uint64_t count = 0;
   double low = 0, high = 0;   ///< range of the finite numbers, without a few distant outliers
-  double zeros = 0;           ///< share of the finite numbers that are 0
   bool isConstant = false;    ///< all finite numbers equal `low`
   bool isWhole = false;       ///< floating-point numbers without fractions
   bool isSorted = false;      ///< none is less than the one before it
@@ -35,9 +34,11 @@ public:
   ContentsSummary summary() const;
 
 private:
+  void add(double value);
+
   std::string scalar_;
-  std::uint64_t width_, total_, every_;
-  std::uint64_t count_ = 0, zeros_ = 0, finite_ = 0;
+  std::uint64_t total_, every_;
+  std::uint64_t count_ = 0, finite_ = 0;
   double least_ = 0, most_ = 0, last_ = 0;
   bool isWhole_ = true, isSorted_ = true;
   std::vector<double> sample_;

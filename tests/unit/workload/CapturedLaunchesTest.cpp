@@ -494,7 +494,7 @@ TEST(ContentsReader, TellsKindsApart) {
   EXPECT_FALSE(of("i32", std::vector<int>{3, 0, 2, 2}).isPermutation);
   EXPECT_TRUE(of("i64", std::vector<std::int64_t>{0, 4, 4, 9}).isSorted);
   EXPECT_TRUE(of("f64", std::vector<double>{4, -3, 8}).isWhole);
-  EXPECT_EQ(of("u8", std::vector<std::uint8_t>{200, 7, 0, 0}).zeros, 0.5);
+  EXPECT_EQ(of("u8", std::vector<std::uint8_t>{200, 7, 0, 0}).high, 200);
   // Memory that nobody uses holds anything.
   std::vector<float> values(100000);
   for (std::size_t i = 0; i < values.size(); ++i)

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The types of a buffer's elements, by name ("f32"), and the elements' values.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <fmt/format.h>
+#include <limits>
+#include <string>
+
+namespace kopt {
+namespace element {
+
+/// IEEE half precision has 5 bits of exponent and 10 of mantissa, bfloat16 has 8 and 7.
+inline double valueOf16(std::uint16_t bits, int exponentBits, int mantissaBits) {
+  const int bias = (1 << (exponentBits - 1)) - 1, top = (1 << exponentBits) - 1;
+  const int exponent = bits >> mantissaBits & top, fraction = bits & ((1 << mantissaBits) - 1);
+  double magnitude =
+      fraction ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+  if (exponent == 0)
+    magnitude = std::ldexp(fraction, 1 - bias - mantissaBits);
+  else if (exponent != top)
+    magnitude = std::ldexp(fraction + (1 << mantissaBits), exponent - bias - mantissaBits);
+  return bits & 0x8000 ? -magnitude : magnitude;
+}
+
+template <class T> T loadAs(const char *bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof(T));
+  return value;
+}
+
+/// An element type: its size in bytes, whether it is a floating-point type, and its value.
+/// Integers, which a double may not represent exactly, also have a text and a distance between two
+/// of them.
+template <class T> struct Exact {
+  static constexpr std::size_t kSize = sizeof(T);
+  static constexpr bool kFloating = false;
+  static double value(const char *bytes) { return double(loadAs<T>(bytes)); }
+  static std::string show(const char *bytes) { return fmt::format("{}", +loadAs<T>(bytes)); }
+  static std::uint64_t distance(const char *left, const char *right) {
+    const auto [low, high] = std::minmax({loadAs<T>(left), loadAs<T>(right)});
+    return std::uint64_t(high) - std::uint64_t(low); // modulo 2^64, so negative ones work, too
+  }
+};
+template <class T> struct Real {
+  static constexpr std::size_t kSize = sizeof(T);
+  static constexpr bool kFloating = true;
+  static double value(const char *bytes) { return double(loadAs<T>(bytes)); }
+};
+using Float = Real<float>;
+using Double = Real<double>;
+template <int exponentBits, int mantissaBits> struct Of16Bits {
+  static constexpr std::size_t kSize = 2;
+  static constexpr bool kFloating = true;
+  static double value(const char *bytes) {
+    return valueOf16(loadAs<std::uint16_t>(bytes), exponentBits, mantissaBits);
+  }
+};
+using Half = Of16Bits<5, 10>;
+using Bfloat = Of16Bits<8, 7>;
+
+} // namespace element
+
+/// Calls `use` with the element type of a scalar's name.
+template <class Use> auto withElementType(const std::string &scalar, Use use) {
+  if (scalar == "f32")
+    return use(element::Float{});
+  if (scalar == "f64")
+    return use(element::Double{});
+  if (scalar == "f16")
+    return use(element::Half{});
+  if (scalar == "bf16")
+    return use(element::Bfloat{});
+  if (scalar == "i8")
+    return use(element::Exact<std::int8_t>{});
+  if (scalar == "i16")
+    return use(element::Exact<std::int16_t>{});
+  if (scalar == "u16")
+    return use(element::Exact<std::uint16_t>{});
+  if (scalar == "i32")
+    return use(element::Exact<std::int32_t>{});
+  if (scalar == "u32")
+    return use(element::Exact<std::uint32_t>{});
+  if (scalar == "i64")
+    return use(element::Exact<std::int64_t>{});
+  if (scalar == "u64")
+    return use(element::Exact<std::uint64_t>{});
+  // bool, u8, and types that have no single scalar, byte by byte.
+  return use(element::Exact<std::uint8_t>{});
+}
+
+} // namespace kopt
