@@ -44,10 +44,11 @@ DeviceJudge::DeviceJudge(JudgeDevice device, Frontend &frontend, Toolchain &tool
       emulation_(makeEmulation(emulated, frontend_, context_.subject(), options_)),
       replays_(
           std::make_shared<DerivedReplays>(options_.mostDerived, kMostKept, options_.assurance)),
-      checks_(makeChecks(
-          options_.checks, {frontend_, toolchain_, emulation_.get(), options_.assurance},
-          {CandidateBuilder::baselineRequest(context_.subject(), options_), options_.scratch},
-          replays_)) {
+      checks_(makeChecks(options_.checks,
+                         {frontend_, toolchain_,
+                          CandidateBuilder::baselineRequest(context_.subject(), options_),
+                          options_.scratch, emulation_.get(), options_.assurance},
+                         replays_)) {
   if (options_.mostInstructions > 0 && runner_.device().modelled)
     context_.instructionLimits.assign(context_.subject().workload.launches.size(),
                                       options_.mostInstructions);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/judge/checks/CoverageCheck.h"
+#include "driver/judge/checks/Checks.h"
 
 #include "driver/judge/checks/DerivedOptions.h"
 #include "driver/judge/checks/OwnLaunches.h"
@@ -81,10 +81,8 @@ bool changesGeometry(const Candidate &candidate) {
 
 class CoverageCheck final : public Check {
 public:
-  CoverageCheck(std::shared_ptr<DerivedReplays> replays, Frontend &frontend, Toolchain &toolchain,
-                CoverageSettings settings)
-      : replays_(std::move(replays)), frontend_(frontend), toolchain_(toolchain),
-        settings_(std::move(settings)) {}
+  CoverageCheck(std::shared_ptr<DerivedReplays> replays, CheckServices services)
+      : replays_(std::move(replays)), services_(std::move(services)) {}
   std::string name() const override { return "coverage"; }
   bool seesResults() const override { return false; }
 
@@ -92,7 +90,7 @@ public:
     KOPT_CHECK(replays_->learnAll(context, baseline));
     KOPT_TRY(const Answer answer,
              neverDone(context, Candidate(), context.subject().sliceText,
-                       settings_.build.expression, settings_.build.symbol, nullptr));
+                       services_.build.expression, services_.build.symbol, nullptr));
     for (const CoveragePoint &mark : answer.missing)
       for (const std::string &name : mark.names)
         neverOfOriginal_[name].insert(mark.codes.begin(), mark.codes.end());
@@ -111,7 +109,7 @@ public:
       if (!rendered)
         return;
       const auto clone =
-          frontend_.coverageClone(rendered->text, rendered->expression, subject->kernel);
+          services_.frontend.coverageClone(rendered->text, rendered->expression, subject->kernel);
       if (clone && !clone->marks.empty())
         static_cast<void>(build(*clone, rendered->expression, symbolOf(rendered->expression)));
     });
@@ -140,7 +138,7 @@ public:
     std::ranges::copy_if(
         answer.missing, std::back_inserter(unexplained),
         [&](const CoveragePoint &mark) { return mark.special && !isOfOriginalsText(mark); });
-    if (!unexplained.empty() && settings_.assurance == AssurancePolicy::Strict)
+    if (!unexplained.empty() && services_.assurance == AssurancePolicy::Strict)
       return Failure{
           name(), Verdict::Suspect,
           fmt::format(
@@ -225,7 +223,7 @@ private:
                            const std::string &text, const std::string &expression,
                            const std::string &symbol, Examination *seen) {
     Answer answer;
-    const auto clone = frontend_.coverageClone(text, expression, context.subject().kernel);
+    const auto clone = services_.frontend.coverageClone(text, expression, context.subject().kernel);
     if (!clone && clone.error().code == ErrorCode::Environment)
       return tl::unexpected(clone.error());
     if (!clone) {
@@ -270,18 +268,18 @@ private:
 
   Result<BuildOutcome> build(const CoverageClone &clone, const std::string &expression,
                              const std::string &symbol) {
-    BuildRequest request = settings_.build;
+    BuildRequest request = services_.build;
     request.sliceText = clone.sliceText;
     request.expression = expression;
     request.symbol = symbol;
-    request.output = settings_.scratch / fmt::format("coverage-{}", builds_++) / "module";
-    return toolchain_.build(request);
+    request.output = services_.scratch / fmt::format("coverage-{}", builds_++) / "module";
+    return services_.toolchain.build(request);
   }
 
   /// The symbol of the version named `expression`. Only the original's is known; empty for others,
   /// whose symbol is found in the module.
   std::string symbolOf(const std::string &expression) const {
-    return expression == settings_.build.expression ? settings_.build.symbol : "";
+    return expression == services_.build.expression ? services_.build.symbol : "";
   }
 
   Status runAll(CheckContext &context, const Candidate &candidate, const CoverageClone &clone,
@@ -520,9 +518,7 @@ private:
   }
 
   std::shared_ptr<DerivedReplays> replays_;
-  Frontend &frontend_;
-  Toolchain &toolchain_;
-  CoverageSettings settings_;
+  const CheckServices services_;
   Codes ofOriginal_, neverOfOriginal_;    ///< all outcomes in the original; those that never occur
   std::set<std::string> ofOriginalsText_; ///< outcomes by text and name, without numbers
   std::atomic<std::size_t> builds_ = 0;
@@ -531,10 +527,8 @@ private:
 } // namespace
 
 std::unique_ptr<Check> makeCoverageCheck(std::shared_ptr<DerivedReplays> replays,
-                                         Frontend &frontend, Toolchain &toolchain,
-                                         CoverageSettings settings) {
-  return std::make_unique<CoverageCheck>(std::move(replays), frontend, toolchain,
-                                         std::move(settings));
+                                         CheckServices services) {
+  return std::make_unique<CoverageCheck>(std::move(replays), std::move(services));
 }
 
 } // namespace kopt

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/judge/checks/ReferenceCheck.h"
+#include "driver/judge/checks/Checks.h"
 
 #include "driver/judge/checks/DerivedOptions.h"
+#include "driver/judge/checks/ErrorStatistics.h"
 #include "driver/judge/checks/OwnLaunches.h"
 #include "driver/support/Text.h"
 #include "driver/workload/derived/LaunchFamily.h"
@@ -23,6 +24,9 @@ namespace {
 /// two compute different things: the clone took another branch, or the kernel's purpose is
 /// rounding.
 constexpr double kUnrelated = 0.02;
+
+/// A candidate's error may be this many times the original's.
+constexpr double kMostError = 2;
 
 /// Launches whose sizes differ by at most this factor count as equally large.
 constexpr double kAsLarge = 1.25;
@@ -152,10 +156,8 @@ Result<Launch> widened(const Launch &launch, const Specialization &specializatio
 
 class PreciseGate final : public Check {
 public:
-  PreciseGate(std::shared_ptr<DerivedReplays> replays, Frontend &frontend, Toolchain &toolchain,
-              ReferenceSettings settings)
-      : replays_(std::move(replays)), frontend_(frontend), toolchain_(toolchain),
-        settings_(std::move(settings)) {
+  PreciseGate(std::shared_ptr<DerivedReplays> replays, CheckServices services)
+      : replays_(std::move(replays)), services_(std::move(services)) {
     replays_->setOwnErrors([this](CheckContext &context, const Launch &launch,
                                   const Expected &expected) -> Result<std::vector<double>> {
       KOPT_CHECK(makeClone(context));
@@ -172,8 +174,8 @@ public:
         !hasFloatingOutput(ahead.subject->workload.launches))
       return;
     ahead.jobs.add([this, subject = ahead.subject] {
-      const auto clone =
-          frontend_.referenceClone(subject->sliceText, settings_.build.expression, subject->kernel);
+      const auto clone = services_.frontend.referenceClone(
+          subject->sliceText, services_.build.expression, subject->kernel);
       if (clone && clone->made())
         static_cast<void>(build(*clone, "reference-ahead"));
     });
@@ -223,7 +225,7 @@ public:
         const Buffer &buffer = launch->buffers[output.buffer];
         KOPT_TRY(const ErrorStatistics own, errorStatistics(buffer, outcome.buffers[output.buffer],
                                                             output.file, reference.extents));
-        if (const auto excess = excessError(buffer, own, output.original, settings_.factor))
+        if (const auto excess = excessError(buffer, own, output.original, kMostError))
           return Failure{name(), Verdict::WrongResult,
                          fmt::format("launch '{}': {}, against the original in double precision",
                                      launch->name, *excess)};
@@ -254,8 +256,8 @@ private:
                          toString(context.subject().workload.tolerance.policy));
       return {};
     }
-    auto made = frontend_.referenceClone(context.subject().sliceText, settings_.build.expression,
-                                         context.subject().kernel);
+    auto made = services_.frontend.referenceClone(
+        context.subject().sliceText, services_.build.expression, context.subject().kernel);
     if (!made && made.error().code == ErrorCode::Environment)
       return tl::unexpected(made.error());
     if (!made) {
@@ -278,12 +280,12 @@ private:
   }
 
   Result<BuildOutcome> build(const ReferenceClone &clone, const std::string &name) const {
-    BuildRequest request = settings_.build;
+    BuildRequest request = services_.build;
     request.sliceText = clone.sliceText;
     request.expression = clone.expression;
     request.symbol.clear();
-    request.output = settings_.scratch / name;
-    return toolchain_.build(request);
+    request.output = services_.scratch / name;
+    return services_.toolchain.build(request);
   }
 
   static bool hasFloatingOutput(const std::vector<Launch> &launches) {
@@ -347,13 +349,13 @@ private:
     for (const auto &[rounding, name] : {std::pair(Rounding::Nearest, "unfused"),
                                          {Rounding::Up, "rounded-up"},
                                          {Rounding::Down, "rounded-down"}}) {
-      BuildRequest request = settings_.build;
+      BuildRequest request = services_.build;
       request.sliceText = sliceText;
       request.flags.emplace_back("-fmad=false");
       request.rounding = rounding;
-      request.output = settings_.scratch / name;
-      builds.push_back(
-          std::async(std::launch::async, [this, request] { return toolchain_.build(request); }));
+      request.output = services_.scratch / name;
+      builds.push_back(std::async(std::launch::async,
+                                  [this, request] { return services_.toolchain.build(request); }));
     }
     for (auto &build : builds) {
       KOPT_TRY(BuildOutcome built, build.get());
@@ -369,7 +371,7 @@ private:
     if (!std::exchange(hasBuiltRoundings_, true))
       KOPT_CHECK(buildOtherRoundings(context.subject().sliceText));
     for (const std::filesystem::path &module : otherRoundings_) {
-      KOPT_TRY(const auto other, runOnce(context, module, settings_.build.symbol, launch,
+      KOPT_TRY(const auto other, runOnce(context, module, services_.build.symbol, launch,
                                          ownOptions(context, launch, expected)));
       for (std::size_t b = 0; other && b < launch.buffers.size(); ++b) {
         if (launch.buffers[b].readOnly || !isFloating(launch.buffers[b].scalar))
@@ -547,9 +549,7 @@ private:
   }
 
   std::shared_ptr<DerivedReplays> replays_;
-  Frontend &frontend_;
-  Toolchain &toolchain_;
-  ReferenceSettings settings_;
+  const CheckServices services_;
   ReferenceClone clone_;
   std::filesystem::path clonePath_;                   ///< empty: there is no clone
   std::vector<std::filesystem::path> otherRoundings_; ///< modules of the original, once needed
@@ -564,10 +564,8 @@ private:
 } // namespace
 
 std::unique_ptr<Check> makeReferenceCheck(std::shared_ptr<DerivedReplays> replays,
-                                          Frontend &frontend, Toolchain &toolchain,
-                                          ReferenceSettings settings) {
-  return std::make_unique<PreciseGate>(std::move(replays), frontend, toolchain,
-                                       std::move(settings));
+                                          CheckServices services) {
+  return std::make_unique<PreciseGate>(std::move(replays), std::move(services));
 }
 
 } // namespace kopt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/judge/checks/SanitizerCheck.h"
+#include "driver/judge/checks/Checks.h"
 #include "driver/judge/checks/OwnLaunches.h"
 
 #include "driver/support/Text.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/judge/checks/ReferenceCheck.h"
+#include "driver/judge/checks/Checks.h"
+#include "driver/judge/checks/ErrorStatistics.h"
 #include "driver/support/FileSystem.h"
 #include "fakes/FakeBench.h"
 
@@ -44,7 +45,7 @@ TEST_F(PreciseErrors, OfACheckThatIsGoneNobodyAsks) {
   fakes::FakeToolchain toolchain;
   CheckContext context(runner, fakes::makeSubject(), 1, {});
   const auto replays = std::make_shared<DerivedReplays>();
-  auto check = makeReferenceCheck(replays, frontend, toolchain, {{}, folder_.path()});
+  auto check = makeReferenceCheck(replays, {frontend, toolchain, {}, folder_.path()});
   check.reset(); // a judge without this check makes it, too
   const auto wider = replays->widened(context, context.subject().workload.launches[0], {}, {});
   ASSERT_TRUE(wider);
