@@ -74,11 +74,6 @@ std::vector<SitePair> pairsOf(const TuneSubject &subject, const KernelSpec &chan
   return pairs;
 }
 
-bool isOneName(const std::string &text) {
-  const auto names = namesIn(text);
-  return names && names->size() == 1 && names->front() == text;
-}
-
 bool contains(const std::vector<std::string> &list, const std::string &name) {
   return std::ranges::count(list, name) > 0;
 }
@@ -251,7 +246,7 @@ std::map<std::string, std::string> parametersAt(const LaunchSite &site,
                                                 const Specialization &specialization) {
   Names names;
   for (std::size_t i = 0; i < specialization.params.size() && i < site.args.size(); ++i)
-    if (specialization.params[i].kind == ParamKind::Scalar && isOneName(site.args[i]))
+    if (specialization.params[i].kind == ParamKind::Scalar && isName(site.args[i]))
       names.try_emplace(site.args[i], specialization.params[i].name);
   return names;
 }

@@ -379,4 +379,9 @@ Result<std::vector<std::string>> namesIn(const std::string &text) {
   return parsed.names();
 }
 
+bool isName(const std::string &text) {
+  const auto names = namesIn(text);
+  return names && *names == std::vector{text};
+}
+
 } // namespace kopt

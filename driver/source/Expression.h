@@ -69,5 +69,7 @@ Result<std::int64_t> evaluateExpression(const std::string &text, const Bindings 
 
 /// The names in an expression, in order of first use. Fails with Usage on a syntax error.
 Result<std::vector<std::string>> namesIn(const std::string &text);
+/// True if the text is nothing but a name.
+bool isName(const std::string &text);
 
 } // namespace kopt

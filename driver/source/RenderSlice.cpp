@@ -102,11 +102,9 @@ std::map<std::string, std::string> argumentsAt(const LaunchSite &site,
                                                const Specialization &specialization) {
   std::map<std::string, std::string> texts;
   for (std::size_t i = 0; i < specialization.params.size() && i < site.args.size(); ++i)
-    if (specialization.params[i].name != site.args[i] && !site.args[i].empty()) {
-      const auto names = namesIn(site.args[i]);
-      const bool isName = names && names->size() == 1 && names->front() == site.args[i];
-      texts[specialization.params[i].name] = isName ? site.args[i] : "(" + site.args[i] + ")";
-    }
+    if (specialization.params[i].name != site.args[i] && !site.args[i].empty())
+      texts[specialization.params[i].name] =
+          isName(site.args[i]) ? site.args[i] : "(" + site.args[i] + ")";
   return texts;
 }
 
