@@ -268,10 +268,8 @@ Result<std::vector<CandidateFile>> readCandidates(Workbench &bench, const TrialR
   JobQueue readers(std::max(1u, request.options.buildThreads));
   std::vector<std::future<Result<CandidateFile>>> read;
   for (const std::filesystem::path &path : request.candidates) {
-    auto job = std::make_shared<std::packaged_task<Result<CandidateFile>()>>(
-        [&, path] { return bench.readCandidate(path, request.options.arch); });
-    read.push_back(job->get_future());
-    readers.add([job] { (*job)(); });
+    read.push_back(
+        readers.call([&, path] { return bench.readCandidate(path, request.options.arch); }));
   }
   std::vector<CandidateFile> files;
   for (std::future<Result<CandidateFile>> &one : read) {

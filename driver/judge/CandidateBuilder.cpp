@@ -11,6 +11,16 @@
 #include <fmt/format.h>
 
 namespace kopt {
+namespace {
+
+/// Decides the trial; false, as nothing is built.
+bool rejected(const std::string &reason, Trial &trial) {
+  trial.verdict = Verdict::Rejected;
+  trial.reason = reason;
+  return false;
+}
+
+} // namespace
 
 BuildRequest CandidateBuilder::baselineRequest(const Subject &subject,
                                                const JudgeOptions &options) {
@@ -66,11 +76,8 @@ Result<bool> CandidateBuilder::compile(const Candidate &candidate, const Rendere
     trial.stage = Stage::Build;
   for (const Launch &launch : subject_.workload.launches) {
     auto changed = applyToLaunch(subject_.kernel, launch, candidate);
-    if (!changed) {
-      trial.verdict = Verdict::Rejected;
-      trial.reason = changed.error().what;
-      return false;
-    }
+    if (!changed)
+      return rejected(changed.error().what, trial);
     built.launches.push_back(std::move(*changed));
   }
   const BuildRequest request = requestOf(subject_, options_, rendered, output);
@@ -130,19 +137,13 @@ Result<bool> CandidateBuilder::screenAndCompile(const Candidate &candidate,
   Trial &trial = prepared.trial;
   const auto rendered =
       renderSlice(subject_.sliceText, subject_.kernel, subject_.specialization, candidate);
-  if (!rendered) {
-    trial.verdict = Verdict::Rejected;
-    trial.reason = rendered.error().what;
-    return false;
-  }
+  if (!rendered)
+    return rejected(rendered.error().what, trial);
   trial.sliceText = rendered->text;
   if (subject_.declaration)
     if (const auto broken = brokenClause(*subject_.declaration, subject_.kernel,
-                                         subject_.workload.launches, candidate)) {
-      trial.verdict = Verdict::Rejected;
-      trial.reason = *broken;
-      return false;
-    }
+                                         subject_.workload.launches, candidate))
+      return rejected(*broken, trial);
   KOPT_TRY(const bool screened, screen(*rendered, trial));
   if (!screened)
     return false;
@@ -178,10 +179,9 @@ void CandidateBuilder::ahead(const std::vector<Candidate> &candidates) {
     const std::string hash = candidate.contentHash();
     if (ahead_.contains(hash))
       continue;
-    auto job = std::make_shared<std::packaged_task<Prepared()>>(
-        [this, candidate, output = nextModule()] { return prepare(candidate, output); });
-    ahead_.emplace(hash, job->get_future());
-    builders_->add([job] { (*job)(); });
+    ahead_.emplace(hash, builders_->call([this, candidate, output = nextModule()] {
+      return prepare(candidate, output);
+    }));
   }
 }
 

@@ -105,7 +105,7 @@ Status LocalJudge::learnOthers(const Built &built, Trial &trial) {
     Lane &lane = *lanes_[i];
     if (lane.hasLearned || lane.isLost)
       continue;
-    auto job = std::make_shared<std::packaged_task<Status()>>([&, i]() -> Status {
+    learned.push_back(lane.judge->device().thread->call([&, i]() -> Status {
       const Status status = lane.judge->learnAs(*leader.judge, built, trials[i]);
       lane.hasLearned = status.has_value();
       if (!status && isLoss(lane, status.error())) {
@@ -113,9 +113,7 @@ Status LocalJudge::learnOthers(const Built &built, Trial &trial) {
         return {};
       }
       return status;
-    });
-    learned.push_back(job->get_future());
-    lane.judge->device().thread->add([job] { (*job)(); });
+    }));
   }
   Status status;
   const Lane *tested = nullptr;
@@ -286,11 +284,14 @@ void LocalJudge::compileAhead(const Candidate &candidate) {
     lane->judge->compileAhead(subject_, candidate);
 }
 
-Prepared LocalJudge::again(const Candidate &candidate) {
+Result<Prepared> LocalJudge::again(const Candidate &candidate) {
   const auto known = faster_.find(candidate.contentHash());
   if (known == faster_.end()) { // judged by an earlier, interrupted run: build it again
     const std::lock_guard turn(turn_);
-    return builder_.take(candidate);
+    Prepared built = builder_.take(candidate);
+    if (built.error)
+      return tl::unexpected(*built.error);
+    return built;
   }
   Prepared prepared = known->second;
   prepared.trial.stages.clear();
@@ -299,9 +300,7 @@ Prepared LocalJudge::again(const Candidate &candidate) {
 }
 
 Result<Trial> LocalJudge::confirm(const Candidate &candidate) {
-  const Prepared prepared = again(candidate);
-  if (prepared.error)
-    return tl::unexpected(*prepared.error);
+  KOPT_TRY(const Prepared prepared, again(candidate));
   if (!prepared.ready)
     return prepared.trial;
   compileAhead(candidate);
@@ -317,10 +316,8 @@ Result<Trial> LocalJudge::confirm(const Candidate &candidate) {
 
 Result<std::optional<Speedup>> LocalJudge::compare(const Candidate &candidate,
                                                    const Candidate &other) {
-  const Prepared one = again(candidate), two = again(other);
-  for (const Prepared *prepared : {&one, &two})
-    if (prepared->error)
-      return tl::unexpected(*prepared->error);
+  KOPT_TRY(const Prepared one, again(candidate));
+  KOPT_TRY(const Prepared two, again(other));
   std::optional<Speedup> speedup;
   if (!one.ready || !two.ready)
     return speedup;
@@ -334,9 +331,7 @@ Result<std::optional<Speedup>> LocalJudge::compare(const Candidate &candidate,
 Status LocalJudge::addCounters(Trial &trial) {
   if (!trial.counters.empty() || trial.timings.empty())
     return {};
-  const Prepared prepared = again(trial.candidate);
-  if (prepared.error)
-    return tl::unexpected(*prepared.error);
+  KOPT_TRY(const Prepared prepared, again(trial.candidate));
   if (!prepared.ready)
     return {};
   return onFirst([&](Lane &lane) { return lane.judge->addCounters(prepared, trial); });

@@ -96,7 +96,7 @@ private:
   /// Null if there is none for this device.
   TaskPointer next(const Lane &lane);
   /// Prepares a candidate that was judged before to run once more.
-  Prepared again(const Candidate &candidate);
+  Result<Prepared> again(const Candidate &candidate);
 
   Result<Trial> evaluate(const Candidate &candidate);
   Result<Trial> confirm(const Candidate &candidate);

@@ -210,15 +210,11 @@ Result<AdequacyReport> testAdequacy(CheckContext &context,
   std::vector<BuiltMutant> built;
   JobQueue builders(std::max(1u, settings.threads));
   for (const Mutant &mutant : mutants.mutants) {
-    auto job = std::make_shared<std::packaged_task<Result<BuildOutcome>()>>(
-        [&toolchain, &mutant, build = settings.build,
-         output = settings.scratch / fmt::format("mutant-{}", built.size())]() mutable {
-          build.sliceText = mutant.sliceText;
-          build.output = output;
-          return toolchain.build(build);
-        });
-    built.push_back({&mutant, job->get_future()});
-    builders.add([job] { (*job)(); });
+    BuildRequest build = settings.build;
+    build.sliceText = mutant.sliceText;
+    build.output = settings.scratch / fmt::format("mutant-{}", built.size());
+    built.push_back(
+        {&mutant, builders.call([&toolchain, build] { return toolchain.build(build); })});
   }
   AdequacyReport report;
   MutantTest test(context, checks, replays, settings.build.symbol, settings.mostSeconds);

@@ -37,13 +37,7 @@ void JobQueue::add(std::function<void()> job) {
   wake_.notify_one();
 }
 
-void JobQueue::runAndWait(std::function<void()> job) {
-  // Shared, as the thread may still be at its end when this returns.
-  const auto task = std::make_shared<std::packaged_task<void()>>(std::move(job));
-  std::future<void> ended = task->get_future();
-  add([task] { (*task)(); });
-  ended.get();
-}
+void JobQueue::runAndWait(std::function<void()> job) { call(std::move(job)).get(); }
 
 void JobQueue::loop() {
   std::unique_lock lock(mutex_);

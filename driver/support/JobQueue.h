@@ -4,8 +4,11 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <future>
+#include <memory>
 #include <mutex>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace kopt {
@@ -22,6 +25,14 @@ public:
   JobQueue &operator=(const JobQueue &) = delete;
 
   void add(std::function<void()> job);
+  /// Adds the job; the future has what it returns.
+  template <class Job> std::future<std::invoke_result_t<Job &>> call(Job job) {
+    // Shared, as the thread may still be at the task's end when the future is ready.
+    const auto task =
+        std::make_shared<std::packaged_task<std::invoke_result_t<Job &>()>>(std::move(job));
+    add([task] { (*task)(); });
+    return task->get_future();
+  }
   /// Runs the job on one of the threads and returns when it has ended. Not for use on a thread of
   /// this queue.
   void runAndWait(std::function<void()> job);

@@ -89,14 +89,11 @@ startRunners(ProcessRunner &processes, const std::filesystem::path &program,
   }
   const auto startOn = [&](PooledRunner &member, int ordinal) {
     member.thread = std::make_unique<JobQueue>(1);
-    auto job = std::make_shared<std::packaged_task<Status()>>([&, ordinal]() -> Status {
+    return member.thread->call([&, ordinal]() -> Status {
       KOPT_TRY(member.runner, start(ordinal));
       member.name = nameOf(ordinal, member.runner->device());
       return {};
     });
-    auto started = job->get_future();
-    member.thread->add([job] { (*job)(); });
-    return started;
   };
   // For "all", the first runner reports how many there are, and whether they are GPUs.
   KOPT_CHECK(startOn(pool.front(), ordinals.empty() ? 0 : ordinals.front()).get());

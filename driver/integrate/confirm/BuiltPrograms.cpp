@@ -80,11 +80,10 @@ public:
       built.old = build(*old_);
       return built;
     }
-    std::packaged_task<Status()> job([this] { return build(*new_); });
     JobQueue beside(1);
-    beside.add([&job] { job(); });
+    auto fresh = beside.call([this] { return build(*new_); });
     built.old = build(*old_);
-    built.fresh = job.get_future().get();
+    built.fresh = fresh.get();
     return built;
   }
 
@@ -110,10 +109,7 @@ public:
         built[i] = copyWith(patches[i], each_[i]);
       if (!built[i])
         continue;
-      auto job = std::make_shared<std::packaged_task<void()>>(
-          [this, i, &built] { built[i] = build(*each_[i]); });
-      jobs.push_back(job->get_future());
-      beside.add([job] { (*job)(); });
+      jobs.push_back(beside.call([this, i, &built] { built[i] = build(*each_[i]); }));
     }
     for (std::future<void> &job : jobs)
       job.get();

@@ -81,21 +81,19 @@ private:
     // A wrong version of the original has no edits: its text is in the trial.
     if (rendered && !seen.trial.sliceText.empty())
       rendered->text = seen.trial.sliceText;
-    const auto job = std::make_shared<std::packaged_task<Result<Emulation::Answer>()>>(
-        [this, launches = launchesToTry(context), rendered = std::move(rendered),
-         candidate = seen.candidate, freshSeed = seen.freshSeed]() -> Result<Emulation::Answer> {
-          if (!rendered)
-            return tl::unexpected(rendered.error());
-          if (launches.empty())
-            return Emulation::Answer{"no launch is small enough", std::nullopt, ""};
-          KOPT_TRY(std::string unable, emulation_->learn(launches));
-          if (!unable.empty())
-            return Emulation::Answer{std::move(unable), std::nullopt, ""};
-          return emulation_->judge(*rendered, candidate, freshSeed);
-        });
-    Question asked{seen.freshSeed, job->get_future().share()};
-    thread_.add([job] { (*job)(); });
-    return asked;
+    auto answer = thread_.call([this, launches = launchesToTry(context),
+                                rendered = std::move(rendered), candidate = seen.candidate,
+                                freshSeed = seen.freshSeed]() -> Result<Emulation::Answer> {
+      if (!rendered)
+        return tl::unexpected(rendered.error());
+      if (launches.empty())
+        return Emulation::Answer{"no launch is small enough", std::nullopt, ""};
+      KOPT_TRY(std::string unable, emulation_->learn(launches));
+      if (!unable.empty())
+        return Emulation::Answer{std::move(unable), std::nullopt, ""};
+      return emulation_->judge(*rendered, candidate, freshSeed);
+    });
+    return {seen.freshSeed, answer.share()};
   }
 
   /// The launch itself or other small ones, the largest first, and parts of a grid with fewer and
