@@ -64,12 +64,11 @@ tl::unexpected<Error> notWorthIt(const KernelChoice &choice, double share) {
 } // namespace
 
 std::vector<KernelShare> sharesOf(const std::vector<KernelUse> &kernels) {
-  std::vector<KernelShare> shares;
+  std::vector<KernelShare> shares(kernels.begin(), kernels.end());
   double launches = 0, seconds = 0;
   for (const KernelUse &use : kernels) {
     launches += double(use.launches);
     seconds += use.seconds;
-    shares.push_back({use.symbol, use.launches, use.seconds, use.share});
   }
   if (seconds <= 0 && launches > 0)
     for (KernelShare &share : shares)

@@ -3,7 +3,6 @@
 // them.
 #pragma once
 
-#include "driver/model/Fields.h"
 #include "driver/source/Subjects.h"
 #include "driver/workload/observed/LaunchClasses.h"
 
@@ -13,16 +12,7 @@
 
 namespace kopt {
 
-/// A kernel's share of a program's launches and time.
-struct KernelShare {
-  std::string symbol;
-  std::uint64_t launches = 0;
-  double seconds = 0;
-  double share = 0; ///< of the time of all kernels; of all launches if no times are known
-};
-KOPT_FIELDS(KernelShare, symbol, launches, seconds, share)
-
-/// The shares, in the order of `kernels`.
+/// The shares, in the order of `kernels`: of all launches if no times are known.
 std::vector<KernelShare> sharesOf(const std::vector<KernelUse> &kernels);
 
 /// The share of a kernel, by its symbol as any compiler spells it; null if it was not launched.

@@ -2,6 +2,7 @@
 // Groups launches of one kernel that do the same work, and chooses launches that represent them.
 #pragma once
 
+#include "driver/model/Fields.h"
 #include "driver/workload/observed/TraceFolder.h"
 
 #include <array>
@@ -31,11 +32,17 @@ struct LaunchClass {
   std::string describe() const;
 };
 
-struct KernelUse {
+/// A kernel's share of a program's launches and time.
+struct KernelShare {
   std::string symbol;
-  std::uint64_t launches = 0, timed = 0;
-  double seconds = 0;               ///< as LaunchClass::seconds
-  double share = 0;                 ///< of the seconds of all kernels
+  std::uint64_t launches = 0;
+  double seconds = 0; ///< as LaunchClass::seconds
+  double share = 0;   ///< of the seconds of all kernels; see also sharesOf()
+};
+KOPT_FIELDS(KernelShare, symbol, launches, seconds, share)
+
+struct KernelUse : KernelShare {
+  std::uint64_t timed = 0;          ///< launches of known time
   std::vector<LaunchClass> classes; ///< the longest first
   bool scalarsVary = false; ///< too many different scalars, so the classes are by geometry alone
 };
