@@ -25,6 +25,23 @@ namespace {
 /// whose baseline took 1 % longer with a cold L2 took 7 % longer itself.
 constexpr double kColderBy = 1.005;
 
+tl::unexpected<Error> baselineFailed(const Subject &subject, std::string what,
+                                     std::string hint = "") {
+  return makeError(ErrorCode::BaselineFailed, std::move(what), std::move(hint),
+                   placeOf(subject.kernel));
+}
+
+/// As CheckContext::tryExpect(). Notes in the launch if the original reads shared memory that no
+/// thread has set.
+Result<tl::expected<Expected, Unfinished>> tryAllowingUnset(CheckContext &context, Launch &launch,
+                                                            const RunOptions &options) {
+  KOPT_TRY(auto ran, context.tryExpect(launch, options));
+  if (ran || launch.readsUnsetShared || !isOfUnsetShared(ran.error().status, ran.error().what))
+    return ran;
+  launch.readsUnsetShared = true;
+  return context.tryExpect(launch, options);
+}
+
 } // namespace
 
 Result<Expected> DeviceJudge::expect(std::size_t launch, std::uint64_t inputSeed,
@@ -38,10 +55,8 @@ Status DeviceJudge::loadBaseline(const Built &built, Trial &trial) {
   context_.baseline() = built;
   KOPT_TRY(const bool loaded, load(context_.baseline(), trial));
   if (!loaded)
-    return makeError(
-        ErrorCode::BaselineFailed,
-        fmt::format("kernel '{}' does not build as it is: {}", subject().kernel.name, trial.reason),
-        "", placeOf(subject().kernel));
+    return baselineFailed(subject(), fmt::format("kernel '{}' does not build as it is: {}",
+                                                 subject().kernel.name, trial.reason));
   sharedOfBaseline_ = trial.resources->sharedBytes;
   return {};
 }
@@ -57,30 +72,24 @@ Status DeviceJudge::acceptRaces(std::size_t index, const std::string &what) {
     RunOptions options =
         context_.options(options_.seed, kPoison, index, order == 0 ? "order-first" : "order-next");
     options.scheduleSeed = order;
-    KOPT_TRY(auto ran, context_.tryExpect(launch, options));
-    if (!ran && isOfUnsetShared(ran.error().status, ran.error().what) && !launch.readsUnsetShared) {
-      launch.readsUnsetShared = true;
-      KOPT_TRY(ran, context_.tryExpect(launch, options));
-    }
+    KOPT_TRY(auto ran, tryAllowingUnset(context_, launch, options));
     if (!ran)
-      return makeError(ErrorCode::BaselineFailed,
-                       fmt::format("kernel '{}' races in launch '{}', and with its threads in "
-                                   "another order: {}",
-                                   subject().kernel.name, launch.name, ran.error().what),
-                       "", placeOf(subject().kernel));
+      return baselineFailed(subject(),
+                            fmt::format("kernel '{}' races in launch '{}', and with its threads in "
+                                        "another order: {}",
+                                        subject().kernel.name, launch.name, ran.error().what));
     KOPT_TRY(const auto mismatch,
              firstMismatch(launch.buffers, subject().workload.tolerance,
                            first ? first->buffers : std::vector<std::filesystem::path>(),
                            ran->buffers));
     if (mismatch)
-      return makeError(
-          ErrorCode::BaselineFailed,
+      return baselineFailed(
+          subject(),
           fmt::format("kernel '{}' races in launch '{}', and its results depend on the "
                       "order of its threads: {}",
                       subject().kernel.name, launch.name, what),
           "if the threads of a warp are meant to run in step, say so with "
-          "__syncwarp(); on a GPU the kernel is judged as it runs there",
-          placeOf(subject().kernel));
+          "__syncwarp(); on a GPU the kernel is judged as it runs there");
     if (!first)
       first = std::move(*ran);
   }
@@ -120,14 +129,11 @@ Status DeviceJudge::classifyBuffers() {
     for (Buffer &buffer : launch.buffers)
       buffer.output = false;
     const auto run = [&] {
-      return context_.tryExpect(
-          launch, context_.options(options_.seed, kPoison, i, fmt::format("second-{}", i)));
+      return tryAllowingUnset(
+          context_, launch,
+          context_.options(options_.seed, kPoison, i, fmt::format("second-{}", i)));
     };
     KOPT_TRY(auto first, run());
-    if (!first && isOfUnsetShared(first.error().status, first.error().what)) {
-      launch.readsUnsetShared = true;
-      KOPT_TRY(first, run());
-    }
     if (!first && first.error().status == RunStatus::Race) {
       KOPT_CHECK(acceptRaces(i, first.error().what));
       KOPT_TRY(first, run());
@@ -140,11 +146,10 @@ Status DeviceJudge::classifyBuffers() {
       KOPT_TRY(writes, drawContents(i, read));
     }
     if (!writes)
-      return makeError(ErrorCode::BaselineFailed,
-                       fmt::format("kernel '{}' writes to none of its buffers in launch '{}'",
-                                   subject().kernel.name, launch.name),
-                       "give the launch arguments with which it has work to do",
-                       placeOf(subject().kernel));
+      return baselineFailed(subject(),
+                            fmt::format("kernel '{}' writes to none of its buffers in launch '{}'",
+                                        subject().kernel.name, launch.name),
+                            "give the launch arguments with which it has work to do");
     context_.subject().workload.launches[i].buffers = launch.buffers;
     context_.subject().workload.launches[i].readsUnsetShared = launch.readsUnsetShared;
   }
@@ -286,8 +291,8 @@ Status DeviceJudge::checkRepeatability(Trial &trial) {
         buffers, [](const Buffer &buffer) { return buffer.readOnly || buffer.varies; });
     if (why.empty() && !isNothingLeft)
       continue;
-    return makeError(
-        ErrorCode::BaselineFailed,
+    return baselineFailed(
+        subject(),
         isNothingLeft
             ? fmt::format("the results of kernel '{}' differ each time in every output of launch "
                           "'{}', so nothing can be compared",
@@ -298,8 +303,7 @@ Status DeviceJudge::checkRepeatability(Trial &trial) {
             ? "if its result is meant to vary, say how far with a 'tolerance relative=... "
               "absolute=...' clause"
             : "it depends on memory that no argument or fill provides: look for reads of "
-              "uninitialised memory, or outside a buffer",
-        placeOf(subject().kernel));
+              "uninitialised memory, or outside a buffer");
   }
   return {};
 }
@@ -409,9 +413,8 @@ Status DeviceJudge::timeBaseline(Trial &trial) {
     }
   }
   if (!timed)
-    return makeError(ErrorCode::BaselineFailed,
-                     fmt::format("kernel '{}': {}", subject().kernel.name, trial.reason), "",
-                     placeOf(subject().kernel));
+    return baselineFailed(subject(),
+                          fmt::format("kernel '{}': {}", subject().kernel.name, trial.reason));
   // The baseline against itself is the control: it must be neither faster nor slower.
   if (trial.verdict == Verdict::Faster || trial.verdict == Verdict::Slower)
     trial.findings.push_back(
@@ -555,13 +558,12 @@ Status DeviceJudge::agreesWith(const DeviceJudge &first) const {
   for (std::size_t i = 0; i < context_.expected.size(); ++i) {
     const Launch &launch = context_.baseline().launches[i];
     const auto differs = [&](const std::string &what) {
-      return makeError(ErrorCode::BaselineFailed,
-                       fmt::format("kernel '{}' does not give the same results on every GPU of the "
-                                   "pool: on {}, in launch '{}', {}; not so on {}",
-                                   subject().kernel.name, device_.name, launch.name, what,
-                                   first.device_.name),
-                       "leave that GPU out with --gpus, and have it checked (nvidia-smi -q -d ECC)",
-                       placeOf(subject().kernel));
+      return baselineFailed(
+          subject(),
+          fmt::format("kernel '{}' does not give the same results on every GPU of the "
+                      "pool: on {}, in launch '{}', {}; not so on {}",
+                      subject().kernel.name, device_.name, launch.name, what, first.device_.name),
+          "leave that GPU out with --gpus, and have it checked (nvidia-smi -q -d ECC)");
     };
     for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
       const Buffer &buffer = launch.buffers[b];

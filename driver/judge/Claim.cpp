@@ -152,6 +152,16 @@ std::optional<Failure> whyNoWin(const Trial &trial, const CheckSwitches &switche
   return std::nullopt;
 }
 
+std::optional<Failure> whyNotStrict(const Trial &trial, const Assurance &assurance) {
+  if (assurance.level == AssuranceLevel::Full)
+    return std::nullopt;
+  return Failure{
+      assurance.gaps.front().check, Verdict::Suspect,
+      fmt::format(
+          "{}, but with partial assurance, which --assurance strict does not accept; not shown: {}",
+          trial.reason, fmt::join(inLines(assurance), "; "))};
+}
+
 Assurance DeviceJudge::assuranceSoFar(const Trial &trial) const {
   std::vector<AssuranceGap> others = trial.assurance.gaps;
   others.insert(others.end(), gaps_.begin(), gaps_.end());
@@ -200,14 +210,7 @@ std::optional<Failure> DeviceJudge::whyNotClaimed(const std::vector<Launch> &lau
     addGap(trial.assurance, {"obligations", open.inWords()});
   if (!isStrict || !(depth == Depth::Win || runner_.device().modelled))
     return std::nullopt;
-  const Assurance assurance = assuranceSoFar(trial);
-  if (assurance.level == AssuranceLevel::Full)
-    return std::nullopt;
-  return Failure{
-      assurance.gaps.front().check, Verdict::Suspect,
-      fmt::format(
-          "{}, but with partial assurance, which --assurance strict does not accept; not shown: {}",
-          trial.reason, fmt::join(inLines(assurance), "; "))};
+  return whyNotStrict(trial, assuranceSoFar(trial));
 }
 
 void DeviceJudge::claim(const std::vector<Launch> &launches, Depth depth, Trial &trial) const {

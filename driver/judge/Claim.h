@@ -49,4 +49,7 @@ std::vector<OpenObligation> openObligations(const Trial &trial);
 std::optional<Failure> whyNoWin(const Trial &trial, const CheckSwitches &switches,
                                 AssurancePolicy policy);
 
+/// Why `--assurance strict` does not accept a trial with this assurance; nothing if it is full.
+std::optional<Failure> whyNotStrict(const Trial &trial, const Assurance &assurance);
+
 } // namespace kopt

@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <iterator>
@@ -526,29 +525,27 @@ Result<std::optional<Speedup>> DeviceJudge::compare(Built one, Built other) {
   if (!loadedOne)
     return std::nullopt;
   KOPT_TRY(const bool loadedOther, load(other, unused));
-  std::vector<Speedup> speedups;
-  std::vector<double> weights;
-  Status status;
-  for (std::size_t i = 0; loadedOther && i < one.launches.size(); ++i) {
-    TimeOptions options = timeOptions(i);
-    options.slot = fmt::format("compare-{}", i);
-    const auto outcome =
-        runner_.time(other.module, other.launches[i], one.module, one.launches[i], options);
-    if (!outcome)
-      status = tl::unexpected(outcome.error());
-    if (!outcome || outcome->status != RunStatus::Ok)
-      break;
-    speedups.push_back(
-        pairedSpeedup(outcome->samples, options_.policy.confidence, outcome->modelled));
-    weights.push_back(subject().workload.launches[i].weight);
-  }
+  const auto timeAll = [&]() -> Result<std::optional<Speedup>> {
+    std::vector<Speedup> speedups;
+    std::vector<double> weights;
+    for (std::size_t i = 0; i < one.launches.size(); ++i) {
+      TimeOptions options = timeOptions(i);
+      options.slot = fmt::format("compare-{}", i);
+      KOPT_TRY(const TimingOutcome outcome,
+               runner_.time(other.module, other.launches[i], one.module, one.launches[i], options));
+      if (outcome.status != RunStatus::Ok)
+        return std::nullopt;
+      speedups.push_back(
+          pairedSpeedup(outcome.samples, options_.policy.confidence, outcome.modelled));
+      weights.push_back(subject().workload.launches[i].weight);
+    }
+    return combineSpeedups(speedups, weights);
+  };
+  auto speedup = loadedOther ? timeAll() : std::nullopt;
   runner_.unload(one.module);
   if (loadedOther)
     runner_.unload(other.module);
-  KOPT_CHECK(status);
-  if (speedups.size() < one.launches.size())
-    return std::nullopt;
-  return combineSpeedups(speedups, weights);
+  return speedup;
 }
 
 Status DeviceJudge::addCounters(const Prepared &prepared, Trial &trial) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/HeldOut.h"
 
+#include "driver/judge/Claim.h"
+
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <set>
 
 namespace kopt {
@@ -68,13 +69,11 @@ Result<Trial> HeldOutJudge::judge(const Candidate &candidate, Purpose purpose) {
          fmt::format("{} captured launches that played no part in the search: {}", heldOut_.size(),
                      other.reason),
          ""});
-    if (options_.assurance == AssurancePolicy::Strict &&
-        trial.assurance.level == AssuranceLevel::Partial) {
-      trial.verdict = Verdict::Suspect;
-      trial.check = trial.assurance.gaps.front().check;
-      trial.reason = fmt::format(
-          "{}, but with partial assurance, which --assurance strict does not accept; not shown: {}",
-          trial.reason, fmt::join(inLines(trial.assurance), "; "));
+    if (const auto failure = whyNotStrict(trial, trial.assurance);
+        failure && options_.assurance == AssurancePolicy::Strict) {
+      trial.verdict = failure->verdict;
+      trial.check = failure->check;
+      trial.reason = failure->reason;
     }
     return trial;
   }

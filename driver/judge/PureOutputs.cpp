@@ -37,10 +37,7 @@ public:
         context_.baselineSeconds[index_]);
     KOPT_TRY(const RunOutcome poisoned,
              context_.runner().run(context_.baseline().module, launch_, options));
-    const auto isPartial = [&](std::size_t b) {
-      return std::ranges::find(group, b) != group.end() && poisoned.unwritten[b] > 0;
-    };
-    KOPT_TRY(const bool same, isSame(launch_, poisoned, isPartial));
+    KOPT_TRY(const bool same, isSame(launch_, poisoned, group));
     if (!same) {
       mark(group, false);
       if (group.size() > 1)
@@ -78,21 +75,19 @@ private:
       launch_.buffers[b].output = isOutput;
   }
 
-  /// True if the run ended with the reference's results in all buffers that are not left out.
-  template <class LeftOut>
-  Result<bool> isSame(const Launch &launch, const RunOutcome &outcome, LeftOut isLeftOut) const {
+  /// True if the run ended with the reference's results in all buffers but those of `group` that it
+  /// did not write all of.
+  Result<bool> isSame(const Launch &launch, const RunOutcome &outcome, const Buffers &group) const {
     if (outcome.status != RunStatus::Ok)
       return false;
-    for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
-      if (launch.buffers[b].readOnly || isLeftOut(b))
-        continue;
-      KOPT_TRY(const auto mismatch,
-               compareBuffers(launch.buffers[b], context_.subject().workload.tolerance,
-                              reference_.buffers[b], outcome.buffers[b]));
-      if (mismatch)
-        return false;
-    }
-    return true;
+    std::vector<std::filesystem::path> compared = outcome.buffers;
+    for (const std::size_t b : group)
+      if (outcome.unwritten[b] > 0)
+        compared[b].clear();
+    KOPT_TRY(const auto mismatch,
+             firstMismatch(launch.buffers, context_.subject().workload.tolerance,
+                           reference_.buffers, compared));
+    return !mismatch;
   }
 
   /// True if the results do not change when the buffers are filled with the largest or the smallest
@@ -109,7 +104,7 @@ private:
           const RunOutcome outcome,
           context_.runner().run(context_.baseline().module, launch,
                                 context_.options(context_.seed(), kPoison, index_, "extreme")));
-      KOPT_TRY(const bool same, isSame(launch, outcome, [](std::size_t) { return false; }));
+      KOPT_TRY(const bool same, isSame(launch, outcome, {}));
       if (!same)
         return false;
     }

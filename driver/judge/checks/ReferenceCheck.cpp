@@ -4,15 +4,15 @@
 #include "driver/judge/checks/DerivedOptions.h"
 #include "driver/judge/checks/ErrorStatistics.h"
 #include "driver/judge/checks/OwnLaunches.h"
+#include "driver/judge/checks/Weighing.h"
+#include "driver/support/ElementType.h"
 #include "driver/support/Text.h"
+#include "driver/workload/DeclaredFill.h"
 #include "driver/workload/derived/LaunchFamily.h"
 #include "driver/workload/observed/TraceWorkload.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <fmt/format.h>
-#include <functional>
 #include <future>
 #include <set>
 #include <utility>
@@ -54,6 +54,10 @@ std::string onlyScalar(const ElementLayout &element) {
              : "";
 }
 
+bool isOk(const std::optional<RunOutcome> &outcome) {
+  return outcome && outcome->status == RunStatus::Ok;
+}
+
 bool isNarrow(const std::string &scalar) {
   return scalar == "f32" || scalar == "f16" || scalar == "bf16";
 }
@@ -64,12 +68,8 @@ Result<ValueArg> widenedValue(const ValueArg &narrow, const std::string &scalar,
   if (scalar != "f32" || narrow.bytes.size() % 4 != 0)
     return makeError(ErrorCode::Usage, fmt::format("the value of '{}' cannot be widened", name));
   ValueArg value;
-  for (std::size_t at = 0; at < narrow.bytes.size(); at += 4) {
-    float single = 0;
-    std::memcpy(&single, narrow.bytes.data() + at, sizeof single);
-    const double number = double(single);
-    value.bytes.append(reinterpret_cast<const char *>(&number), sizeof number);
-  }
+  for (std::size_t at = 0; at < narrow.bytes.size(); at += 4)
+    value.bytes += bytesOf(double(loadAs<float>(narrow.bytes.data() + at)));
   return value;
 }
 
@@ -332,7 +332,7 @@ private:
     RunOptions own = ownOptions(context, launch, expected);
     own.instructionLimit *= 4; // double precision takes more
     KOPT_TRY(const auto exact, runOnce(context, clonePath_, "", *wide, own));
-    for (std::size_t b = 0; exact && b < launch.buffers.size(); ++b) {
+    for (std::size_t b = 0; isOk(exact) && b < launch.buffers.size(); ++b) {
       if (launch.buffers[b].readOnly || wide->buffers[b].drawnAs.empty())
         continue;
       KOPT_TRY(const ErrorStatistics error,
@@ -373,7 +373,7 @@ private:
     for (const std::filesystem::path &module : otherRoundings_) {
       KOPT_TRY(const auto other, runOnce(context, module, services_.build.symbol, launch,
                                          ownOptions(context, launch, expected)));
-      for (std::size_t b = 0; other && b < launch.buffers.size(); ++b) {
+      for (std::size_t b = 0; isOk(other) && b < launch.buffers.size(); ++b) {
         if (launch.buffers[b].readOnly || !isFloating(launch.buffers[b].scalar))
           continue;
         KOPT_TRY(const auto largest, largestDifference(launch.buffers[b], expected.buffers[b],
@@ -391,21 +391,6 @@ private:
     RunOptions own = derivedOptions(context, launch, expected.inputSeed, kPoison, "reference-own");
     own.jitter = expected.jitter;
     return own;
-  }
-
-  /// Nothing if the module cannot be loaded, or does not finish the launch.
-  static Result<std::optional<RunOutcome>> runOnce(CheckContext &context,
-                                                   const std::filesystem::path &module,
-                                                   const std::string &symbol, const Launch &launch,
-                                                   const RunOptions &options) {
-    const auto loaded = context.runner().load(module, symbol);
-    if (!loaded)
-      return std::nullopt;
-    auto outcome = context.runner().run(loaded->id, launch, options);
-    context.runner().unload(loaded->id);
-    if (!outcome)
-      return tl::unexpected(outcome.error());
-    return outcome->status == RunStatus::Ok ? std::optional(std::move(*outcome)) : std::nullopt;
   }
 
   RunOptions options(CheckContext &context, const Reference &reference, std::string slot) const {

@@ -20,6 +20,18 @@ constexpr double kSlowerWithout = 20;       ///< unoptimised code may take so ma
 
 } // namespace
 
+Result<std::optional<RunOutcome>> runOnce(CheckContext &context,
+                                          const std::filesystem::path &module,
+                                          const std::string &symbol, const Launch &launch,
+                                          const RunOptions &options) {
+  const auto loaded = context.runner().load(module, symbol);
+  if (!loaded)
+    return std::nullopt;
+  auto outcome = context.runner().run(loaded->id, launch, options);
+  context.runner().unload(loaded->id);
+  return outcome;
+}
+
 Status OtherwiseBuilt::build(CheckContext &context) {
   if (context.subject().specialization.route == Route::InPlace)
     return {}; // it is built in its own file
@@ -47,23 +59,18 @@ Status OtherwiseBuilt::build(CheckContext &context) {
 Result<std::string> OtherwiseBuilt::differs(CheckContext &context, const Launch &launch,
                                             const Expected &expected,
                                             const std::vector<Slack> &allowed) {
-  const auto loaded = context.runner().load(module_, original_.symbol);
-  if (!loaded)
-    return std::string();
   RunOptions options =
       derivedOptions(context, launch, expected.inputSeed, kPoison, "derived-otherwise");
   options.jitter = expected.jitter;
   options.instructionLimit *= std::uint64_t(kSlowerWithout);
   options = context.forTrying(options, kSlowerWithout * expected.ownSeconds());
-  const auto ran = context.runner().run(loaded->id, launch, options);
-  context.runner().unload(loaded->id);
-  KOPT_TRY(const RunOutcome outcome, ran);
-  if (outcome.status == RunStatus::TimedOut)
+  KOPT_TRY(const auto outcome, runOnce(context, module_, original_.symbol, launch, options));
+  if (!outcome || outcome->status == RunStatus::TimedOut)
     return std::string();
-  if (outcome.status != RunStatus::Ok)
-    return outcome.detail;
+  if (outcome->status != RunStatus::Ok)
+    return outcome->detail;
   KOPT_TRY(auto mismatch, firstMismatch(launch.buffers, context.subject().workload.tolerance,
-                                        expected.buffers, outcome.buffers, allowed));
+                                        expected.buffers, outcome->buffers, allowed));
   return std::move(mismatch).value_or(std::string());
 }
 

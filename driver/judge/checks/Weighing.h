@@ -7,6 +7,12 @@
 
 namespace kopt {
 
+/// Runs another build of the original; nothing if its module cannot be loaded.
+Result<std::optional<RunOutcome>> runOnce(CheckContext &context,
+                                          const std::filesystem::path &module,
+                                          const std::string &symbol, const Launch &launch,
+                                          const RunOptions &options);
+
 /// The original without optimisation, to see whether it is defined on a derived launch: an array
 /// may be too short there, or a variable not set. Built when it is asked for the first time.
 class OtherwiseBuilt {
