@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <llvm/ADT/StringExtras.h>
 #include <nlohmann/json.hpp>
 
 namespace kopt::frontend {
@@ -98,8 +97,10 @@ const CompileCommand *findCommand(const CompileDatabase &database, const std::st
   for (const CompileCommand &command : database.commands)
     if (command.file == wanted) {
       first = count++ ? first : &command;
-      if (!chosen && llvm::StringRef(llvm::join(command.arguments, " "))
-                         .contains(text.empty() ? "/Release/" : text))
+      std::string line;
+      for (const std::string &argument : command.arguments)
+        line += argument + " ";
+      if (!chosen && line.find(text.empty() ? "/Release/" : text) != line.npos)
         chosen = &command;
     }
   return chosen || !text.empty() ? chosen : first;
