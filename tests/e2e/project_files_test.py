@@ -216,7 +216,7 @@ class Chosen(Project):
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   float sum = 0;
   for (int k = 0; k < 64 && i < n; ++k)
-    sum += expf(((volatile const float *)in)[i]);
+    sum += expf(-fabsf(((volatile const float *)in)[i]));
   if (i < n)
     out[i] = sum;
 }"""
@@ -226,7 +226,7 @@ KOPT_TUNE("arg n = 65536", "extent in = n", "extent out = n")
 void launch(float *out, const float *in, int n) {{ summed<<<(n + 255) / 256, 256>>>(out, in, n); }}
 ''')
         self.put("reply.md", '```json\n{"title": "fast", "technique": "approximation", "rationale": "fewer instructions"}\n```\n'
-                 "```cuda chunk=summed\n" + kernel.replace("expf(((volatile const float *)in)[i])", "__expf(in[i])") + "\n```\n")
+                 "```cuda chunk=summed\n" + kernel.replace("expf(-fabsf(((volatile const float *)in)[i]))", "__expf(-fabsf(in[i]))") + "\n```\n")
         self.kopt_ok("tune", "sum.cu", "--device", "emulated", "--proposers", "llm", "--model", f"exec:cat {self.folder / 'reply.md'}",
                      "--rounds", "1", *FLAGS)
         self.assertRegex(self.kopt_ok("report").stdout, r"the error of \\?_\\?_expf on a GPU")
