@@ -33,10 +33,13 @@ template <class T> std::vector<T> listFromStored(const std::string &text) {
 
 /// What a candidate changes, except the texts of chunks, which are stored once for all trials.
 inline nlohmann::json changeToJson(const Candidate &candidate) {
-  return {
-      {"chunks", nlohmann::json::object()},     {"constants", candidate.constants},
-      {"launch", toJson(candidate.launch)},     {"tunables", toJson(candidate.tunables)},
-      {"includes", toJson(candidate.includes)}, {"declarations", toJson(candidate.declarations)}};
+  return {{"chunks", nlohmann::json::object()},
+          {"constants", candidate.constants},
+          {"launch", toJson(candidate.launch)},
+          {"tunables", toJson(candidate.tunables)},
+          {"includes", toJson(candidate.includes)},
+          {"declarations", toJson(candidate.declarations)},
+          {"requirements", toJson(candidate.requirements)}};
 }
 
 inline void readChange(nlohmann::json change, Candidate &candidate) {
@@ -48,6 +51,7 @@ inline void readChange(nlohmann::json change, Candidate &candidate) {
   candidate.tunables = std::move(read.tunables);
   candidate.includes = std::move(read.includes);
   candidate.declarations = std::move(read.declarations);
+  candidate.requirements = std::move(read.requirements);
 }
 
 } // namespace kopt

@@ -63,10 +63,11 @@ TEST_F(BuildWayTest, AProgramOfOneFileIsBuiltByTheCompiler) {
 }
 
 TEST(MissingLibraries, AreNamedByTheirSymbols) {
-  EXPECT_EQ(missingLibraries("tmp.o: in function `main':\nm.cu:(.text+0x1a): undefined reference to "
-                             "`cublasCreate_v2'\nundefined reference to `cublasLtCreate'\n"
-                             "ld.lld: error: undefined symbol: cufftPlan1d\n"),
-            "-lcublas -lcublasLt -lcufft");
+  EXPECT_EQ(
+      missingLibraries("tmp.o: in function `main':\nm.cu:(.text+0x1a): undefined reference to "
+                       "`cublasCreate_v2'\nundefined reference to `cublasLtCreate'\n"
+                       "ld.lld: error: undefined symbol: cufftPlan1d\n"),
+      "-lcublas -lcublasLt -lcufft");
   EXPECT_EQ(missingLibraries("undefined reference to `cuModuleLoad'"), "-lcuda");
   EXPECT_EQ(missingLibraries("undefined reference to 'nvmlInit_v2'"), "-lnvidia-ml");
   EXPECT_EQ(missingLibraries("undefined reference to `custom'\n`cudaMalloc' is fine"), "");
