@@ -362,13 +362,12 @@ TEST_F(PatchTest, TheRootIsTheRepositoryOrTheFolder) {
   EXPECT_EQ(patchRoot({root() / "lib/a.cuh", root() / "src/kernel.cu"}), fs::canonical(root()));
   // Without git, the build folder says where the sources are.
   const fs::path build = plain->path() / "build";
-  ASSERT_TRUE(writeFileAtomically(build / "CMakeCache.txt", "CMAKE_HOME_DIRECTORY:INTERNAL=" +
-                                                                plain->path().string() + "\n"));
+  ASSERT_TRUE(writeFileAtomically(
+      build / "CMakeCache.txt", "CMAKE_HOME_DIRECTORY:INTERNAL=" + plain->path().string() + "\n"));
   ASSERT_TRUE(writeFileAtomically(plain->path() / "include/k.cuh", "\n"));
   for (const fs::path &known : {build, build / "compile_commands.json"})
     EXPECT_EQ(patchRoot({plain->path() / "include/k.cuh"}, known), fs::canonical(plain->path()));
-  EXPECT_EQ(patchRoot({plain->path() / "include/k.cuh"}),
-            fs::canonical(plain->path() / "include"));
+  EXPECT_EQ(patchRoot({plain->path() / "include/k.cuh"}), fs::canonical(plain->path() / "include"));
 }
 
 TEST_F(PatchTest, SwapKeepsPermissionsAndLinksAndLeavesNothingBeside) {
