@@ -33,12 +33,12 @@ Result<SourceSettings> withDatabaseFiles(SourceSettings sources) {
   const fs::path database = sources.buildDirectory.filename() == "compile_commands.json"
                                 ? sources.buildDirectory
                                 : sources.buildDirectory / "compile_commands.json";
-  std::error_code ignored;
-  if (!fs::exists(database, ignored))
+  if (!isThere(database))
     return makeError(ErrorCode::Usage, "no " + database.string(),
                      "configure the project with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, or give .cu "
                      "files and nvcc flags after --");
   KOPT_TRY(const std::vector<CompileCommand> commands, readCompileCommands(database));
+  std::error_code ignored;
   for (const CompileCommand &command : commands)
     if (isCuda(command) && fs::is_regular_file(command.file, ignored) &&
         std::ranges::find(sources.files, command.file) == sources.files.end())

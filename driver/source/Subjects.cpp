@@ -203,7 +203,7 @@ Status checkTunables(const TuneDeclaration &declaration, const KernelSpec &kerne
           fmt::format("define it in the source, as in 'constexpr int {} = {};', and leave it out "
                       "of the flags",
                       param.name, macro->second),
-          fmt::format("{}:{}", param.clause.file, param.clause.line));
+          placeOf(param.clause));
     else if (!known.contains(param.name))
       return makeError(ErrorCode::Usage,
                        fmt::format("tunable '{}' is neither a named constant nor a template "
@@ -247,8 +247,10 @@ Status checkKernelNames(const ExtractionResult &extraction,
   for (const auto &[kernel, specialization] : instancesIn(extraction)) {
     bool isNamed = false;
     for (const KernelClauses &declared : clauses)
-      if (namesKernel(declared.pattern, *kernel, specialization))
-        isNamed = matched.insert(declared.pattern).first != matched.end();
+      if (namesKernel(declared.pattern, *kernel, specialization)) {
+        matched.insert(declared.pattern);
+        isNamed = true;
+      }
     if (!isNamed)
       unnamed.push_back(kernel->name);
   }

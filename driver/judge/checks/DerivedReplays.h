@@ -25,9 +25,9 @@ struct NotATest {
 /// launch that it does not finish or repeat, or on which finite inputs give infinities or NaNs, is
 /// not a test and is left out with the reason. A candidate's result may deviate by four times what
 /// the original's own result moves by when its inputs move in their last place. Launches derived
-/// from captured ones have the same size. On a GPU only as many are taken as a candidate can run in
-/// a few seconds, the most telling of each kind first, and the original's results on large ones are
-/// not kept.
+/// from captured ones have the same size, or a smaller one (isLight()). On a GPU only as many are
+/// taken as a candidate can run in a few seconds, the most telling of each kind first, and the
+/// original's results on large ones are not kept.
 class DerivedReplays {
 public:
   struct Replay {

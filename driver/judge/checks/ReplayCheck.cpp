@@ -71,6 +71,11 @@ private:
     return made;
   }
 
+  /// True if the launch is of this check's kind, and the original is defined on it.
+  bool isMine(const DerivedLaunch &derived) const {
+    return derived.kind == kind_ && !replays_->isUndefined(derived);
+  }
+
   Result<std::optional<Failure>> checkAll(CheckContext &context, Examination &seen,
                                           CheckRecord &record) {
     std::vector<const DerivedReplays::Replay *> ran;
@@ -78,8 +83,7 @@ private:
     std::size_t left = 0;
     for (std::size_t i = 0; i < replays_->replays().size(); ++i) {
       const DerivedReplays::Replay &replay = replays_->replays()[i];
-      if (replay.derived.kind != kind_ || replays_->isUndefined(replay.derived) ||
-          (replay.derived.isPart && !context.runner().device().modelled))
+      if (!isMine(replay.derived) || (replay.derived.isPart && !context.runner().device().modelled))
         continue;
       if (seen.depth == Depth::Search && i >= replays_->inSearch()) {
         ++left;
@@ -155,9 +159,9 @@ private:
                                secondsSince(start) < kMostSeconds;
          ++i) {
       const DerivedLaunch &derived = replays[i].derived;
-      const auto launch = derived.kind == kind_ && !derived.isPart
-                              ? applyToDerived(context, seen.candidate, derived.launch)
-                              : makeError(ErrorCode::Usage, "of another kind");
+      if (!isMine(derived) || derived.isPart)
+        continue;
+      const auto launch = applyToDerived(context, seen.candidate, derived.launch);
       if (!launch || !whyTooManyThreads(context, derived.launch, *launch).empty())
         continue;
       KOPT_TRY(const Expected expected, replays_->expectedOf(context, replays[i]));

@@ -10,11 +10,13 @@ namespace kopt {
 /// - contents: constant numbers (above all zeros) are replaced; all numbers are drawn anew with the
 ///   same range and kind; floating-point numbers are multiplied and divided by 1000, drawn with
 ///   the other sign if all have one, and get the contents of DerivedContents.h. Integers keep their
-///   range, as they may be indices, and buffers with addresses stay as they are.
-/// - sizes: all integers of 8 and more become one and three less, three quarters, and 1; each
-///   integer that decides the grid becomes one less and 0. If the grid follows them, all of them,
-///   and each that decides it, also become twice as large, in larger memory
-///   (CapturedNumbers::larger()). Equal integers stay equal, and integers that are a block or grid
+///   range, as they may be indices (characters do not), sorted ones get uneven steps, and buffers
+///   with addresses stay as they are.
+/// - sizes: all integers of 8 and more become one and three less, three quarters, and 1; each alone
+///   becomes one less, and 0 if it decides the grid. If the grid follows them, all of them, and
+///   each value alone, also become twice as large, and each value, and all that do not decide the
+///   grid, up to 16 times, in larger memory (CapturedNumbers::larger()), also with the greatest
+///   integers in it. Equal integers stay equal, and integers that are a block or grid
 ///   extent stay as they are.
 /// - scalars: floating-point scalars change as in deriveLaunches(); integers that are not sizes
 ///   become smaller, 16 times as great (where the device checks bounds), or one of the values that
