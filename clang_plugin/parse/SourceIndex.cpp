@@ -144,6 +144,14 @@ std::string scopeText(const clang::NamespaceDecl &space) {
   return space.isInline() ? "inline " + name : name;
 }
 
+/// The namespace that a using directive or an alias names; null for other declarations.
+const clang::NamespaceDecl *namedSpace(const clang::Decl *declaration) {
+  if (const auto *directive = llvm::dyn_cast<clang::UsingDirectiveDecl>(declaration))
+    return directive->getNominatedNamespace();
+  const auto *alias = llvm::dyn_cast<clang::NamespaceAliasDecl>(declaration);
+  return alias ? alias->getNamespace() : nullptr;
+}
+
 std::string nameOf(const clang::Decl *declaration) {
   const auto *named = llvm::dyn_cast<clang::NamedDecl>(declaration);
   if (!named)
@@ -326,6 +334,10 @@ void SourceIndex::addDeclaration(const clang::Decl *declaration,
     conditionals = conditionals_.emplace(file, conditionalsIn(text)).first;
   takeWholeConditionals(conditionals->second, piece.begin, piece.end);
   piece.scopes = scopes;
+  const auto *space = namedSpace(declaration);
+  if (space && isUser(manager.getFileID(manager.getExpansionLoc(space->getLocation()))))
+    for (; space; space = llvm::dyn_cast<clang::NamespaceDecl>(space->getParent()))
+      piece.names.insert(piece.names.begin(), scopeText(*space));
   piece.decls = {declaration};
   piece.name = nameOf(inner);
   pieces_.push_back(std::move(piece));

@@ -30,6 +30,8 @@ struct Piece {
   Position position;
   std::vector<std::string>
       scopes; ///< how to reopen what encloses it: "namespace a {", "extern \"C\" {"
+  std::vector<std::string> names; ///< the scopes of the user's namespace that a using directive or
+                                  ///< an alias names: it must be declared before
   std::vector<const clang::Decl *> decls;
   std::string name;
   std::vector<std::string>

@@ -191,8 +191,11 @@ SliceText write(const SliceRequest &request, const Entries &entries, bool withLi
     // Includes must be outside all namespaces; macros may be anywhere.
     if (piece.kind == PieceKind::Include)
       writer.enter({});
-    else if (piece.kind != PieceKind::Macro)
+    else if (piece.kind != PieceKind::Macro) {
+      if (!piece.names.empty())
+        writer.enter(piece.names); // what declares it may not be in the slice, or be further down
       writer.enter(piece.scopes);
+    }
     bool isKernel = kernelPlace && piece.position == *kernelPlace;
     if (isKernel)
       out.kernelChunk = out.chunks.size();

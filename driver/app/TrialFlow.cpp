@@ -363,6 +363,10 @@ Result<std::vector<CandidateTrials>> runTrials(Services services, const TrialReq
       if (isAdded && !changes(files[i], *subject, bench->extraction()))
         continue;
       Result<TrialOutcome> outcome = trials.judge(files[i]);
+      if (!outcome && outcome.error().code == ErrorCode::Interrupted) {
+        results[i].outcomes.clear();
+        continue;
+      }
       if (!outcome && isAdded) // the request does not say how to launch it
         outcome =
             TrialOutcome{subject->label,

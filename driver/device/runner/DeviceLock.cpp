@@ -32,15 +32,12 @@ std::filesystem::path deviceLockFile(const std::string &uuid) {
   return std::filesystem::path(folder && *folder ? folder : "/tmp") / ("kopt-" + name + ".lock");
 }
 
-DeviceLock::DeviceLock(std::filesystem::path file, std::string device, RunnerHooks hooks)
-    : file_(std::move(file)), device_(std::move(device)), hooks_(std::move(hooks)) {}
-
-DeviceLock::~DeviceLock() {
+LockFile::~LockFile() {
   if (descriptor_ >= 0)
     ::close(descriptor_);
 }
 
-Status DeviceLock::open() {
+Status LockFile::open() {
   if (descriptor_ >= 0)
     return {};
   // Another user's file is opened, too, but never through a link, and only if it is a plain file.
@@ -72,7 +69,7 @@ Status DeviceLock::open() {
   return {};
 }
 
-Result<bool> DeviceLock::tryLock() {
+Result<bool> LockFile::tryLock() {
   KOPT_CHECK(open());
   int result;
   while ((result = ::flock(descriptor_, LOCK_EX | LOCK_NB)) != 0 && errno == EINTR) {
@@ -88,16 +85,47 @@ Result<bool> DeviceLock::tryLock() {
   return false;
 }
 
-/// The process that claims to hold the lock, for messages only.
-std::string DeviceLock::holder() const {
+bool LockFile::exists() const {
+  std::error_code ignored;
+  return std::filesystem::exists(file_, ignored);
+}
+
+void LockFile::unlock() { ::flock(descriptor_, LOCK_UN); }
+
+std::string LockFile::holder() const {
   char text[16] = "";
   const ssize_t size = ::pread(descriptor_, text, sizeof text - 1, 0);
   const long pid = size > 0 ? std::strtol(text, nullptr, 10) : 0;
   return pid > 0 ? fmt::format("another kopt (process {})", pid) : "another kopt";
 }
 
+void LockFile::writeHolder() {
+  const std::string text = fmt::format("{}\n", ::getpid());
+  static_cast<void>(::ftruncate(descriptor_, 0));
+  static_cast<void>(::pwrite(descriptor_, text.data(), text.size(), 0));
+}
+
+DeviceLock::DeviceLock(const std::filesystem::path &file, std::string device, RunnerHooks hooks)
+    : isShared_(!file.empty()), device_(std::move(device)), hooks_(std::move(hooks)),
+      lock_(file, device_), turn_(file.string() + ".next", device_) {}
+
+Status DeviceLock::waitFor(LockFile &file) {
+  for (;; std::this_thread::sleep_for(kPoll)) {
+    KOPT_TRY(const bool locked, file.tryLock());
+    if (locked)
+      return {};
+    if (hooks_.interrupted && hooks_.interrupted())
+      return makeError(ErrorCode::Interrupted,
+                       fmt::format("interrupted while waiting for {}", device_),
+                       "continue with the same command and --resume");
+    if (!lock_.isOpen() || std::exchange(hasTold_, true) || !hooks_.tell)
+      continue;
+    hooks_.tell(fmt::format("{} uses {}: kopt takes turns with it", lock_.holder(), device_));
+  }
+}
+
 Result<DeviceLock::Hold> DeviceLock::take() {
-  if (file_.empty())
+  if (!isShared_)
     return Hold(nullptr);
   {
     const std::lock_guard guard(mutex_);
@@ -106,36 +134,25 @@ Result<DeviceLock::Hold> DeviceLock::take() {
       return Hold(this);
     }
   }
-  for (;; std::this_thread::sleep_for(kPoll)) {
-    KOPT_TRY(const bool locked, tryLock());
-    if (locked)
-      break;
-    if (hooks_.interrupted && hooks_.interrupted())
-      return makeError(ErrorCode::Interrupted,
-                       fmt::format("interrupted while waiting for {}", device_),
-                       "continue with the same command and --resume");
-    if (!hasTold_ && descriptor_ >= 0 && hooks_.tell)
-      hooks_.tell(fmt::format("{} uses {}: kopt takes turns with it", holder(), device_));
-    hasTold_ |= descriptor_ >= 0;
-  }
-  const std::string text = fmt::format("{}\n", ::getpid());
-  static_cast<void>(::ftruncate(descriptor_, 0));
-  static_cast<void>(::pwrite(descriptor_, text.data(), text.size(), 0));
+  KOPT_CHECK(waitFor(turn_));
+  const Status locked = waitFor(lock_);
+  turn_.unlock();
+  KOPT_CHECK(locked);
+  lock_.writeHolder();
   const std::lock_guard guard(mutex_);
   ++holds_;
   return Hold(this);
 }
 
 Result<std::string> DeviceLock::otherHolder(std::chrono::milliseconds watch) {
-  std::error_code ignored;
-  if (file_.empty() || !std::filesystem::exists(file_, ignored))
+  if (!isShared_ || !lock_.exists())
     return std::string(); // nobody has used the device
   for (std::chrono::milliseconds waited{0};; waited += kPoll) {
-    KOPT_TRY(const bool locked, tryLock());
-    if (!locked && descriptor_ >= 0)
-      return holder();
+    KOPT_TRY(const bool locked, lock_.tryLock());
+    if (!locked && lock_.isOpen())
+      return lock_.holder();
     if (locked)
-      ::flock(descriptor_, LOCK_UN);
+      lock_.unlock();
     if (waited >= watch)
       return std::string();
     std::this_thread::sleep_for(kPoll);
@@ -145,7 +162,7 @@ Result<std::string> DeviceLock::otherHolder(std::chrono::milliseconds watch) {
 void DeviceLock::release() {
   const std::lock_guard guard(mutex_);
   if (--holds_ == 0)
-    ::flock(descriptor_, LOCK_UN);
+    lock_.unlock();
 }
 
 } // namespace kopt

@@ -19,12 +19,39 @@ namespace kopt {
 /// the machine share the GPU.
 std::filesystem::path deviceLockFile(const std::string &uuid);
 
+/// An flock on a file that all users of the machine share.
+class LockFile {
+public:
+  /// `device` is the device's name for messages.
+  LockFile(std::filesystem::path file, std::string device)
+      : file_(std::move(file)), device_(std::move(device)) {}
+  ~LockFile();
+  LockFile(const LockFile &) = delete;
+  LockFile &operator=(const LockFile &) = delete;
+
+  /// False if another process holds the lock. Fails with Environment if the file cannot be opened.
+  Result<bool> tryLock();
+  void unlock();
+  bool exists() const; ///< someone has opened it
+  bool isOpen() const { return descriptor_ >= 0; }
+
+  /// The process that claims to hold the lock, for messages only.
+  std::string holder() const;
+  void writeHolder();
+
+private:
+  Status open();
+
+  std::filesystem::path file_;
+  std::string device_;
+  int descriptor_ = -1;
+};
+
 class DeviceLock {
 public:
   /// `file` is empty for a device that is not shared; then nothing is locked. `device` is its name
   /// for messages.
-  DeviceLock(std::filesystem::path file, std::string device, RunnerHooks hooks);
-  ~DeviceLock();
+  DeviceLock(const std::filesystem::path &file, std::string device, RunnerHooks hooks);
   DeviceLock(const DeviceLock &) = delete;
   DeviceLock &operator=(const DeviceLock &) = delete;
 
@@ -54,16 +81,16 @@ public:
   Result<std::string> otherHolder(std::chrono::milliseconds watch);
 
 private:
-  Status open();
-  /// False if another process holds the lock.
-  Result<bool> tryLock();
-  std::string holder() const;
+  Status waitFor(LockFile &file);
   void release();
 
-  std::filesystem::path file_;
+  bool isShared_;
   std::string device_;
   RunnerHooks hooks_;
-  int descriptor_ = -1;
+  LockFile lock_;
+  /// Held by whoever takes the lock next. Without it a holder that releases the lock takes it again
+  /// before others look, and they wait for minutes.
+  LockFile turn_;
   std::mutex mutex_; ///< guards holds_
   int holds_ = 0;
   bool hasTold_ = false; ///< the user was told that others use the device

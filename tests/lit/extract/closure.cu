@@ -6,15 +6,24 @@
 #define SCALED(x) ((x) * SCALE)
 #define NOT_USED 7
 
+// As PyTorch's headers do: the namespace is there before anything is in it.
+namespace later::inner {}
 namespace app {
+using namespace later::inner;
+namespace short_name = later;
 using Real = float;
 typedef struct Tag { Real a, b; } Pair;
 enum Mode { kFast = 1, kExact = 2 };
 inline namespace v1 {
 template <class T> struct Box { T value; __device__ T get() const { return value; } };
 }
+} // namespace app
+namespace later::inner {
+constexpr int kOne = 1;
+}
+namespace app {
 namespace detail {
-constexpr int kWidth = 32;
+constexpr int kWidth = 32 * kOne * short_name::inner::kOne;
 extern "C" {
 __device__ float from_c(float x) { return x; }
 }
@@ -44,14 +53,18 @@ void run(float *out) { app::detail::accumulate<<<1, app::detail::kWidth>>>(out, 
 // SLICE: #define SCALE 3
 // SLICE: #define SCALED(x) ((x) * SCALE)
 // SLICE-NOT: NOT_USED
+// SLICE: namespace later {
+// SLICE-NEXT: namespace inner {
+// SLICE-NEXT: }
 // SLICE: namespace app {
+// SLICE: using namespace later::inner;
 // SLICE: using Real = float;
 // SLICE: typedef struct Tag { Real a, b; } Pair;
 // SLICE: enum Mode { kFast = 1, kExact = 2 };
 // SLICE: inline namespace v1 {
 // SLICE: template <class T> struct Box
 // SLICE: namespace detail {
-// SLICE: constexpr int kWidth = 32;
+// SLICE: constexpr int kWidth = 32 * 
 // SLICE: extern "C" {
 // SLICE: from_c
 // SLICE: __device__ Real helper(Pair p);

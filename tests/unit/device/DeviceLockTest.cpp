@@ -4,6 +4,7 @@
 
 #include "driver/support/FileSystem.h"
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
@@ -135,6 +136,25 @@ TEST_F(DeviceLockTest, WhoeverWaitsMayBeInterrupted) {
   const auto hold = lock.take();
   ASSERT_FALSE(hold);
   EXPECT_EQ(hold.error().code, ErrorCode::Interrupted);
+}
+
+TEST_F(DeviceLockTest, AHolderThatTakesItAgainAtOnceLetsTheOthersFirst) {
+  DeviceLock busy(file, "Fake GPU", hooks()), waiting(file, "Fake GPU", hooks());
+  std::atomic<int> turns = 0;
+  const std::jthread other([&](const std::stop_token &stop) {
+    while (!stop.stop_requested()) {
+      const auto hold = busy.take();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      ++turns;
+    }
+  });
+  while (turns == 0)
+    std::this_thread::yield();
+  constexpr int kTakes = 10;
+  const int before = turns;
+  for (int i = 0; i < kTakes; ++i)
+    ASSERT_TRUE(waiting.take());
+  EXPECT_LE(turns - before, 3 * kTakes);
 }
 
 TEST_F(DeviceLockTest, ALockThatIsGivenUpIsFree) {
