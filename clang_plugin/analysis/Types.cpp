@@ -8,6 +8,7 @@
 #include <clang/AST/Mangle.h>
 #include <clang/AST/QualTypeNames.h>
 #include <clang/AST/RecursiveASTVisitor.h>
+#include <map>
 #include <set>
 
 namespace kopt::frontend {
@@ -43,14 +44,15 @@ ScalarInfo scalarOf(const clang::ASTContext &context, clang::QualType type) {
   if (!record)
     return {};
   llvm::StringRef name = record->getName();
-  if (name == "__half")
-    return {"f16"};
-  if (name == "__half2")
-    return {"f16", 2};
-  if (name == "__nv_bfloat16")
-    return {"bf16"};
-  if (name == "__nv_bfloat162")
-    return {"bf16", 2};
+  // CUDA's own, and those of libraries such as c10::Half and cutlass::bfloat16_t.
+  static const std::map<std::string, ScalarInfo> kSmallFloats = {
+      {"__half", {"f16"}}, {"__half2", {"f16", 2}},         {"__nv_bfloat16", {"bf16"}},
+      {"Half", {"f16"}},   {"__nv_bfloat162", {"bf16", 2}}, {"BFloat16", {"bf16"}},
+      {"half_t", {"f16"}}, {"bfloat16_t", {"bf16"}}};
+  if (const auto found = kSmallFloats.find(name.str());
+      found != kSmallFloats.end() && record->isCompleteDefinition() &&
+      context.getTypeSize(type) == 16 * found->second.components)
+    return found->second;
   // CUDA's vector types: float4 is four members of one builtin type, named by it.
   unsigned count = 0;
   if (name.empty() || name.back() < '1' || name.back() > '4')

@@ -159,6 +159,20 @@ std::vector<std::string> spelledArguments(const SourceIndex &index,
   return spelled;
 }
 
+/// The conditions under which the launch is reached, as far as they can be told.
+std::vector<std::string> guardsOf(HostCode &code, UnitFlow &flows,
+                                  const GeometryReader::Site &site) {
+  std::vector<std::string> texts;
+  const FunctionFlow *flow = flows.of(site.function);
+  for (const Guard &guard : flow ? flow->guardsOf(site.launch) : std::vector<Guard>()) {
+    GeometryReader reader(code, flows, site, [](const NamedConstant &) { return false; });
+    const auto text = reader.scalarBefore(guard.condition, guard.condition);
+    if (text && !reader.variables().empty())
+      texts.push_back(guard.holds ? *text : "(!" + *text + ")");
+  }
+  return texts;
+}
+
 } // namespace
 
 std::optional<SourceRange> LaunchReader::rangeOf(const Expr *expression) const {
@@ -222,6 +236,7 @@ LaunchReader::read(const LaunchCall &site, const KernelTarget &target, bool shar
   };
   for (const Expr *argument : parts.args)
     launch.values.push_back(valueOf(argument));
+  launch.guards = guardsOf(code_, flows_, place);
   GeometryReader reader(code_, flows_, std::move(place), mayName);
 
   auto because = [&](const char *what) {

@@ -32,6 +32,12 @@ struct Definition {
   const clang::IfStmt *choice = nullptr;
 };
 
+/// A condition of the function that holds, or does not, where a statement is reached.
+struct Guard {
+  const clang::Expr *condition = nullptr;
+  bool holds = true;
+};
+
 class FunctionFlow {
 public:
   /// `function` must have a body; lambdas inside it belong to it.
@@ -56,6 +62,10 @@ public:
                                                         const clang::Stmt *to) const;
   /// True if the declaration's plain name refers to it at `at`.
   bool isVisible(const clang::ValueDecl *declaration, const clang::Stmt *at) const;
+
+  /// The conditions around the statement, and those before it that otherwise leave its block, its
+  /// loop or the function, or end the program. Each is as it was where it stands in the text.
+  std::vector<Guard> guardsOf(const clang::Stmt *statement) const;
 
   bool contains(const clang::Stmt *statement) const { return nodes_.count(statement); }
   /// True if any part of the function writes the place or passes it to code that may.

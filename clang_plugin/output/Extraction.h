@@ -225,10 +225,14 @@ struct LaunchSite {
   /// Each integer argument as an expression over numbers and variables of the host program, also
   /// where it is spelled as a variable that was computed before; empty if it cannot be told.
   std::vector<std::string> values;
+  /// What holds wherever the function comes to the launch, each such an expression: its own checks
+  /// of the sizes, if they can be told.
+  std::vector<std::string> guards{};
   std::optional<std::string> callee; ///< as spelled, if the kernel is not known
 };
 KOPT_RECORD(LaunchSite, file, line, column, symbol, geometry, grid, block, shared_bytes, args,
-            grid_range, block_range, shared_range, variables, reason, pointers, values, callee)
+            grid_range, block_range, shared_range, variables, reason, pointers, values, guards,
+            callee)
 
 enum class ConstantKind { Macro, Constexpr, Const, Enum };
 constexpr auto spellings(ConstantKind) {

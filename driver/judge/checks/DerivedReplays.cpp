@@ -194,14 +194,21 @@ Status DerivedReplays::learn(CheckContext &context) {
   const std::vector<Launch> &ofProgram = context.subject().program;
   program_.emplace(sourceOf(context.subject()),
                    ofProgram.empty() ? context.baseline().launches : ofProgram);
+  // What the program checks itself moves sizes to the ends of what it allows.
+  DerivationSource source = sourceOf(context.subject());
+  TuneDeclaration checked = context.subject().declaration.value_or(TuneDeclaration());
+  if (policy_ == AssurancePolicy::Standard) {
+    std::ranges::move(program_->requirements(), std::back_inserter(checked.requirements));
+    source.declaration = &checked;
+  }
   std::vector<DerivedLaunch> own; // at the workload's size
   const double seconds = baseSeconds(context);
   if (isOfCaptured_ && !context.runner().device().modelled && seconds > GpuSeconds::kLightRun) {
-    own = deriveLaunches(sourceOf(context.subject()), heaviest, kLightThreads).launches;
+    own = deriveLaunches(source, heaviest, kLightThreads).launches;
     KOPT_CHECK(findLightBase(context, own));
   }
-  DerivedLaunches derived = deriveLaunches(sourceOf(context.subject()), base(context),
-                                           isOfCaptured_ ? kSmallProblem : kMost);
+  DerivedLaunches derived =
+      deriveLaunches(source, base(context), isOfCaptured_ ? kSmallProblem : kMost);
   missing_ = std::move(derived.missing);
   isCostly_ = isOfCaptured_ || std::ranges::any_of(derived.launches, [](const DerivedLaunch &one) {
                 return !one.large && costOf(one.launch) > kCostly;

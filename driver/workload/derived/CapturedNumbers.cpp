@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/derived/CapturedNumbers.h"
 
+#include "driver/source/CandidateLaunch.h"
 #include "driver/source/Expression.h"
 #include "driver/workload/ScalarArguments.h"
+#include "driver/workload/SiteValues.h"
 #include "driver/workload/derived/CapturedContents.h"
 #include "driver/workload/derived/LaunchFamily.h"
 #include "driver/workload/derived/OtherScalars.h"
@@ -50,11 +52,11 @@ CapturedNumbers::CapturedNumbers(const DerivationSource &source, const Launch &l
 void CapturedNumbers::findFollowing() {
   const Bindings known = bindingsWith(all_);
   for (const auto &[name, value] : all_) {
-    if (const std::string declared = declaredAs(name);
-        !declared.empty() && evaluateExpression(declared, known) == value) {
-      following_[name] = declared;
+    for (const std::string &text : {declaredAs(name), computedAs(name)})
+      if (!text.empty() && evaluateExpression(text, known) == value)
+        following_.try_emplace(name, text);
+    if (following_.contains(name))
       continue;
-    }
     for (const auto &[one, first] : sizes_)
       for (const auto &[other, second] : sizes_) {
         if (one >= other || one == name || other == name ||
@@ -78,6 +80,25 @@ std::string CapturedNumbers::declaredAs(const std::string &name) const {
   const std::string &text = source_.declaration->arguments.at(name);
   const auto names = namesIn(text);
   return names && !names->empty() ? text : std::string();
+}
+
+/// The expression over other integers that a launch site passes for it, as `(w + 63) / 64 * 64` for
+/// the distance of rows; empty if there is none.
+std::string CapturedNumbers::computedAs(const std::string &name) const {
+  const std::vector<KernelParam> &params = source_.specialization.params;
+  const auto param = std::ranges::find(params, name, &KernelParam::name);
+  for (const LaunchSite &site : source_.kernel.launches) {
+    if (site.symbol != source_.specialization.symbol)
+      continue;
+    const std::string text = computedValue(&site, std::size_t(param - params.begin()));
+    const auto names = parametersAt(site, source_.specialization);
+    const auto named = namesIn(text);
+    if (named && !named->empty() && std::ranges::all_of(*named, [&](const std::string &one) {
+          return names.contains(one) && names.at(one) != name;
+        }))
+      return renamed(text, names);
+  }
+  return {};
 }
 
 Launch CapturedNumbers::with(const Values &changed) const {

@@ -74,6 +74,7 @@ public:
 private:
   void findFollowing();
   std::string declaredAs(const std::string &name) const;
+  std::string computedAs(const std::string &name) const;
   bool isAtSite() const;
   std::map<std::string, std::int64_t> bindingsWith(const Values &integers) const;
   std::map<std::string, std::int64_t> declaredAt(const LaunchSite &site,

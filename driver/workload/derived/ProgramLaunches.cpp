@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/derived/ProgramLaunches.h"
 
+#include "driver/source/CandidateLaunch.h"
 #include "driver/source/Expression.h"
 #include "driver/workload/HostValues.h"
 #include "driver/workload/ScalarArguments.h"
@@ -84,6 +85,10 @@ std::string ProgramLaunches::whyNotAt(const LaunchSite &site, const Launch &laun
       return fmt::format("{}:{} computes {} = {}, not {}",
                          site.file.substr(site.file.rfind('/') + 1), site.line, text, *value,
                          number);
+  for (const std::string &guard : site.guards)
+    if (const auto value = evaluateExpression(guard, values); value && *value == 0)
+      return fmt::format("{}:{} is reached only where {}",
+                         site.file.substr(site.file.rfind('/') + 1), site.line, guard);
   return {};
 }
 
@@ -111,6 +116,27 @@ std::string ProgramLaunches::whyNotAligned(const Launch &launch) const {
                          source_.specialization.params[i].name, least);
   }
   return {};
+}
+
+std::vector<std::string> ProgramLaunches::requirements() const {
+  std::vector<std::string> common;
+  for (const LaunchSite *site : sites_) {
+    const auto names = parametersAt(*site, source_.specialization);
+    std::vector<std::string> here;
+    for (const std::string &guard : site->guards) {
+      const auto named = namesIn(guard);
+      if (named && std::ranges::all_of(
+                       *named, [&](const std::string &name) { return names.contains(name); }))
+        here.push_back(renamed(guard, names));
+    }
+    if (site == sites_.front())
+      common = std::move(here);
+    else
+      std::erase_if(common, [&](const std::string &one) {
+        return std::ranges::find(here, one) == here.end();
+      });
+  }
+  return common;
 }
 
 std::string ProgramLaunches::whyNot(const Launch &launch) const {

@@ -26,6 +26,10 @@ public:
   /// do. Empty if it may make it, or if nothing is known of its launch sites.
   std::string whyNot(const Launch &launch) const;
 
+  /// What the functions of all these launch sites check before they launch, as expressions over the
+  /// kernel's parameters.
+  std::vector<std::string> requirements() const;
+
 private:
   std::string whyNotAt(const LaunchSite &site, const Launch &launch) const;
   std::uint64_t alignmentAt(const LaunchSite &site, std::size_t argument) const;

@@ -3,10 +3,12 @@
 #include <cuda_fp16.h>
 struct Config { int a; double b; };
 enum Color : unsigned char { kRed };
+namespace lib { struct alignas(2) BFloat16 { unsigned short x; }; }
 struct Span { float *data; int count; const int *rows; Config *configs; };
 
 __global__ void k(const float *__restrict__ in, float4 *out, __half *h, int n, unsigned long long big, bool flag,
-                  Config config, Color color, void *raw, const double2 pair, Span span, void *used, const char *bytes, unsigned char *image, const void *both) {
+                  Config config, Color color, void *raw, const double2 pair, Span span, void *used, const char *bytes, unsigned char *image, const void *both,
+                  lib::BFloat16 *brain) {
   auto *out32 = reinterpret_cast<float *>(used);
   out32[0] = *((const float *)(bytes + 16) + n) + ((float4 *)used)[1].x;
   image[n] = *(const int *)both + int(*static_cast<const double *>(both));
@@ -29,3 +31,4 @@ __global__ void k(const float *__restrict__ in, float4 *out, __half *h, int n, u
 // CHECK: bytes const char * pointer 8 8 f32 1 1
 // CHECK: image unsigned char * pointer 8 8 u8 1 1
 // CHECK: both const void * pointer 8 8 - 1 0
+// CHECK: brain lib::BFloat16 * pointer 8 8 bf16 1 2 False False

@@ -49,6 +49,24 @@ TEST_F(CapturedNumbersTest, ABufferMayHaveAsManyElementsAsTwoSizesDiffer) {
   EXPECT_GE(numbers.larger({{"ld", 400}})->buffers[0].bytes, launch_.buffers[0].bytes);
 }
 
+TEST_F(CapturedNumbersTest, ANumberThatTheLaunchSiteComputesFollowsTheOthers) {
+  launch_.buffers[3].holdsPointers = false;
+  kernel_.launches[0].values.assign(10, "");
+  kernel_.launches[0].values[7] = "(((n + 63) / 64) * 64)";
+  const DerivationSource source{kernel_, specialization_, &declaration_};
+  const CapturedNumbers numbers(source, launch_);
+  EXPECT_EQ(numbers.allowed({{"n", 900}, {"ld", 900}}),
+            (CapturedNumbers::Values{{"n", 900}, {"ld", 960}}));
+  // All launches that change n keep the row distance that the site computes.
+  for (const DerivedLaunch &derived : derive(Derivation::Sizes)) {
+    const std::int64_t n = integer(derived.launch, 6);
+    EXPECT_EQ(integer(derived.launch, 7), (n + 63) / 64 * 64) << derived.title;
+  }
+  kernel_.launches[0].values[7] = "(n * 2)"; // which it did not pass at the captured launch
+  EXPECT_EQ(CapturedNumbers(source, launch_).allowed({{"n", 900}, {"ld", 900}}),
+            (CapturedNumbers::Values{{"n", 900}, {"ld", 900}}));
+}
+
 TEST_F(CapturedNumbersTest, NothingGrowsWhereAddressesWouldHaveToMove) {
   const DerivedLaunches all = derive();
   EXPECT_TRUE(std::ranges::none_of(

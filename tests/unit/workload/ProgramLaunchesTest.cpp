@@ -81,6 +81,26 @@ TEST_F(ProgramLaunchesTest, OneVariableForTwoArgumentsIsOneNumber) {
   EXPECT_THAT(program.whyNot(launch(999, 1000, 4)), HasSubstr("count = 999, not 1000"));
 }
 
+TEST_F(ProgramLaunchesTest, WhatTheFunctionChecksItselfHolds) {
+  kernel_.launches[0].guards = {"(!(count > 200000))", "((count % 4) == 0)", "(err == 0)"};
+  EXPECT_EQ(whyNot(launch(99996, 5, 391)), "");
+  EXPECT_THAT(whyNot(launch(99998, 5, 391)),
+              HasSubstr("nearest.cu:12 is reached only where ((count % 4) == 0)"));
+  EXPECT_THAT(whyNot(launch(200704, 5, 784)), HasSubstr("only where (!(count > 200000))"));
+}
+
+TEST_F(ProgramLaunchesTest, ChecksOfAllSitesAreRequirementsOfTheKernel) {
+  kernel_.launches[0].guards = {"(!(count > 200000))", "(count >= t)", "(err == 0)"};
+  const auto requirements = [&] {
+    return ProgramLaunches({kernel_, specialization_, nullptr}, {launch(100000, 5, 391)})
+        .requirements();
+  };
+  EXPECT_THAT(requirements(), testing::ElementsAre("(!(numA > 200000))"));
+  kernel_.launches.push_back(kernel_.launches[0]);
+  kernel_.launches[1].guards = {};
+  EXPECT_THAT(requirements(), testing::IsEmpty());
+}
+
 TEST_F(ProgramLaunchesTest, PointersAreAsAlignedAsTheSitesShow) {
   EXPECT_THAT(whyNot(launch(100000, 5, 391, {4, 0})), HasSubstr("'points' aligned to 16 bytes"));
   EXPECT_EQ(whyNot(launch(100000, 5, 391, {256, 0})), "");
