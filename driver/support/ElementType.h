@@ -12,6 +12,14 @@
 #include <string>
 
 namespace kopt {
+
+/// The object that begins at `bytes`, which need not be aligned.
+template <class T> T loadAs(const char *bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof(T));
+  return value;
+}
+
 namespace element {
 
 /// IEEE half precision has 5 bits of exponent and 10 of mantissa, bfloat16 has 8 and 7.
@@ -25,12 +33,6 @@ inline double valueOf16(std::uint16_t bits, int exponentBits, int mantissaBits) 
   else if (exponent != top)
     magnitude = std::ldexp(fraction + (1 << mantissaBits), exponent - bias - mantissaBits);
   return bits & 0x8000 ? -magnitude : magnitude;
-}
-
-template <class T> T loadAs(const char *bytes) {
-  T value;
-  std::memcpy(&value, bytes, sizeof(T));
-  return value;
 }
 
 /// An element type: its size in bytes, whether it is a floating-point type, and its value.

@@ -128,9 +128,7 @@ std::string withNumber(const std::string &text, const std::string &part, std::in
 KnownExpressions knownFromLaunch(const KernelSpec &kernel, const Launch &launch) {
   KnownExpressions known;
   const auto isAsFirst = [&](const LaunchSite &site) {
-    const LaunchSite &first = kernel.launches.front();
-    return site.grid == first.grid && site.block == first.block &&
-           site.sharedBytes == first.sharedBytes;
+    return !differ(site, kernel.launches.front());
   };
   if (kernel.launches.empty() || !std::ranges::all_of(kernel.launches, isAsFirst))
     return known;

@@ -24,20 +24,17 @@ Result<std::string> elementOf(const std::string &text, const Buffer &buffer,
         fmt::format("fill {} = values(…): elements of type '{}' cannot be written", buffer.name,
                     buffer.scalar),
         fmt::format("give their bytes in a file: fill {} = file(\"data.bin\")", buffer.name));
-  const auto real = [&](double value) {
-    return bytes == sizeof(float) ? bytesOf(float(value)) : bytesOf(value);
-  };
   char *end = nullptr;
   const double written = std::strtod(text.c_str(), &end);
   if (isReal && end != text.c_str() && *end == '\0')
-    return real(written);
+    return realBytes(buffer.scalar, written);
   auto value = evaluateExpression(text, bindings);
   if (!value) {
     value.error().context.push_back(fmt::format("in fill {} = values(…), {}", buffer.name, text));
     return tl::unexpected(value.error());
   }
   if (isReal)
-    return real(double(*value));
+    return realBytes(buffer.scalar, double(*value));
   const bool isSigned = buffer.scalar.starts_with("i");
   const std::int64_t most = buffer.scalar == "bool" ? 1
                             : bytes == sizeof *value

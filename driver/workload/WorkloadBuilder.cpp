@@ -50,13 +50,6 @@ tl::unexpected<Error> notGiven(const std::string &name, const std::string &type,
       "capture it from the program instead", where);
 }
 
-/// The bytes of a number of the scalar type; empty for types that clauses cannot give.
-std::string realBytes(const std::string &scalar, double value) {
-  if (scalar == "f32")
-    return bytesOf(float(value));
-  return scalar == "f64" ? bytesOf(value) : std::string();
-}
-
 std::string integerBytes(const std::string &scalar, std::int64_t integer) {
   if (scalar == "bool") // only the bytes 0 and 1 are valid
     return bytesOf(std::int8_t(integer != 0));
@@ -73,8 +66,7 @@ void bindLaunchVariables(const LaunchSite *site, const Specialization &specializ
     return;
   for (std::size_t i = 0; i < specialization.params.size() && i < site->args.size(); ++i) {
     const std::string &param = specialization.params[i].name, &argument = site->args[i];
-    const auto names = namesIn(argument);
-    if (!names || names->size() != 1 || names->front() != argument)
+    if (!isName(argument))
       continue;
     if (bindings.contains(param))
       bindings.try_emplace(argument, bindings.at(param));
@@ -303,9 +295,11 @@ Result<GeometryExpressions> geometryOf(const KernelSpec &kernel, const LaunchSit
   return result;
 }
 
-/// The integers that a name of the kernel's file stands for at every launch: constants, template
-/// arguments and macros of the flags.
-Bindings constantBindings(const KernelSpec &kernel, const Specialization &specialization) {
+/// The integers that names stand for at a launch: constants of the kernel's file, template
+/// arguments and macros of the flags, unless a variable of the host has the name, and `arguments`.
+/// `site` may be null.
+Bindings valuesInScope(const KernelSpec &kernel, const Specialization &specialization,
+                       const LaunchSite *site, const Bindings &arguments) {
   Bindings bindings;
   for (const NamedConstant &constant : constantsInScope(kernel, specialization))
     bindings[constant.name] = constant.value;
@@ -315,6 +309,10 @@ Bindings constantBindings(const KernelSpec &kernel, const Specialization &specia
   for (const auto &[name, text] : macrosOfFlags(kernel.compileFlags))
     if (const auto value = evaluateExpression(text, {}))
       bindings.try_emplace(name, *value);
+  for (const std::string &variable : site ? site->variables : std::vector<std::string>())
+    bindings.erase(variable);
+  for (const auto &[name, value] : arguments)
+    bindings[name] = value;
   return bindings;
 }
 
@@ -389,13 +387,7 @@ Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &speci
   launch.weight = declared.weight;
   launch.site = siteIndex;
   KOPT_TRY(launch.geometry, geometryOf(kernel, site, declaration));
-  launch.bindings = constantBindings(kernel, specialization);
-  // A host variable is not a constant or template parameter of the same name.
-  if (site)
-    for (const std::string &variable : site->variables)
-      launch.bindings.erase(variable);
-  for (const auto &[name, value] : declared.arguments)
-    launch.bindings[name] = value;
+  launch.bindings = valuesInScope(kernel, specialization, site, declared.arguments);
   // Arguments may refer to each other and to launch variables: a few passes resolve them in any
   // order.
   for (std::size_t pass = 0; pass <= declaration.arguments.size(); ++pass) {
@@ -457,11 +449,7 @@ Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &speci
 std::map<std::string, std::int64_t>
 bindingsAtSite(const KernelSpec &kernel, const Specialization &specialization,
                const LaunchSite &site, const std::map<std::string, std::int64_t> &arguments) {
-  Bindings bindings = constantBindings(kernel, specialization);
-  for (const std::string &variable : site.variables)
-    bindings.erase(variable);
-  for (const auto &[name, value] : arguments)
-    bindings[name] = value;
+  Bindings bindings = valuesInScope(kernel, specialization, &site, arguments);
   bindLaunchVariables(&site, specialization, bindings);
   bindComputedArguments(&site, specialization, bindings);
   return bindings;

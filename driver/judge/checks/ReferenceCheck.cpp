@@ -69,7 +69,7 @@ Result<ValueArg> widenedValue(const ValueArg &narrow, const std::string &scalar,
     return makeError(ErrorCode::Usage, fmt::format("the value of '{}' cannot be widened", name));
   ValueArg value;
   for (std::size_t at = 0; at < narrow.bytes.size(); at += 4)
-    value.bytes += bytesOf(double(element::loadAs<float>(narrow.bytes.data() + at)));
+    value.bytes += bytesOf(double(loadAs<float>(narrow.bytes.data() + at)));
   return value;
 }
 

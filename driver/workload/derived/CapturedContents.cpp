@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <fmt/format.h>
 
 namespace kopt {
@@ -23,8 +22,7 @@ constexpr std::uint64_t kMostSeen = std::uint64_t(1) << 30; ///< most elements o
 /// True if any aligned word of eight bytes is an address within a buffer of the launch.
 bool holdsAddress(const Launch &launch, std::string_view bytes) {
   for (std::size_t at = 0; at + 8 <= bytes.size(); at += 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes.data() + at, sizeof word);
+    const auto word = loadAs<std::uint64_t>(bytes.data() + at);
     for (const Buffer &buffer : launch.buffers)
       if (buffer.address != 0 && word - buffer.address < std::max<std::uint64_t>(1, buffer.bytes))
         return true;

@@ -202,9 +202,8 @@ std::map<std::size_t, std::string> CapturedNumbers::freeAxes() const {
     std::set<std::string> names;
     for (const LaunchSite &site : source_.kernel.launches) {
       const std::string &text = site.grid[axis];
-      const auto itsNames = namesIn(text);
       const bool isUnknown =
-          itsNames && *itsNames == std::vector{text} &&
+          isName(text) &&
           !bindingsAtSite(source_.kernel, source_.specialization, site, all_).contains(text);
       names.insert(isUnknown ? text : "");
     }
@@ -300,8 +299,7 @@ bool CapturedNumbers::isGeometry(const std::string &name, std::int64_t value) co
 /// The elements of a buffer from the kernel's pointer on; nothing if no argument points into it.
 std::optional<std::uint64_t> CapturedNumbers::elementsOf(std::size_t index) const {
   const Buffer &buffer = launch_.buffers[index];
-  const auto type = runtime::StructType::parse(buffer.scalar);
-  const std::uint64_t width = type ? type->bytes : elementBytes(buffer.scalar);
+  const std::uint64_t width = runtime::elementSize(buffer.scalar);
   for (const Argument &argument : launch_.arguments)
     if (const auto *pointer = std::get_if<BufferArg>(&argument);
         pointer && pointer->buffer == index && width > 0)
@@ -459,8 +457,7 @@ std::optional<Launch> CapturedNumbers::larger(const Values &changed) const {
       return std::nullopt;
     if (!buffer.symbol.empty() || buffer.bytes == 0)
       continue;
-    const auto type = runtime::StructType::parse(buffer.scalar);
-    const std::uint64_t width = type ? type->bytes : elementBytes(buffer.scalar);
+    const std::uint64_t width = runtime::elementSize(buffer.scalar);
     const std::uint64_t offset = offsets[b].value_or(0);
     const std::uint64_t elements = (buffer.bytes - std::min(buffer.bytes, offset)) / width;
     const std::uint64_t bytes = offset + elementsWith(elements, changed) * width;

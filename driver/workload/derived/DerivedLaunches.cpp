@@ -459,20 +459,6 @@ private:
 
 } // namespace
 
-const char *toString(Derivation kind) {
-  switch (kind) {
-  case Derivation::Scalars:
-    return "scalars";
-  case Derivation::Sizes:
-    return "sizes";
-  case Derivation::Contents:
-    return "contents";
-  case Derivation::Alignment:
-    return "alignment";
-  }
-  return "unknown";
-}
-
 std::uint64_t costOf(const Launch &launch) {
   std::uint64_t elements = 0;
   for (const Buffer &buffer : launch.buffers)

@@ -3,6 +3,7 @@
 // addresses. A kernel that is right only on the workload fails on one of these.
 #pragma once
 
+#include "driver/model/Fields.h"
 #include "driver/workload/WorkloadBuilder.h"
 
 #include <cstdint>
@@ -14,6 +15,13 @@ namespace kopt {
 
 /// What a derived launch changes.
 enum class Derivation { Scalars, Sizes, Contents, Alignment };
+template <> struct EnumNames<Derivation> {
+  static constexpr std::pair<Derivation, const char *> kAll[] = {
+      {Derivation::Scalars, "scalars"},
+      {Derivation::Sizes, "sizes"},
+      {Derivation::Contents, "contents"},
+      {Derivation::Alignment, "alignment"}};
+};
 
 /// What matters of a launch's contents, besides what they are.
 struct ContentTraits {
@@ -120,7 +128,5 @@ std::vector<DerivedLaunch> firstOfEach(std::vector<DerivedLaunch> launches);
 std::uint64_t costOf(const Launch &launch);
 /// Bytes of all buffers of a launch.
 std::uint64_t memoryOf(const Launch &launch);
-
-const char *toString(Derivation kind);
 
 } // namespace kopt

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/derived/OtherScalars.h"
 
+#include "driver/support/ElementType.h"
 #include "driver/support/Hash.h"
 #include "driver/workload/derived/CapturedLaunches.h"
 #include "driver/workload/derived/LaunchFamily.h"
@@ -11,16 +12,6 @@
 #include <set>
 
 namespace kopt {
-namespace {
-
-template <class Real> double readAs(const std::string &bytes) {
-  Real value;
-  std::memcpy(&value, bytes.data(), sizeof value);
-  return double(value);
-}
-
-} // namespace
-
 std::string describe(const std::map<std::string, std::int64_t> &values) {
   std::string text;
   for (const auto &[name, value] : values)
@@ -49,9 +40,9 @@ Reals realsOf(const DerivationSource &source, const Launch &launch) {
       continue;
     std::optional<double> real;
     if (params[i].scalar == "f32" && value->bytes.size() == sizeof(float))
-      real = readAs<float>(value->bytes);
+      real = loadAs<float>(value->bytes.data());
     if (params[i].scalar == "f64" && value->bytes.size() == sizeof(double))
-      real = readAs<double>(value->bytes);
+      real = loadAs<double>(value->bytes.data());
     if (!real)
       continue;
     note(params[i].name, *real);
@@ -84,8 +75,7 @@ std::vector<std::int64_t> modesOf(const DerivationSource &source, const std::str
 namespace {
 
 template <class Real> double scaleReal(double factor, std::string &bytes, std::size_t at) {
-  Real held;
-  std::memcpy(&held, bytes.data() + at, sizeof held);
+  auto held = loadAs<Real>(bytes.data() + at);
   held = Real(double(held == 0 ? 1 : held) *
               factor); // 0 counts as 1, so that a term that it switches off comes back
   std::memcpy(bytes.data() + at, &held, sizeof held);

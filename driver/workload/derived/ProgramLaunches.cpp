@@ -75,7 +75,7 @@ std::string ProgramLaunches::whyNotAt(const LaunchSite &site, const Launch &laun
       add(computed, number->second);
   }
   for (const auto &[text, number] : given) // a variable by itself tells its value
-    if (const auto names = namesIn(text); names && *names == std::vector{text})
+    if (isName(text))
       values.try_emplace(text, number);
   for (const auto &[name, range] : hostRanges(given, values))
     if (range.least == range.most)

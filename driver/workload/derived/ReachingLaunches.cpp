@@ -2,13 +2,13 @@
 #include "driver/workload/derived/ReachingLaunches.h"
 
 #include "driver/support/Hash.h"
+#include "driver/workload/DeclaredFill.h"
 #include "driver/workload/derived/CapturedLaunches.h"
 #include "driver/workload/derived/LaunchFamily.h"
 #include "driver/workload/derived/OtherScalars.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <fmt/format.h>
 #include <limits>
 #include <set>
@@ -27,20 +27,10 @@ bool isInteger(const std::string &scalar) {
   return scalar == "bool" || scalar.starts_with("i") || scalar.starts_with("u");
 }
 
-template <class T> std::string bytesOf(T value) {
-  std::string bytes(sizeof(T), '\0');
-  std::memcpy(bytes.data(), &value, sizeof(T));
-  return bytes;
-}
-
 /// The number as an element of a buffer; empty for types that cannot hold it.
 std::string elementOf(double value, const std::string &scalar) {
-  if (scalar == "f32")
-    return bytesOf(float(value));
-  if (scalar == "f64")
-    return bytesOf(value);
   if (!isInteger(scalar) || std::abs(value) > 0x1p62)
-    return {};
+    return realBytes(scalar, value);
   return bytesOf(std::int64_t(value)).substr(0, elementBytes(scalar)); // little-endian
 }
 

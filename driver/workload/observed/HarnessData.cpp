@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/observed/HarnessData.h"
 
+#include "driver/support/ElementType.h"
 #include "driver/support/FileSystem.h"
 
-#include <cstring>
 #include <fmt/format.h>
 
 namespace kopt {
@@ -38,8 +38,7 @@ std::string pointersIn(const Launch &launch, const std::string &contents) {
   std::string lines;
   for (std::size_t at = 0; at + sizeof(std::uint64_t) <= contents.size();
        at += sizeof(std::uint64_t)) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, contents.data() + at, sizeof word);
+    const auto word = loadAs<std::uint64_t>(contents.data() + at);
     if (auto pointer = pointerTo(launch, word)) {
       pointer->at = at;
       lines += pointerLine(*pointer);

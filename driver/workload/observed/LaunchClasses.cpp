@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/observed/LaunchClasses.h"
 
+#include "driver/support/ElementType.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -26,8 +28,7 @@ std::string scalarsOf(const trace::Launch &launch, const trace::LiveAllocations 
                     launch.arguments.size());
   for (std::size_t at = 0; at + sizeof(std::uint64_t) <= bytes.size();
        at += sizeof(std::uint64_t)) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes.data() + at, sizeof word);
+    const auto word = loadAs<std::uint64_t>(bytes.data() + at);
     if (word != 0 && live.find(word))
       std::memset(bytes.data() + at, 0, sizeof word);
   }
@@ -94,8 +95,10 @@ void splitFastAndSlow(std::vector<LaunchClass> &classes) {
   }
 }
 
-bool hasMoreTime(const LaunchClass &a, const LaunchClass &b) {
-  return a.seconds != b.seconds ? a.seconds > b.seconds : a.launches.size() > b.launches.size();
+void sortByTime(std::vector<LaunchClass> &classes) {
+  std::ranges::stable_sort(classes, std::greater(), [](const LaunchClass &one) {
+    return std::pair(one.seconds, one.launches.size());
+  });
 }
 
 /// True if the classes with the most time have too little of it, and all times are known.
@@ -112,8 +115,7 @@ std::vector<LaunchClass> mergeByTime(const KernelUse &use) {
   for (std::size_t i = 0; i < use.classes.size(); ++i)
     for (const LaunchRef &ref : use.classes[i].launches)
       all.emplace_back(ref, i);
-  std::ranges::stable_sort(
-      all, [](const auto &a, const auto &b) { return a.first.seconds < b.first.seconds; });
+  std::ranges::stable_sort(all, {}, [](const auto &one) { return one.first.seconds; });
   std::vector<LaunchClass> merged;
   std::vector<std::set<std::size_t>> from;
   double before = 0;
@@ -132,9 +134,7 @@ std::vector<LaunchClass> mergeByTime(const KernelUse &use) {
   }
   for (std::size_t i = 0; i < merged.size(); ++i) {
     merged[i].merged = from[i].size();
-    std::ranges::stable_sort(merged[i].launches, [](const LaunchRef &a, const LaunchRef &b) {
-      return std::pair(a.process, a.launch) < std::pair(b.process, b.launch);
-    });
+    std::ranges::stable_sort(merged[i].launches, {}, &LaunchRef::place);
   }
   return merged;
 }
@@ -166,10 +166,10 @@ KernelUse describeKernel(const ObservedTrace &trace, const std::string &symbol,
     use.seconds += one.seconds;
   }
   use.launches = launches.launches.size();
-  std::ranges::stable_sort(use.classes, hasMoreTime);
+  sortByTime(use.classes);
   if (areTooMany(use)) {
     use.classes = mergeByTime(use);
-    std::ranges::stable_sort(use.classes, hasMoreTime);
+    sortByTime(use.classes);
   }
   return use;
 }
@@ -223,8 +223,8 @@ std::vector<KernelUse> rankKernels(const ObservedTrace &trace) {
   }
   for (KernelUse &use : all)
     use.share = total > 0 ? use.seconds / total : 0;
-  std::stable_sort(all.begin(), all.end(), [](const KernelUse &a, const KernelUse &b) {
-    return a.seconds != b.seconds ? a.seconds > b.seconds : a.launches > b.launches;
+  std::ranges::stable_sort(all, std::greater(), [](const KernelUse &use) {
+    return std::pair(use.seconds, use.launches);
   });
   return all;
 }
@@ -251,9 +251,7 @@ Selection chooseRepresentatives(const KernelUse &kernel, std::size_t most, doubl
       const auto distance = [&](const LaunchRef &ref) {
         return ref.seconds > 0 ? std::fabs(std::log(ref.seconds / median)) : 1e9;
       };
-      std::stable_sort(
-          candidates.begin(), candidates.end(),
-          [&](const LaunchRef &a, const LaunchRef &b) { return distance(a) < distance(b); });
+      std::ranges::stable_sort(candidates, {}, distance);
     }
     Representative made;
     made.index = i;

@@ -8,6 +8,7 @@
 #include <array>
 #include <functional>
 #include <optional>
+#include <utility>
 
 namespace kopt {
 
@@ -15,6 +16,7 @@ namespace kopt {
 struct LaunchRef {
   std::size_t process = 0, launch = 0; ///< indices into ObservedTrace and ProcessTrace
   double seconds = -1;                 ///< below 0: unknown
+  std::pair<std::size_t, std::size_t> place() const { return {process, launch}; }
 };
 
 /// Launches with equal geometry (grid, block and dynamic shared memory) and equal scalar arguments.

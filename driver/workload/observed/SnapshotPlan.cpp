@@ -2,10 +2,10 @@
 #include "driver/workload/observed/SnapshotPlan.h"
 
 #include "driver/source/KernelNames.h"
+#include "driver/support/ElementType.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>
-#include <cstring>
 #include <fmt/format.h>
 #include <functional>
 #include <set>
@@ -26,8 +26,8 @@ std::uint64_t snapshotBytes(const trace::ProcessTrace &process, const trace::Lau
   std::uint64_t bytes = 0;
   for (std::size_t at = 0; at + sizeof(std::uint64_t) <= launch.arguments.size();
        at += sizeof(std::uint64_t)) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, launch.arguments.data() + at, sizeof word);
+    const auto word =
+        loadAs<std::uint64_t>(reinterpret_cast<const char *>(launch.arguments.data() + at));
     const trace::Allocation *found = process.allocationAt(word, launch.sequence);
     if (found && bases.insert(found->base).second)
       bytes += 2 * found->bytes;

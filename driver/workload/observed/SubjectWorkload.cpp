@@ -44,13 +44,8 @@ Result<SubjectWorkload> workloadOf(const TuneSubject &subject,
     result.notes = shadowedConstants(subject.kernel, subject.specialization, subject.declaration);
     return result;
   }
-  KOPT_TRY(TraceWorkload captured,
-           workloadFromTrace(*observed, subject.kernel, subject.specialization, subject.declaration,
-                             device, kKindsOfLaunches));
-  result.workload = std::move(captured.workload);
-  result.heldOut = std::move(captured.heldOut);
-  result.programSeconds = std::move(captured.programSeconds);
-  result.notes = std::move(captured.notes);
+  KOPT_TRY(result, workloadFromTrace(*observed, subject.kernel, subject.specialization,
+                                     subject.declaration, device, kKindsOfLaunches));
   for (const std::string &requirement : subject.declaration.requirements)
     if (const Launch *launch = breaking(subject, requirement, result.workload.launches))
       result.notes.push_back(

@@ -2,6 +2,7 @@
 #include "driver/workload/observed/TraceWorkload.h"
 
 #include "driver/source/KernelNames.h"
+#include "driver/support/ElementType.h"
 #include "driver/support/Hash.h"
 #include "driver/support/MappedFile.h"
 #include "driver/support/Text.h"
@@ -10,7 +11,6 @@
 #include "runtime/runner/StructType.h"
 
 #include <algorithm>
-#include <cstring>
 #include <fmt/format.h>
 #include <set>
 
@@ -20,12 +20,6 @@ namespace fs = std::filesystem;
 namespace trace = runtime::trace;
 
 namespace {
-
-std::uint64_t wordAt(const std::string &bytes, std::size_t at) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, bytes.data() + at, sizeof word);
-  return word;
-}
 
 /// True if elements of the type may be addresses: 8-byte integers, and unknown types.
 bool mayHoldPointers(const std::string &scalar) {
@@ -69,7 +63,6 @@ public:
     made.after = after_;
     made.notAfter = notAfter_;
     made.ordinal = observed_.ordinal;
-    made.pid = process_.info.pid;
     return made;
   }
   const std::string &why() const { return why_; }
@@ -127,7 +120,7 @@ private:
       }
       ValueArg value{packed.substr(at.offset, at.bytes)};
       for (std::size_t word = (8 - at.offset % 8) % 8; word + 8 <= value.bytes.size(); word += 8) {
-        auto pointer = pointerTo(launch_, wordAt(value.bytes, word));
+        auto pointer = pointerTo(launch_, loadAs<std::uint64_t>(value.bytes.data() + word));
         if (!pointer)
           continue;
         if (!launch_.buffers[pointer->buffer].symbol.empty()) {
@@ -140,7 +133,7 @@ private:
         value.pointers.push_back(*pointer);
       }
       if (param.kind == ParamKind::Pointer && value.pointers.empty() &&
-          wordAt(value.bytes, 0) != 0) {
+          loadAs<std::uint64_t>(value.bytes.data()) != 0) {
         why_ = fmt::format("its argument '{}' points to memory that was not captured", param.name);
         return false;
       }
@@ -200,8 +193,7 @@ private:
       Bindings bindings = bindingsAtSite(kernel_, specialization_, site, integers_);
       const std::array block{launch.block.x, launch.block.y, launch.block.z};
       for (std::size_t axis = 0; axis < block.size(); ++axis) // chosen by a variable of the host
-        if (const auto names = namesIn(site.block[axis]);
-            names && *names == std::vector{site.block[axis]})
+        if (isName(site.block[axis]))
           bindings.try_emplace(site.block[axis], block[axis]);
       const GeometryExpressions expressions{site.grid, site.block, site.sharedBytes};
       const auto geometry = evaluateGeometry(expressions, bindings);
@@ -351,9 +343,7 @@ Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const Kernel
   std::vector<LaunchRef> all;
   for (const LaunchClass &one : use->classes)
     all.insert(all.end(), one.launches.begin(), one.launches.end());
-  std::sort(all.begin(), all.end(), [](const LaunchRef &a, const LaunchRef &b) {
-    return std::pair(a.process, a.launch) < std::pair(b.process, b.launch);
-  });
+  std::ranges::sort(all, {}, &LaunchRef::place);
   for (const LaunchRef &ref : all) {
     LaunchMaker maker(trace, kernel, specialization, ref);
     if (auto launch = maker.make()) {

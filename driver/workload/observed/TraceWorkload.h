@@ -5,6 +5,7 @@
 #include "driver/model/TuneDeclaration.h"
 #include "driver/model/Workload.h"
 #include "driver/workload/observed/LaunchClasses.h"
+#include "driver/workload/observed/SubjectWorkload.h"
 
 namespace kopt {
 
@@ -15,16 +16,13 @@ struct CapturedLaunch {
       after; ///< for each buffer, the file with its contents after the launch; empty: not stored
   std::vector<std::string> notAfter; ///< for each buffer, why they are not stored
   std::uint64_t ordinal = 0;         ///< number among the kernel's launches in its process
-  std::uint64_t pid = 0;
 };
 
-struct TraceWorkload {
-  Workload workload; ///< the representative launches, weighted by how many launches their class has
-  std::vector<Launch> heldOut; ///< other launches of those classes, for the final validation
+/// Its launches represent classes of launches and are weighted by how many launches their class
+/// has; those held out are others of the same classes.
+struct TraceWorkload : SubjectWorkload {
   std::vector<CapturedLaunch> captured; ///< all that can be repeated, in the program's order
-  std::map<std::string, double> programSeconds; ///< as SubjectWorkload::programSeconds
   double coverage = 0; ///< share of the kernel's time that the classes of `workload` have
-  std::vector<std::string> notes; ///< what was left out, and why
 };
 
 /// Where an address of the program points: the buffer that holds it. The end of a buffer belongs to
