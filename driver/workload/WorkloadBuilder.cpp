@@ -244,15 +244,16 @@ Result<Argument> valueArgument(const KernelSpec &kernel, const KernelParam &para
     return tl::unexpected(std::move(*why));
   if (param.kind == ParamKind::Struct) // a lambda without captures
     return Argument{ValueArg{std::string(param.size, '\0')}};
-  const auto declared = reals.of(param.name), number = declared ? declared : passed;
-  const auto bound = bindings.find(param.name);
-  if (const bool isReal = isFloating(param.scalar) && number; isReal || bound != bindings.end()) {
-    std::string bytes =
-        isReal ? realBytes(param.scalar, *number) : integerBytes(param.scalar, bound->second);
+  const auto given = [&](std::string bytes) -> Result<Argument> {
     if (bytes.empty())
       return notGiven(param.name, param.type, placeOf(kernel));
     return Argument{ValueArg{std::move(bytes)}};
-  }
+  };
+  const auto declared = reals.of(param.name);
+  if (const auto number = declared ? declared : passed; isFloating(param.scalar) && number)
+    return given(realBytes(param.scalar, *number));
+  if (const auto bound = bindings.find(param.name); bound != bindings.end())
+    return given(integerBytes(param.scalar, bound->second));
   return makeError(ErrorCode::Usage,
                    fmt::format("kernel '{}' has no value for its parameter '{}' ({})", kernel.name,
                                param.name, param.type),

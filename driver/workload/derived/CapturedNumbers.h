@@ -5,12 +5,10 @@
 
 #include "driver/workload/derived/DerivedLaunches.h"
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
-#include <vector>
 
 namespace kopt {
 

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <fmt/format.h>
 #include <map>
 #include <set>
@@ -51,15 +50,17 @@ public:
   }
 
 private:
+  /// The sizes of the small launch, each of them changed.
+  template <class Change> Values each(Change change) const {
+    Values values = small_;
+    for (auto &[name, value] : values)
+      value = change(value);
+    return values;
+  }
+
   void addSizes() {
     if (family_.sizes().empty())
       return miss(Derivation::Sizes, "no argument decides the launch's size");
-    const auto each = [&](auto change) {
-      Values values = small_;
-      for (auto &[name, value] : values)
-        value = change(value);
-      return values;
-    };
     std::vector<Values> variants = {
         small_,
         each([](std::int64_t v) { return v + 1; }),
@@ -375,7 +376,7 @@ private:
     if (base_.buffers.empty())
       return miss(Derivation::Alignment, "the launch has no buffers");
     // The contents of a file begin at the start of the allocation, so such a buffer stays.
-    const auto each = [&](auto bytesOf) {
+    const auto ofEach = [&](auto bytesOf) {
       std::vector<std::uint64_t> by;
       for (const Buffer &buffer : base_.buffers)
         by.push_back(buffer.fill.path.empty() && buffer.symbol.empty() ? bytesOf(buffer) : 0);
@@ -383,23 +384,20 @@ private:
     };
     for (const std::uint64_t bytes : {256, 768}) // allocations begin at multiples of 256 or 512
       add(Derivation::Alignment, fmt::format("pointers {} bytes further", bytes),
-          shifted(base_, each([&](const Buffer &) { return bytes; })));
-    const auto elements = each([&](const Buffer &buffer) { return alignmentOf(buffer); });
+          shifted(base_, ofEach([&](const Buffer &) { return bytes; })));
+    const auto elements = ofEach([&](const Buffer &buffer) { return alignmentOf(buffer); });
     // `n is a multiple of 4 && a is aligned && b is aligned`: a later condition is evaluated only
     // if the earlier ones hold.
-    const auto withSizes = [&](auto change) {
-      Values values = small_;
-      for (auto &[name, value] : values)
-        value = change(value);
+    const auto withSizes = [&](const Values &values) {
       return values.empty() ? Result<Launch>(base_) : family_.with(family_.allowed(values, small_));
     };
-    const auto even =
-        withSizes([](std::int64_t value) { return (value + kWidest - 1) / kWidest * kWidest; });
+    const auto even = withSizes(
+        each([](std::int64_t value) { return (value + kWidest - 1) / kWidest * kWidest; }));
     add(Derivation::Alignment, "pointers one element further", shifted(base_, elements));
     if (elements.size() > 1)
       addEachFurther(even ? *even : base_, elements, elements.size(), shifted);
     // Fewer elements than there are before the next aligned one.
-    if (const auto one = withSizes([](std::int64_t) { return std::int64_t(1); });
+    if (const auto one = withSizes(each([](std::int64_t) { return std::int64_t(1); }));
         one && !small_.empty())
       add(Derivation::Alignment, "one element, at pointers one element further",
           shifted(*one, elements));
@@ -449,7 +447,6 @@ private:
       added->asLaunched = true;
   }
 
-private:
   const LaunchFamily family_;
   Values small_;
   Launch base_; ///< the small launch that most others are derived from

@@ -178,9 +178,8 @@ bool LaunchFamily::isBlock(const std::string &name, std::int64_t value) const {
   const auto half = with({{name, value / 2}});
   if (value < 2 || !half || half->block == launch_.block)
     return false;
-  bool isSameMemory = half->buffers.size() == launch_.buffers.size();
-  for (std::size_t i = 0; isSameMemory && i < half->buffers.size(); ++i)
-    isSameMemory = half->buffers[i].bytes == launch_.buffers[i].bytes;
+  const bool isSameMemory =
+      std::ranges::equal(half->buffers, launch_.buffers, {}, &Buffer::bytes, &Buffer::bytes);
   const std::uint64_t threads = half->grid.count() * half->block.count(),
                       known = launch_.grid.count() * launch_.block.count();
   const bool isCovering =
@@ -195,11 +194,9 @@ bool LaunchFamily::isSize(const std::string &name, std::int64_t value) const {
   for (const std::int64_t other : {value + 1, value * 2}) {
     const auto made = with({{name, other}});
     if (!made || made->grid != launch_.grid || made->block != launch_.block ||
-        made->sharedBytes != launch_.sharedBytes)
+        made->sharedBytes != launch_.sharedBytes ||
+        !std::ranges::equal(made->buffers, launch_.buffers, {}, &Buffer::bytes, &Buffer::bytes))
       return true;
-    for (std::size_t i = 0; i < made->buffers.size(); ++i)
-      if (made->buffers[i].bytes != launch_.buffers[i].bytes)
-        return true;
   }
   return false;
 }
