@@ -132,27 +132,22 @@ nlohmann::json toJson(const Decision &decision) {
 }
 
 Result<Decision> decisionFromJson(const std::string &kind, const nlohmann::json &json) {
+  static const std::map<std::string, Decision (*)(const nlohmann::json &)> kReaders = {
+      {"note", decisionOf<Note>},
+      {"ask", decisionOf<Ask>},
+      {"stop", decisionOf<Stop>},
+      {"propose", decisionOf<Offered>},
+      {"failed", decisionOf<ProposerFailure>},
+      {"accept", decisionOf<Accept>},
+      {"compare", decisionOf<Compare>},
+      {"confirm", decisionOf<Confirm>},
+      {"reject", decisionOf<Confirm>},
+      {"time", decisionOf<Spent>},
+      {"verified", decisionOf<Checked>},
+      {"unchecked", decisionOf<Checked>}};
   try {
-    if (kind == "note")
-      return decisionOf<Note>(json);
-    if (kind == "ask")
-      return decisionOf<Ask>(json);
-    if (kind == "stop")
-      return decisionOf<Stop>(json);
-    if (kind == "propose")
-      return decisionOf<Offered>(json);
-    if (kind == "failed")
-      return decisionOf<ProposerFailure>(json);
-    if (kind == "accept")
-      return decisionOf<Accept>(json);
-    if (kind == "compare")
-      return decisionOf<Compare>(json);
-    if (kind == "confirm" || kind == "reject")
-      return decisionOf<Confirm>(json);
-    if (kind == "time")
-      return decisionOf<Spent>(json);
-    if (kind == "verified" || kind == "unchecked")
-      return decisionOf<Checked>(json);
+    if (const auto reader = kReaders.find(kind); reader != kReaders.end())
+      return reader->second(json);
   } catch (const nlohmann::json::exception &problem) {
     return makeError(ErrorCode::Internal,
                      fmt::format("a stored decision '{}' cannot be read: {}", kind, problem.what()),

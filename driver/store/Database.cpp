@@ -4,7 +4,6 @@
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 
-#include <cmath>
 #include <limits>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -22,7 +21,7 @@ Statement::Statement(Statement &&other) noexcept
 
 Statement::~Statement() { sqlite3_finalize(statement_); }
 
-Statement &Statement::bind(std::int64_t value) {
+Statement &Statement::bindInteger(std::int64_t value) {
   if (error_ == SQLITE_OK)
     error_ = sqlite3_bind_int64(statement_, ++parameter_, value);
   return *this;

@@ -5,10 +5,14 @@
 
 #include "driver/support/Result.h"
 
+#include <concepts>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -25,17 +29,39 @@ public:
   Statement &operator=(Statement &&) = delete;
   ~Statement();
 
-  Statement &bind(std::int64_t value);
-  Statement &bind(int value) { return bind(std::int64_t(value)); }
-  Statement &bind(bool value) { return bind(std::int64_t(value)); }
   Statement &bind(double value);             ///< NaN becomes NULL
   Statement &bind(const std::string &value); ///< any bytes
-  Statement &bindNull();
+  template <class T>
+    requires std::integral<T> || std::is_enum_v<T>
+  Statement &bind(T value) {
+    return bindInteger(std::int64_t(value));
+  }
+  /// Nothing becomes NULL.
+  template <class T> Statement &bind(const std::optional<T> &value) {
+    return value ? bind(*value) : bindNull();
+  }
+  template <class... Values>
+    requires(sizeof...(Values) > 1)
+  Statement &bind(const Values &...values) {
+    (bind(values), ...);
+    return *this;
+  }
 
   /// True while there is a row.
   Result<bool> step();
   /// For statements without rows.
   Status run();
+  /// All rows, each as `read()` makes it of its columns: a Row or a Result of one.
+  template <class Row, class Read> Result<std::vector<Row>> rows(Read read) {
+    std::vector<Row> all;
+    while (true) {
+      KOPT_TRY(const bool hasRow, step());
+      if (!hasRow)
+        return all;
+      KOPT_TRY(Row row, Result<Row>(read()));
+      all.push_back(std::move(row));
+    }
+  }
 
   // The next column of the row, from left to right.
   std::int64_t integer();
@@ -45,6 +71,8 @@ public:
 
 private:
   friend class Database;
+  Statement &bindInteger(std::int64_t value);
+  Statement &bindNull();
   Statement(Database &database, sqlite3_stmt *statement, int error)
       : database_(database), statement_(statement), error_(error) {}
   Database &database_;

@@ -6,9 +6,8 @@
 namespace kopt {
 
 void bindSpeedup(Statement &statement, const Speedup &speedup) {
-  statement.bind(speedup.estimate).bind(speedup.low).bind(speedup.high).bind(speedup.confidence);
-  statement.bind(std::int64_t(speedup.pairs)).bind(speedup.modelled);
-  statement.bind(std::int64_t(speedup.processes));
+  statement.bind(speedup.estimate, speedup.low, speedup.high, speedup.confidence, speedup.pairs,
+                 speedup.modelled, speedup.processes);
 }
 
 Speedup readSpeedup(Statement &row) {
@@ -55,13 +54,6 @@ Decision readDecision(Statement &row) {
   decision.sequence = head.sequence;
   decision.round = head.round;
   return decision;
-}
-
-void bindStop(Statement &statement, const RunRecord &run) {
-  if (run.stop)
-    statement.bind(int(*run.stop));
-  else
-    statement.bindNull();
 }
 
 Result<std::vector<FileEdits>> readEdits(Statement &query) {

@@ -14,8 +14,6 @@ namespace kopt {
 void bindSpeedup(Statement &statement, const Speedup &speedup);
 Speedup readSpeedup(Statement &row);
 RunRecord readRun(Statement &row);
-/// Binds NULL if the search has not ended.
-void bindStop(Statement &statement, const RunRecord &run);
 Decision readDecision(Statement &row);
 ModelCall readCall(Statement &row);
 /// Reads all rows of a query for path, base_hash, result_hash, first_byte, end_byte and text that

@@ -30,21 +30,12 @@ Status writeEdits(Database &database, std::int64_t session, bool offered,
                   const std::vector<FileEdits> &files) {
   for (const FileEdits &file : files) {
     KOPT_CHECK(database.prepare("INSERT INTO session_files VALUES (?,?,?,?,?)")
-                   .bind(session)
-                   .bind(offered)
-                   .bind(file.path)
-                   .bind(file.baseHash)
-                   .bind(file.resultHash)
+                   .bind(session, offered, file.path, file.baseHash, file.resultHash)
                    .run());
     for (std::size_t i = 0; i < file.edits.size(); ++i)
       KOPT_CHECK(database.prepare("INSERT INTO session_edits VALUES (?,?,?,?,?,?,?)")
-                     .bind(session)
-                     .bind(offered)
-                     .bind(file.path)
-                     .bind(std::int64_t(i))
-                     .bind(std::int64_t(file.edits[i].range.begin))
-                     .bind(std::int64_t(file.edits[i].range.end))
-                     .bind(file.edits[i].text)
+                     .bind(session, offered, file.path, i, file.edits[i].range.begin,
+                           file.edits[i].range.end, file.edits[i].text)
                      .run());
   }
   return {};
@@ -55,21 +46,19 @@ Result<std::vector<FileEdits>> editsOf(Database &database, std::int64_t session,
       "SELECT path, base_hash, result_hash, first_byte, end_byte, text FROM session_files JOIN "
       "session_edits USING (session_id, offered, path) WHERE session_id = ? AND offered = ? "
       "ORDER BY path, position");
-  query.bind(session).bind(offered);
+  query.bind(session, offered);
   return readEdits(query);
 }
 
 Status readWins(Database &database, SessionRecord &session) {
   Statement wins =
       database.prepare("SELECT win FROM session_wins WHERE session_id = ? ORDER BY position");
-  wins.bind(session.id);
-  while (true) {
-    KOPT_TRY(const bool row, wins.step());
-    if (!row)
-      return {};
-    KOPT_CHECK(
-        readStored(database, [&] { session.wins.push_back(fromStored<SessionWin>(wins.text())); }));
-  }
+  KOPT_TRY(session.wins, wins.bind(session.id).rows<SessionWin>([&]() -> Result<SessionWin> {
+    SessionWin win;
+    KOPT_CHECK(readStored(database, [&] { win = fromStored<SessionWin>(wins.text()); }));
+    return win;
+  }));
+  return {};
 }
 
 } // namespace
@@ -80,21 +69,15 @@ Result<std::int64_t> writeSession(Database &database, const SessionRecord &sessi
   if (session.id != 0)
     KOPT_CHECK(removeSession(database, session.id));
   Statement insert = database.prepare("INSERT INTO sessions VALUES (?,?,?,?,?,?,?,?,?)");
-  if (session.id != 0)
-    insert.bind(session.id);
-  else
-    insert.bindNull();
-  insert.bind(session.name).bind(session.root).bind(session.startedUtc);
-  insert.bind(session.finishedUtc).bind(canonicalJson(session.confirmation));
-  insert.bind(canonicalJson(session.composed)).bind(confirmedPatch).bind(offeredPatch);
+  insert.bind(session.id != 0 ? std::optional(session.id) : std::nullopt);
+  insert.bind(session.name, session.root, session.startedUtc, session.finishedUtc,
+              canonicalJson(session.confirmation), canonicalJson(session.composed), confirmedPatch,
+              offeredPatch);
   KOPT_CHECK(insert.run());
   const std::int64_t id = database.lastInsertId();
   for (std::size_t i = 0; i < session.wins.size(); ++i)
     KOPT_CHECK(database.prepare("INSERT INTO session_wins VALUES (?,?,?,?)")
-                   .bind(id)
-                   .bind(std::int64_t(i))
-                   .bind(session.wins[i].run)
-                   .bind(canonicalJson(session.wins[i]))
+                   .bind(id, i, session.wins[i].run, canonicalJson(session.wins[i]))
                    .run());
   KOPT_CHECK(writeEdits(database, id, false, session.confirmed));
   KOPT_CHECK(writeEdits(database, id, true, session.offered));
@@ -102,16 +85,12 @@ Result<std::int64_t> writeSession(Database &database, const SessionRecord &sessi
 }
 
 Result<std::vector<SessionRecord>> readSessions(Database &database) {
-  std::vector<SessionRecord> result;
   Statement query = database.prepare(
       "SELECT id, name, root, started_utc, finished_utc, confirmation, composed, "
       "(SELECT text FROM texts WHERE hash = confirmed_patch), "
       "(SELECT text FROM texts WHERE hash = offered_patch) FROM sessions ORDER BY id");
-  while (true) {
-    KOPT_TRY(const bool row, query.step());
-    if (!row)
-      break;
-    SessionRecord &session = result.emplace_back();
+  KOPT_TRY(auto result, query.rows<SessionRecord>([&]() -> Result<SessionRecord> {
+    SessionRecord session;
     session.id = query.integer();
     for (std::string *field :
          {&session.name, &session.root, &session.startedUtc, &session.finishedUtc})
@@ -123,7 +102,8 @@ Result<std::vector<SessionRecord>> readSessions(Database &database) {
     }));
     session.confirmedPatch = query.text();
     session.offeredPatch = query.text();
-  }
+    return session;
+  }));
   for (SessionRecord &session : result) {
     KOPT_CHECK(readWins(database, session));
     KOPT_TRY(session.confirmed, editsOf(database, session.id, false));

@@ -100,11 +100,9 @@ public:
           "device, started_utc, finished_utc, "
           "state, stop_reason, winner_hash, slice_text, patch_text, stop) VALUES "
           "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
-      insert.bind(run.name).bind(run.kernel).bind(run.symbol).bind(run.file).bind(run.inputsHash);
-      insert.bind(run.configJson).bind(run.deviceJson).bind(run.startedUtc).bind(run.finishedUtc);
-      insert.bind(std::string(toString(run.state))).bind(run.stopText).bind(run.winnerHash);
-      insert.bind(slice).bind(patch);
-      bindStop(insert, run);
+      insert.bind(run.name, run.kernel, run.symbol, run.file, run.inputsHash, run.configJson,
+                  run.deviceJson, run.startedUtc, run.finishedUtc, toString(run.state),
+                  run.stopText, run.winnerHash, slice, patch, run.stop);
       KOPT_CHECK(insert.run());
       begun.id = database_->lastInsertId();
       return putEdits(begun);
@@ -120,14 +118,8 @@ public:
           database_->prepare("UPDATE runs SET config = ?, device = ?, finished_utc "
                              "= ?, state = ?, stop_reason = ?, winner_hash = ?, "
                              "slice_text = ?, patch_text = ?, stop = ? WHERE id = ?");
-      update.bind(run.configJson)
-          .bind(run.deviceJson)
-          .bind(run.finishedUtc)
-          .bind(std::string(toString(run.state)))
-          .bind(run.stopText);
-      update.bind(run.winnerHash).bind(slice).bind(patch);
-      bindStop(update, run);
-      update.bind(run.id);
+      update.bind(run.configJson, run.deviceJson, run.finishedUtc, toString(run.state),
+                  run.stopText, run.winnerHash, slice, patch, run.stop, run.id);
       KOPT_CHECK(update.run());
       if (database_->changes() != 1)
         return makeError(ErrorCode::Internal,
@@ -138,13 +130,7 @@ public:
 
   Result<std::vector<RunRecord>> runs() override {
     Statement query = database_->prepare((std::string(kRunColumns) + "ORDER BY id").c_str());
-    std::vector<RunRecord> result;
-    while (true) {
-      KOPT_TRY(const bool row, query.step());
-      if (!row)
-        break;
-      result.push_back(readRun(query));
-    }
+    KOPT_TRY(auto result, query.rows<RunRecord>([&] { return readRun(query); }));
     for (RunRecord &run : result) {
       KOPT_TRY(run.edits, edits(run.id));
     }
@@ -169,8 +155,8 @@ public:
     return database_->transaction([&]() -> Status {
       Statement update = database_->prepare(
           "UPDATE trials SET counter_source = ?, findings = ?, seconds = ? WHERE id = ?");
-      update.bind(trial.counterSource).bind(canonicalJson(trial.findings));
-      KOPT_CHECK(update.bind(trial.seconds).bind(trial.id).run());
+      update.bind(trial.counterSource, canonicalJson(trial.findings), trial.seconds, trial.id);
+      KOPT_CHECK(update.run());
       if (database_->changes() != 1)
         return makeError(ErrorCode::Internal,
                          "unknown trial " + std::to_string(trial.id) + " to add counters to");
@@ -182,16 +168,8 @@ public:
   }
 
   Result<std::vector<Trial>> trials(std::int64_t run) override {
-    std::vector<Trial> result;
     Statement query = database_->prepare(kTrialColumns);
-    query.bind(run);
-    while (true) {
-      KOPT_TRY(const bool row, query.step());
-      if (!row)
-        break;
-      KOPT_TRY(Trial trial, readTrial(query));
-      result.push_back(std::move(trial));
-    }
+    KOPT_TRY(auto result, query.bind(run).rows<Trial>([&] { return readTrial(query); }));
     for (Trial &trial : result) {
       KOPT_TRY(trial.timings, timings(trial.id));
       KOPT_TRY(trial.counters,
@@ -213,12 +191,8 @@ public:
         sequence = last.integer() + 1;
       }
       return database_->prepare("INSERT INTO decisions VALUES (?,?,?,?,?,?)")
-          .bind(run)
-          .bind(sequence)
-          .bind(decision.round)
-          .bind(std::string(kindOf(decision)))
-          .bind(describe(decision))
-          .bind(dumpJson(toJson(decision)))
+          .bind(run, sequence, decision.round, kindOf(decision), describe(decision),
+                dumpJson(toJson(decision)))
           .run();
     });
   }
@@ -226,28 +200,15 @@ public:
   Result<std::vector<Decision>> decisions(std::int64_t run) override {
     Statement query = database_->prepare("SELECT sequence, round, kind, text, data FROM decisions "
                                          "WHERE run_id = ? ORDER BY sequence");
-    query.bind(run);
-    std::vector<Decision> result;
-    while (true) {
-      KOPT_TRY(const bool row, query.step());
-      if (!row)
-        return result;
-      result.push_back(readDecision(query));
-    }
+    return query.bind(run).rows<Decision>([&] { return readDecision(query); });
   }
 
   Status recordModelCall(std::int64_t run, const ModelCall &call) override {
     Statement insert = database_->prepare("INSERT INTO model_calls (run_id, request_hash, purpose, "
                                           "model, request, reply, input_tokens, output_tokens, "
                                           "cached_tokens, seconds) VALUES (?,?,?,?,?,?,?,?,?,?)");
-    insert.bind(run)
-        .bind(call.requestHash)
-        .bind(call.purpose)
-        .bind(call.model)
-        .bind(call.request)
-        .bind(call.reply);
-    insert.bind(std::int64_t(call.inputTokens)).bind(std::int64_t(call.outputTokens));
-    insert.bind(std::int64_t(call.cachedTokens)).bind(call.seconds);
+    insert.bind(run, call.requestHash, call.purpose, call.model, call.request, call.reply,
+                call.inputTokens, call.outputTokens, call.cachedTokens, call.seconds);
     return insert.run();
   }
 
@@ -255,21 +216,14 @@ public:
                                                  const std::string &requestHash) override {
     Statement query =
         database_->prepare((std::string(kCallColumns) + "AND request_hash = ?").c_str());
-    query.bind(run).bind(requestHash);
+    query.bind(run, requestHash);
     KOPT_TRY(const bool row, query.step());
     return row ? std::optional(readCall(query)) : std::nullopt;
   }
 
   Result<std::vector<ModelCall>> modelCalls(std::int64_t run) override {
     Statement query = database_->prepare((std::string(kCallColumns) + "ORDER BY id").c_str());
-    query.bind(run);
-    std::vector<ModelCall> result;
-    while (true) {
-      KOPT_TRY(const bool row, query.step());
-      if (!row)
-        return result;
-      result.push_back(readCall(query));
-    }
+    return query.bind(run).rows<ModelCall>([&] { return readCall(query); });
   }
 
   Result<SessionRecord> putSession(const SessionRecord &session) override {
@@ -293,19 +247,12 @@ private:
       KOPT_CHECK(database_->prepare(sql).bind(run.id).run());
     for (const FileEdits &file : run.edits) {
       KOPT_CHECK(database_->prepare("INSERT INTO edited_files VALUES (?,?,?,?)")
-                     .bind(run.id)
-                     .bind(file.path)
-                     .bind(file.baseHash)
-                     .bind(file.resultHash)
+                     .bind(run.id, file.path, file.baseHash, file.resultHash)
                      .run());
       for (std::size_t i = 0; i < file.edits.size(); ++i)
         KOPT_CHECK(database_->prepare("INSERT INTO edits VALUES (?,?,?,?,?,?)")
-                       .bind(run.id)
-                       .bind(file.path)
-                       .bind(std::int64_t(i))
-                       .bind(std::int64_t(file.edits[i].range.begin))
-                       .bind(std::int64_t(file.edits[i].range.end))
-                       .bind(file.edits[i].text)
+                       .bind(run.id, file.path, i, file.edits[i].range.begin,
+                             file.edits[i].range.end, file.edits[i].text)
                        .run());
     }
     return {};
@@ -329,7 +276,7 @@ private:
   Result<std::string> putText(const std::string &text) {
     const std::string hash = hashHex(text);
     KOPT_CHECK(
-        database_->prepare("INSERT OR IGNORE INTO texts VALUES (?,?)").bind(hash).bind(text).run());
+        database_->prepare("INSERT OR IGNORE INTO texts VALUES (?,?)").bind(hash, text).run());
     return hash;
   }
 
@@ -346,7 +293,7 @@ private:
     Statement query =
         database_->prepare("SELECT id FROM trials WHERE run_id = ? AND candidate_hash = ? AND "
                            "purpose = ?");
-    query.bind(run).bind(trial.candidateHash).bind(int(trial.purpose));
+    query.bind(run, trial.candidateHash, trial.purpose);
     KOPT_TRY(const bool row, query.step());
     if (row)
       return makeError(ErrorCode::Internal, "candidate " + trial.candidateHash + " ('" +
@@ -373,24 +320,16 @@ private:
         "speedup, speedup_low, speedup_high, confidence, pairs, modelled, "
         "processes, gpu, hot_lines) "
         "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
-    insert.bind(run).bind(trial.candidateHash).bind(int(trial.purpose));
-    insert.bind(candidate.proposer).bind(candidate.title).bind(candidate.technique);
-    insert.bind(candidate.rationale).bind(canonicalJson(candidate.parents)).bind(dumpJson(change));
-    insert.bind(int(trial.verdict))
-        .bind(int(trial.stage))
-        .bind(validUtf8(trial.reason)); // it may contain output of faulty programs
-    insert.bind(canonicalJson(trial.findings))
-        .bind(canonicalJson(trial.assurance))
-        .bind(slice)
-        .bind(log)
-        .bind(trial.moduleHash);
-    if (trial.resources)
-      insert.bind(canonicalJson(*trial.resources));
-    else
-      insert.bindNull();
-    insert.bind(trial.counterSource).bind(trial.seconds).bind(trial.speedup.has_value());
+    insert.bind(run, trial.candidateHash, trial.purpose, candidate.proposer, candidate.title,
+                candidate.technique, candidate.rationale, canonicalJson(candidate.parents),
+                dumpJson(change), trial.verdict, trial.stage,
+                validUtf8(trial.reason)); // it may contain output of faulty programs
+    insert.bind(canonicalJson(trial.findings), canonicalJson(trial.assurance), slice, log,
+                trial.moduleHash,
+                trial.resources ? std::optional(canonicalJson(*trial.resources)) : std::nullopt,
+                trial.counterSource, trial.seconds, trial.speedup.has_value());
     bindSpeedup(insert, trial.speedup.value_or(Speedup{}));
-    return insert.bind(trial.gpu).bind(dumpJson(toJson(trial.hotLines))).run();
+    return insert.bind(trial.gpu, canonicalJson(trial.hotLines)).run();
   }
 
   Status insertTiming(std::int64_t trial, std::size_t position, const LaunchTiming &timing) {
@@ -399,21 +338,16 @@ private:
                                           "modelled, processes, baseline_seconds, "
                                           "candidate_seconds, cache_mode) VALUES "
                                           "(?,?,?,?,?,?,?,?,?,?,?,?,?)");
-    insert.bind(trial).bind(std::int64_t(position)).bind(timing.launch);
+    insert.bind(trial, position, timing.launch);
     bindSpeedup(insert, timing.speedup);
-    insert.bind(timing.baselineSeconds)
-        .bind(timing.candidateSeconds)
-        .bind(std::string(toString(timing.cacheMode)));
+    insert.bind(timing.baselineSeconds, timing.candidateSeconds, toString(timing.cacheMode));
     KOPT_CHECK(insert.run());
     const std::int64_t id = database_->lastInsertId();
     for (std::size_t i = 0; i < timing.samples.size(); ++i)
-      KOPT_CHECK(database_->prepare("INSERT INTO samples VALUES (?,?,?,?,?)")
-                     .bind(id)
-                     .bind(std::int64_t(i))
-                     .bind(timing.samples[i].a)
-                     .bind(timing.samples[i].b)
-                     .bind(std::int64_t(timing.samples[i].process))
-                     .run());
+      KOPT_CHECK(
+          database_->prepare("INSERT INTO samples VALUES (?,?,?,?,?)")
+              .bind(id, i, timing.samples[i].a, timing.samples[i].b, timing.samples[i].process)
+              .run());
     return {};
   }
 
@@ -471,12 +405,7 @@ private:
         "SELECT id, launch, speedup, speedup_low, speedup_high, confidence, pairs, modelled, "
         "processes, baseline_seconds, "
         "candidate_seconds, cache_mode FROM timings WHERE trial_id = ? ORDER BY position");
-    query.bind(trial);
-    std::vector<LaunchTiming> result;
-    while (true) {
-      KOPT_TRY(const bool row, query.step());
-      if (!row)
-        return result;
+    return query.bind(trial).rows<LaunchTiming>([&]() -> Result<LaunchTiming> {
       LaunchTiming timing;
       const std::int64_t id = query.integer();
       timing.launch = query.text();
@@ -485,49 +414,36 @@ private:
       timing.candidateSeconds = query.real();
       timing.cacheMode = parseEnum<CacheMode>(query.text()).value_or(CacheMode::Unknown);
       KOPT_TRY(timing.samples, samples(id));
-      result.push_back(std::move(timing));
-    }
+      return timing;
+    });
   }
 
   Result<std::vector<TimingSample>> samples(std::int64_t timing) {
     Statement query =
         database_->prepare("SELECT baseline_seconds, candidate_seconds, process FROM samples "
                            "WHERE timing_id = ? ORDER BY position");
-    query.bind(timing);
-    std::vector<TimingSample> result;
-    while (true) {
-      KOPT_TRY(const bool row, query.step());
-      if (!row)
-        return result;
+    return query.bind(timing).rows<TimingSample>([&] {
       TimingSample sample;
       sample.a = query.real();
       sample.b = query.real();
       sample.process = std::uint32_t(query.integer());
-      result.push_back(sample);
-    }
+      return sample;
+    });
   }
 
   Result<std::map<std::string, double>> numbers(const char *sql, std::int64_t trial) {
     Statement query = database_->prepare(sql);
-    query.bind(trial);
-    std::map<std::string, double> result;
-    while (true) {
-      KOPT_TRY(const bool row, query.step());
-      if (!row)
-        return result;
-      std::string name = query.text();
-      result[std::move(name)] = query.real();
-    }
+    using Number = std::pair<std::string, double>;
+    KOPT_TRY(const auto all,
+             query.bind(trial).rows<Number>([&] { return Number{query.text(), query.real()}; }));
+    return std::map<std::string, double>(all.begin(), all.end());
   }
 
   Status insertGates(const Trial &trial) {
     for (std::size_t i = 0; i < trial.checks.size(); ++i)
       KOPT_CHECK(database_->prepare("INSERT INTO checks VALUES (?,?,?,?,?)")
-                     .bind(trial.id)
-                     .bind(std::int64_t(i))
-                     .bind(trial.checks[i].check)
-                     .bind(int(trial.checks[i].state))
-                     .bind(trial.checks[i].detail)
+                     .bind(trial.id, i, trial.checks[i].check, trial.checks[i].state,
+                           trial.checks[i].detail)
                      .run());
     return {};
   }
@@ -535,19 +451,16 @@ private:
   Status readGates(Trial &trial) {
     Statement query = database_->prepare(
         "SELECT name, state, detail FROM checks WHERE trial_id = ? ORDER BY position");
-    query.bind(trial.id);
-    while (true) {
-      KOPT_TRY(const bool row, query.step());
-      if (!row)
-        break;
+    KOPT_TRY(trial.checks, query.bind(trial.id).rows<CheckRecord>([&] {
       CheckRecord record;
       record.check = query.text();
       record.state = CheckState(query.integer());
       record.detail = query.text();
-      if (trial.check.empty() && record.state == CheckState::Failed)
-        trial.check = record.check;
-      trial.checks.push_back(std::move(record));
-    }
+      return record;
+    }));
+    const auto failed = std::ranges::find(trial.checks, CheckState::Failed, &CheckRecord::state);
+    if (trial.check.empty() && failed != trial.checks.end())
+      trial.check = failed->check;
     return {};
   }
 
@@ -557,7 +470,7 @@ private:
          {std::pair("INSERT INTO counters VALUES (?,?,?)", &trial.counters),
           std::pair("INSERT INTO stages VALUES (?,?,?)", &trial.stages)})
       for (const auto &[name, value] : *values)
-        KOPT_CHECK(database_->prepare(sql).bind(trial.id).bind(name).bind(value).run());
+        KOPT_CHECK(database_->prepare(sql).bind(trial.id, name, value).run());
     return {};
   }
 
