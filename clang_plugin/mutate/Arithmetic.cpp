@@ -49,114 +49,98 @@ bool isNumber(const Expr *expression, double number) {
   return literal && literal->getValue() == static_cast<std::uint64_t>(number);
 }
 
+char opposite(char op) { return op == '+' ? '-' : op == '-' ? '+' : op == '*' ? '/' : '*'; }
+
+void swapCompound(const KernelFacts &facts, MutantSink &sink,
+                  const CompoundAssignOperator &compound) {
+  const std::string op = BinaryOperator::getOpcodeStr(compound.getOpcode()).str();
+  const VarDecl *variable = variableOf(compound.getLHS());
+  if (!isFloating(compound.getType()) || op.size() != 2 ||
+      !llvm::StringRef("+-*/").contains(op[0]) || (variable && !facts.isLive(variable)))
+    return;
+  const std::string other = std::string(1, opposite(op[0])) + "=";
+  const SourceLocation at = compound.getOperatorLoc();
+  sink.add(at, "`" + op + "` made `" + other + "`", facts.replace({at, at}, other));
+}
+
+/// `+` for `-`, `*` for `/`, and back.
+void findArithmetic(const KernelFacts &facts, MutantSink &sink) {
+  for (const BodyView &body : facts.bodies())
+    for (const Stmt *statement : body.statements) {
+      if (const auto *compound = dyn_cast<CompoundAssignOperator>(statement))
+        swapCompound(facts, sink, *compound);
+      const auto operation = operationOf(statement);
+      if (!operation || !facts.reachesOutput(body, operation->whole))
+        continue;
+      const bool isSum = operation->op == '+' || operation->op == '-';
+      if (isNumber(operation->right, isSum ? 0 : 1))
+        continue; // nothing would change
+      const std::string other(1, opposite(operation->op));
+      sink.add(operation->at, std::string("`") + operation->op + "` made `" + other + "`",
+               facts.replace({operation->at, operation->at}, other));
+    }
+}
+
+bool isFusedMultiplyAdd(llvm::StringRef name) {
+  return name == "fmaf" || name == "fma" || name.starts_with("__fmaf_") ||
+         name.starts_with("__fma_");
+}
+
+/// A sum lacks its last term.
+void findDroppedTerm(const KernelFacts &facts, MutantSink &sink) {
+  for (const BodyView &body : facts.bodies())
+    for (const Stmt *statement : body.statements) {
+      if (const auto *call = dyn_cast<CallExpr>(statement); call && call->getNumArgs() == 3 &&
+                                                            isFusedMultiplyAdd(calleeName(call)) &&
+                                                            facts.reachesOutput(body, call))
+        sink.add(call->getBeginLoc(), "nothing added in " + facts.text(call).str(),
+                 facts.replace(call->getArg(2)->getSourceRange(), "0"));
+      const auto operation = operationOf(statement);
+      if (!operation || (operation->op != '+' && operation->op != '-') ||
+          isNumber(operation->right, 0) || !facts.reachesOutput(body, operation->whole))
+        continue;
+      const auto left = facts.placeOf(operation->left->getSourceRange());
+      const auto right = facts.placeOf(operation->right->getSourceRange());
+      std::optional<std::vector<SliceEdit>> edits;
+      if (left && right && left->second <= right->first)
+        edits = std::vector{SliceEdit{left->second, right->second, ""}};
+      sink.add(operation->at, "`" + facts.text(operation->right).str() + "` dropped from a sum",
+               std::move(edits));
+    }
+}
+
+/// Min for max, and back.
+void findMinMax(const KernelFacts &facts, MutantSink &sink) {
+  static const std::pair<llvm::StringRef, llvm::StringRef> kPairs[] = {
+      {"min", "max"},           {"fmin", "fmax"},
+      {"fminf", "fmaxf"},       {"umin", "umax"},
+      {"llmin", "llmax"},       {"__hmin", "__hmax"},
+      {"__hmin2", "__hmax2"},   {"atomicMin", "atomicMax"},
+      {"__vmins2", "__vmaxs2"}, {"__reduce_min_sync", "__reduce_max_sync"}};
+  for (const BodyView &body : facts.bodies())
+    for (const Stmt *statement : body.statements) {
+      const auto *call = dyn_cast<CallExpr>(statement);
+      const auto *callee =
+          call ? dyn_cast<DeclRefExpr>(call->getCallee()->IgnoreParenImpCasts()) : nullptr;
+      if (!callee || !facts.reachesOutput(body, call))
+        continue;
+      const llvm::StringRef name = calleeName(call);
+      for (const auto &[low, high] : kPairs) {
+        if (name != low && name != high)
+          continue;
+        const std::string other = (name == low ? high : low).str();
+        sink.add(callee->getLocation(), name.str() + " made " + other,
+                 facts.replace({callee->getLocation(), callee->getLocation()}, other));
+      }
+    }
+}
+
 } // namespace
 
-class Arithmetic final : public MutationOperator {
-public:
-  std::string_view id() const override { return "arithmetic"; }
-  std::string_view summary() const override { return "`+` for `-`, `*` for `/`, and back"; }
-  void find(const KernelFacts &facts, MutantSink &sink) const override {
-    for (const BodyView &body : facts.bodies())
-      for (const Stmt *statement : body.statements) {
-        if (const auto *compound = dyn_cast<CompoundAssignOperator>(statement))
-          swapCompound(facts, sink, *compound);
-        const auto operation = operationOf(statement);
-        if (!operation || !facts.reachesOutput(body, operation->whole))
-          continue;
-        const bool isSum = operation->op == '+' || operation->op == '-';
-        if (isNumber(operation->right, isSum ? 0 : 1))
-          continue; // nothing would change
-        const std::string other(1, opposite(operation->op));
-        sink.add(operation->at, std::string("`") + operation->op + "` made `" + other + "`",
-                 facts.replace({operation->at, operation->at}, other));
-      }
-  }
-
-private:
-  static char opposite(char op) {
-    return op == '+' ? '-' : op == '-' ? '+' : op == '*' ? '/' : '*';
-  }
-
-  static void swapCompound(const KernelFacts &facts, MutantSink &sink,
-                           const CompoundAssignOperator &compound) {
-    const std::string op = BinaryOperator::getOpcodeStr(compound.getOpcode()).str();
-    const VarDecl *variable = variableOf(compound.getLHS());
-    if (!isFloating(compound.getType()) || op.size() != 2 ||
-        !llvm::StringRef("+-*/").contains(op[0]) || (variable && !facts.isLive(variable)))
-      return;
-    const std::string other = std::string(1, opposite(op[0])) + "=";
-    const SourceLocation at = compound.getOperatorLoc();
-    sink.add(at, "`" + op + "` made `" + other + "`", facts.replace({at, at}, other));
-  }
-};
-
-class DroppedTerm final : public MutationOperator {
-public:
-  std::string_view id() const override { return "dropped-term"; }
-  std::string_view summary() const override { return "a sum lacks its last term"; }
-  void find(const KernelFacts &facts, MutantSink &sink) const override {
-    for (const BodyView &body : facts.bodies())
-      for (const Stmt *statement : body.statements) {
-        if (const auto *call = dyn_cast<CallExpr>(statement);
-            call && call->getNumArgs() == 3 && isFusedMultiplyAdd(calleeName(call)) &&
-            facts.reachesOutput(body, call))
-          sink.add(call->getBeginLoc(), "nothing added in " + facts.text(call).str(),
-                   facts.replace(call->getArg(2)->getSourceRange(), "0"));
-        const auto operation = operationOf(statement);
-        if (!operation || (operation->op != '+' && operation->op != '-') ||
-            isNumber(operation->right, 0) || !facts.reachesOutput(body, operation->whole))
-          continue;
-        const auto left = facts.placeOf(operation->left->getSourceRange());
-        const auto right = facts.placeOf(operation->right->getSourceRange());
-        std::optional<std::vector<SliceEdit>> edits;
-        if (left && right && left->second <= right->first)
-          edits = std::vector{SliceEdit{left->second, right->second, ""}};
-        sink.add(operation->at, "`" + facts.text(operation->right).str() + "` dropped from a sum",
-                 std::move(edits));
-      }
-  }
-
-private:
-  static bool isFusedMultiplyAdd(llvm::StringRef name) {
-    return name == "fmaf" || name == "fma" || name.starts_with("__fmaf_") ||
-           name.starts_with("__fma_");
-  }
-};
-
-class MinMax final : public MutationOperator {
-public:
-  std::string_view id() const override { return "min-max"; }
-  std::string_view summary() const override { return "min for max, and back"; }
-  void find(const KernelFacts &facts, MutantSink &sink) const override {
-    static const std::pair<llvm::StringRef, llvm::StringRef> kPairs[] = {
-        {"min", "max"},           {"fmin", "fmax"},
-        {"fminf", "fmaxf"},       {"umin", "umax"},
-        {"llmin", "llmax"},       {"__hmin", "__hmax"},
-        {"__hmin2", "__hmax2"},   {"atomicMin", "atomicMax"},
-        {"__vmins2", "__vmaxs2"}, {"__reduce_min_sync", "__reduce_max_sync"}};
-    for (const BodyView &body : facts.bodies())
-      for (const Stmt *statement : body.statements) {
-        const auto *call = dyn_cast<CallExpr>(statement);
-        const auto *callee =
-            call ? dyn_cast<DeclRefExpr>(call->getCallee()->IgnoreParenImpCasts()) : nullptr;
-        if (!callee || !facts.reachesOutput(body, call))
-          continue;
-        const llvm::StringRef name = calleeName(call);
-        for (const auto &[low, high] : kPairs) {
-          if (name != low && name != high)
-            continue;
-          const std::string other = (name == low ? high : low).str();
-          sink.add(callee->getLocation(), name.str() + " made " + other,
-                   facts.replace({callee->getLocation(), callee->getLocation()}, other));
-        }
-      }
-  }
-};
-
 void addArithmeticOperators(MutationOperators &catalogue) {
-  catalogue.push_back(std::make_unique<Arithmetic>());
-  catalogue.push_back(std::make_unique<DroppedTerm>());
-  catalogue.push_back(std::make_unique<MinMax>());
+  catalogue.insert(
+      catalogue.end(),
+      {{"arithmetic", findArithmetic}, {"dropped-term", findDroppedTerm}, {"min-max", findMinMax}});
 }
 
 } // namespace kopt::frontend

@@ -67,10 +67,26 @@ std::vector<std::size_t> order(const std::vector<Mutation> &mutants, std::uint64
   return chosen;
 }
 
+/// Every operator, in the order of the README's table.
+const MutationOperators &mutationOperators() {
+  static const MutationOperators all = [] {
+    MutationOperators list;
+    addWorkOperators(list);
+    addScalarOperators(list);
+    addStoreOperators(list);
+    addLoadOperators(list);
+    addBoundOperators(list);
+    addArithmeticOperators(list);
+    addSynchronizationOperators(list);
+    return list;
+  }();
+  return all;
+}
+
 llvm::Error unknownOperator(const std::string &name) {
   std::string known;
   for (const auto &each : mutationOperators())
-    known += (known.empty() ? "" : ", ") + std::string(each->id());
+    known += (known.empty() ? "" : ", ") + std::string(each.id);
   return llvm::createStringError(llvm::inconvertibleErrorCode(), "there is no mutation operator '" +
                                                                      name + "'; there are " +
                                                                      known);
@@ -96,24 +112,9 @@ void MutantSink::add(clang::SourceLocation where, const std::string &what,
   mutations.push_back(std::move(mutant));
 }
 
-const MutationOperators &mutationOperators() {
-  static const auto *all = [] {
-    auto *list = new MutationOperators;
-    addWorkOperators(*list);
-    addScalarOperators(*list);
-    addStoreOperators(*list);
-    addLoadOperators(*list);
-    addBoundOperators(*list);
-    addArithmeticOperators(*list);
-    addSynchronizationOperators(*list);
-    return list;
-  }();
-  return *all;
-}
-
 llvm::Expected<MutationList> findMutants(const MutateRequest &request) {
   for (const std::string &name : request.wanted.operators)
-    if (llvm::none_of(mutationOperators(), [&](const auto &each) { return each->id() == name; }))
+    if (llvm::none_of(mutationOperators(), [&](const auto &each) { return each.id == name; }))
       return unknownOperator(name);
   auto slice = openSlice(request.source);
   if (!slice)
@@ -123,11 +124,10 @@ llvm::Expected<MutationList> findMutants(const MutateRequest &request) {
   MutationList list;
   std::vector<Mutation> all;
   for (const auto &each : mutationOperators()) {
-    if (!request.wanted.operators.empty() &&
-        !llvm::is_contained(request.wanted.operators, each->id()))
+    if (!request.wanted.operators.empty() && !llvm::is_contained(request.wanted.operators, each.id))
       continue;
-    MutantSink sink(facts, std::string(each->id()), each->kind(), request.file);
-    each->find(facts, sink);
+    MutantSink sink(facts, std::string(each.id), each.kind, request.file);
+    each.find(facts, sink);
     list.inMacros += sink.inMacros;
     for (Mutation &mutant : sink.mutations)
       // An operator may find a template's text once for each instantiation.

@@ -7,9 +7,6 @@
 
 namespace kopt::frontend {
 
-/// Every operator, in the order of the README's table.
-const MutationOperators &mutationOperators();
-
 /// Mutants of a kernel and of the functions it calls: the same number from each operator, and from
 /// different lines, as far as the operators find enough. Fails if the slice does not parse or does
 /// not have the kernel, or if `operators` names an operator that does not exist.

@@ -7,7 +7,6 @@
 #include "clang_plugin/analysis/KernelSource.h"
 
 #include <clang/Basic/SourceLocation.h>
-#include <memory>
 #include <string_view>
 
 namespace clang {
@@ -40,17 +39,13 @@ private:
   std::string file_;
 };
 
-class MutationOperator {
-public:
-  virtual ~MutationOperator() = default;
-  virtual std::string_view id() const = 0;
-  /// One sentence for the user.
-  virtual std::string_view summary() const = 0;
-  virtual MutantKind kind() const { return MutantKind::Value; }
-  virtual void find(const KernelFacts &facts, MutantSink &sink) const = 0;
+struct MutationOperator {
+  std::string_view id;
+  void (*find)(const KernelFacts &facts, MutantSink &sink);
+  MutantKind kind = MutantKind::Value;
 };
 
-using MutationOperators = std::vector<std::unique_ptr<MutationOperator>>;
+using MutationOperators = std::vector<MutationOperator>;
 
 // One function per file of operators; each adds its operators to the catalogue.
 void addWorkOperators(MutationOperators &catalogue);            ///< empty-body, skipped-block, …

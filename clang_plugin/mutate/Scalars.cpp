@@ -81,97 +81,78 @@ struct Replacement {
 };
 using Replacements = std::vector<Replacement>;
 
+/// A literal stands where a scalar parameter was used.
+void findScalarLiteral(const KernelFacts &facts, MutantSink &sink) {
+  replaceParameters(facts, sink, [](const ParmVarDecl &parameter, QualType type) -> Replacements {
+    const std::string literal = type->isBooleanType()                             ? "false"
+                                : !type->isRealFloatingType()                     ? "3"
+                                : type->isSpecificBuiltinType(BuiltinType::Float) ? "0.8125f"
+                                                                                  : "0.8125";
+    return {{"parameter " + parameter.getNameAsString() + " replaced by " + literal, literal}};
+  });
+}
+
+/// A scalar parameter is one more or one less; a floating one is 1% more.
+void findScalarOffByOne(const KernelFacts &facts, MutantSink &sink) {
+  replaceParameters(facts, sink, [](const ParmVarDecl &parameter, QualType type) -> Replacements {
+    const std::string name = parameter.getNameAsString();
+    if (type->isBooleanType())
+      return {{"parameter " + name + " negated", "(!" + name + ")"}};
+    if (type->isSpecificBuiltinType(BuiltinType::Float))
+      return {{"parameter " + name + " 1% more", "(" + name + " * 1.01f)", true}};
+    if (type->isRealFloatingType())
+      return {{"parameter " + name + " 1% more", "(" + name + " * 1.01)", true}};
+    return {{"parameter " + name + " one less", "(" + name + " - 1)"},
+            {"parameter " + name + " one more", "(" + name + " + 1)", true}};
+  });
+}
+
+std::string noteForLiteral(const BodyView &body, const FloatingLiteral &literal) {
+  const Stmt *parent = body.parentOf(&literal);
+  while (isa_and_nonnull<CastExpr>(parent) || isa_and_nonnull<UnaryOperator>(parent))
+    parent = body.parentOf(parent);
+  const auto *comparison = dyn_cast_or_null<BinaryOperator>(parent);
+  const llvm::StringRef callee = calleeName(dyn_cast_or_null<CallExpr>(parent));
+  if ((comparison && comparison->isComparisonOp()) || callee.contains("min") ||
+      callee.contains("max"))
+    return "the same where no value lies between the two limits";
+  llvm::APFloat value = literal.getValue();
+  bool losesInfo = false;
+  value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+  // A tiny number usually keeps the argument of a division or a logarithm from zero, and is lost
+  // in rounding when it is added to a larger one.
+  if (std::abs(value.convertToDouble()) < 1e-3)
+    return "nearly the same where what it is added to is far larger";
+  if (std::abs(value.convertToDouble()) > 1e6)
+    return "the same where it only stands for a number larger than any";
+  return "";
+}
+
+/// A floating-point literal is 1% more, or twice as much.
+void findLiteral(const KernelFacts &facts, MutantSink &sink) {
+  for (const BodyView &body : facts.bodies())
+    for (const Stmt *statement : body.statements) {
+      const auto *literal = dyn_cast<FloatingLiteral>(statement);
+      if (!literal || literal->getValue().isZero() || !facts.reachesOutput(body, literal))
+        continue;
+      const bool isFloat = literal->getType()->isSpecificBuiltinType(BuiltinType::Float);
+      const std::string text = facts.text(literal).str(), note = noteForLiteral(body, *literal);
+      // The term with the literal may be small compared to the others: then 1% of it is less than
+      // the rounding error of a sum in another order.
+      sink.add(literal->getBeginLoc(), text + " 1% more",
+               facts.wrap(literal, "(", isFloat ? " * 1.01f)" : " * 1.01)"),
+               note.empty() ? "nearly the same where its term is small beside the others" : note);
+      sink.add(literal->getBeginLoc(), text + " twice",
+               facts.wrap(literal, "(", isFloat ? " * 2.0f)" : " * 2.0)"), note);
+    }
+}
+
 } // namespace
 
-class ScalarLiteral final : public MutationOperator {
-public:
-  std::string_view id() const override { return "scalar-literal"; }
-  std::string_view summary() const override {
-    return "a literal stands where a scalar parameter was used";
-  }
-  void find(const KernelFacts &facts, MutantSink &sink) const override {
-    replaceParameters(facts, sink, [](const ParmVarDecl &parameter, QualType type) -> Replacements {
-      const std::string literal = type->isBooleanType()                             ? "false"
-                                  : !type->isRealFloatingType()                     ? "3"
-                                  : type->isSpecificBuiltinType(BuiltinType::Float) ? "0.8125f"
-                                                                                    : "0.8125";
-      return {{"parameter " + parameter.getNameAsString() + " replaced by " + literal, literal}};
-    });
-  }
-};
-
-class ScalarOffByOne final : public MutationOperator {
-public:
-  std::string_view id() const override { return "scalar-off-by-one"; }
-  std::string_view summary() const override {
-    return "a scalar parameter is one more or one less; a floating one is 1% more";
-  }
-  void find(const KernelFacts &facts, MutantSink &sink) const override {
-    replaceParameters(facts, sink, [](const ParmVarDecl &parameter, QualType type) -> Replacements {
-      const std::string name = parameter.getNameAsString();
-      if (type->isBooleanType())
-        return {{"parameter " + name + " negated", "(!" + name + ")"}};
-      if (type->isSpecificBuiltinType(BuiltinType::Float))
-        return {{"parameter " + name + " 1% more", "(" + name + " * 1.01f)", true}};
-      if (type->isRealFloatingType())
-        return {{"parameter " + name + " 1% more", "(" + name + " * 1.01)", true}};
-      return {{"parameter " + name + " one less", "(" + name + " - 1)"},
-              {"parameter " + name + " one more", "(" + name + " + 1)", true}};
-    });
-  }
-};
-
-class Literal final : public MutationOperator {
-public:
-  std::string_view id() const override { return "literal"; }
-  std::string_view summary() const override {
-    return "a floating-point literal is 1% more, or twice as much";
-  }
-  void find(const KernelFacts &facts, MutantSink &sink) const override {
-    for (const BodyView &body : facts.bodies())
-      for (const Stmt *statement : body.statements) {
-        const auto *literal = dyn_cast<FloatingLiteral>(statement);
-        if (!literal || literal->getValue().isZero() || !facts.reachesOutput(body, literal))
-          continue;
-        const bool isFloat = literal->getType()->isSpecificBuiltinType(BuiltinType::Float);
-        const std::string text = facts.text(literal).str(), note = noteFor(body, *literal);
-        // The term with the literal may be small compared to the others: then 1% of it is less than
-        // the rounding error of a sum in another order.
-        sink.add(literal->getBeginLoc(), text + " 1% more",
-                 facts.wrap(literal, "(", isFloat ? " * 1.01f)" : " * 1.01)"),
-                 note.empty() ? "nearly the same where its term is small beside the others" : note);
-        sink.add(literal->getBeginLoc(), text + " twice",
-                 facts.wrap(literal, "(", isFloat ? " * 2.0f)" : " * 2.0)"), note);
-      }
-  }
-
-private:
-  static std::string noteFor(const BodyView &body, const FloatingLiteral &literal) {
-    const Stmt *parent = body.parentOf(&literal);
-    while (isa_and_nonnull<CastExpr>(parent) || isa_and_nonnull<UnaryOperator>(parent))
-      parent = body.parentOf(parent);
-    const auto *comparison = dyn_cast_or_null<BinaryOperator>(parent);
-    const llvm::StringRef callee = calleeName(dyn_cast_or_null<CallExpr>(parent));
-    if ((comparison && comparison->isComparisonOp()) || callee.contains("min") ||
-        callee.contains("max"))
-      return "the same where no value lies between the two limits";
-    llvm::APFloat value = literal.getValue();
-    bool losesInfo = false;
-    value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
-    // A tiny number usually keeps the argument of a division or a logarithm from zero, and is lost
-    // in rounding when it is added to a larger one.
-    if (std::abs(value.convertToDouble()) < 1e-3)
-      return "nearly the same where what it is added to is far larger";
-    if (std::abs(value.convertToDouble()) > 1e6)
-      return "the same where it only stands for a number larger than any";
-    return "";
-  }
-};
-
 void addScalarOperators(MutationOperators &catalogue) {
-  catalogue.push_back(std::make_unique<ScalarLiteral>());
-  catalogue.push_back(std::make_unique<ScalarOffByOne>());
-  catalogue.push_back(std::make_unique<Literal>());
+  catalogue.insert(catalogue.end(), {{"scalar-literal", findScalarLiteral},
+                                     {"scalar-off-by-one", findScalarOffByOne},
+                                     {"literal", findLiteral}});
 }
 
 } // namespace kopt::frontend

@@ -46,8 +46,6 @@ std::string zeroOf(QualType type) {
   return record && record->isAggregate() ? "{}" : "";
 }
 
-} // namespace
-
 constexpr const char *kStoredAgain = "the same where that is stored again before anybody reads it";
 
 /// True if a later statement assigns to a target that is spelled the same.
@@ -60,127 +58,111 @@ bool isStoredAgain(const KernelFacts &facts, const BodyView &body, const Expr &t
   });
 }
 
-class ConstantStore final : public MutationOperator {
-public:
-  std::string_view id() const override { return "constant-store"; }
-  std::string_view summary() const override { return "a store to global memory writes zero"; }
-  void find(const KernelFacts &facts, MutantSink &sink) const override {
-    for (const BodyView &body : facts.bodies())
-      for (const Stmt *statement : body.statements) {
-        const Expr *target = nullptr, *value = nullptr;
-        if (const auto *plain = dyn_cast<BinaryOperator>(statement);
-            plain && plain->getOpcode() == BO_Assign) {
-          target = plain->getLHS();
-          value = plain->getRHS();
-        } else if (const auto *call = dyn_cast<CXXOperatorCallExpr>(statement);
-                   call && call->getOperator() == OO_Equal && call->getNumArgs() == 2) {
-          target = call->getArg(0);
-          value = call->getArg(1);
-        }
-        if (!target || facts.spaceOf(target) != MemorySpace::Global ||
-            isa<DeclRefExpr>(target->IgnoreParenImpCasts()))
-          continue;
-        const std::string zero = zeroOf(target->getType());
-        const auto constant = facts.view().constant(value);
-        const auto *literal = dyn_cast<FloatingLiteral>(value->IgnoreParenImpCasts());
-        if (zero.empty() || (constant && *constant == 0) ||
-            (literal && literal->getValue().isZero()))
-          continue;
-        sink.add(value->getBeginLoc(), "zero stored to " + facts.text(target).str(),
-                 facts.replace(value->getSourceRange(), zero),
-                 isStoredAgain(facts, body, *target) ? kStoredAgain : "");
+/// A store to global memory writes zero.
+void findConstantStore(const KernelFacts &facts, MutantSink &sink) {
+  for (const BodyView &body : facts.bodies())
+    for (const Stmt *statement : body.statements) {
+      const Expr *target = nullptr, *value = nullptr;
+      if (const auto *plain = dyn_cast<BinaryOperator>(statement);
+          plain && plain->getOpcode() == BO_Assign) {
+        target = plain->getLHS();
+        value = plain->getRHS();
+      } else if (const auto *call = dyn_cast<CXXOperatorCallExpr>(statement);
+                 call && call->getOperator() == OO_Equal && call->getNumArgs() == 2) {
+        target = call->getArg(0);
+        value = call->getArg(1);
       }
-  }
-};
-
-class DroppedAccumulate final : public MutationOperator {
-public:
-  std::string_view id() const override { return "dropped-accumulate"; }
-  std::string_view summary() const override { return "`+=` and its like made `=`"; }
-  void find(const KernelFacts &facts, MutantSink &sink) const override {
-    for (const BodyView &body : facts.bodies())
-      for (const Stmt *statement : body.statements) {
-        const Expr *target = nullptr;
-        SourceLocation at;
-        if (const auto *compound = dyn_cast<CompoundAssignOperator>(statement)) {
-          target = compound->getLHS();
-          at = compound->getOperatorLoc();
-        } else if (const auto *call = dyn_cast<CXXOperatorCallExpr>(statement);
-                   call &&
-                   (call->getOperator() == OO_PlusEqual || call->getOperator() == OO_MinusEqual)) {
-          target = call->getArg(0);
-          at = call->getOperatorLoc();
-        }
-        if (!target || target->getType()->isPointerType() || isLoopStep(body, statement))
-          continue;
-        const VarDecl *variable = variableOf(target);
-        if (variable && (steersALoop(body, statement, variable) || !facts.isLive(variable)))
-          continue;
-        sink.add(at, "`" + facts.view().text({at, at}).str() + "` made `=`",
-                 facts.replace({at, at}, "="),
-                 variable && !loopAround(body, statement)
-                     ? "the same where what it is added to is zero"
-                     : "");
-      }
-  }
-};
-
-class RemovedStatement final : public MutationOperator {
-public:
-  std::string_view id() const override { return "removed-statement"; }
-  std::string_view summary() const override { return "a statement is gone"; }
-  void find(const KernelFacts &facts, MutantSink &sink) const override {
-    for (const BodyView &body : facts.bodies())
-      for (const Stmt *statement : body.statements) {
-        const auto *expression = dyn_cast<Expr>(statement);
-        if (!expression || isa<ParenExpr>(expression) || !isStatement(body, statement) ||
-            facts.waits(statement, /*lanes=*/false) || !matters(facts, body, *expression))
-          continue;
-        llvm::StringRef text = facts.text(statement);
-        sink.add(statement->getBeginLoc(),
-                 "`" + (text.size() > 60 ? text.take_front(57).str() + "..." : text.str()) +
-                     "` removed",
-                 facts.replace(statement->getSourceRange(), "(void)0"),
-                 noteFor(facts, body, *expression));
-      }
-  }
-
-private:
-  static std::string noteFor(const KernelFacts &facts, const BodyView &body,
-                             const Expr &expression) {
-    const auto *plain = dyn_cast<BinaryOperator>(expression.IgnoreParenImpCasts());
-    const bool isStore = plain && plain->getOpcode() == BO_Assign && !variableOf(plain->getLHS());
-    return isStore && isStoredAgain(facts, body, *plain->getLHS()) ? kStoredAgain : "";
-  }
-
-  static bool matters(const KernelFacts &facts, const BodyView &body, const Expr &expression) {
-    const Expr *plain = expression.IgnoreParenImpCasts();
-    const Expr *target = nullptr;
-    if (const auto *binary = dyn_cast<BinaryOperator>(plain); binary && binary->isAssignmentOp())
-      target = binary->getLHS();
-    else if (const auto *unary = dyn_cast<UnaryOperator>(plain);
-             unary && unary->isIncrementDecrementOp())
-      target = unary->getSubExpr();
-    else if (const auto *call = dyn_cast<CXXOperatorCallExpr>(plain);
-             call && call->isAssignmentOp())
-      target = call->getArg(0);
-    if (target) {
-      const VarDecl *variable = variableOf(target);
-      if (!variable)
-        return true;
-      return !steersALoop(body, &expression, variable) && facts.isLive(variable);
+      if (!target || facts.spaceOf(target) != MemorySpace::Global ||
+          isa<DeclRefExpr>(target->IgnoreParenImpCasts()))
+        continue;
+      const std::string zero = zeroOf(target->getType());
+      const auto constant = facts.view().constant(value);
+      const auto *literal = dyn_cast<FloatingLiteral>(value->IgnoreParenImpCasts());
+      if (zero.empty() || (constant && *constant == 0) || (literal && literal->getValue().isZero()))
+        continue;
+      sink.add(value->getBeginLoc(), "zero stored to " + facts.text(target).str(),
+               facts.replace(value->getSourceRange(), zero),
+               isStoredAgain(facts, body, *target) ? kStoredAgain : "");
     }
-    const auto *call = dyn_cast<CallExpr>(plain);
-    const llvm::StringRef name = calleeName(call);
-    return call && !name.empty() && !name.starts_with("__threadfence") && name != "printf" &&
-           !name.starts_with("__assert") && !name.contains("prefetch") && name != "__nanosleep";
+}
+
+/// `+=` and its like made `=`.
+void findDroppedAccumulate(const KernelFacts &facts, MutantSink &sink) {
+  for (const BodyView &body : facts.bodies())
+    for (const Stmt *statement : body.statements) {
+      const Expr *target = nullptr;
+      SourceLocation at;
+      if (const auto *compound = dyn_cast<CompoundAssignOperator>(statement)) {
+        target = compound->getLHS();
+        at = compound->getOperatorLoc();
+      } else if (const auto *call = dyn_cast<CXXOperatorCallExpr>(statement);
+                 call &&
+                 (call->getOperator() == OO_PlusEqual || call->getOperator() == OO_MinusEqual)) {
+        target = call->getArg(0);
+        at = call->getOperatorLoc();
+      }
+      if (!target || target->getType()->isPointerType() || isLoopStep(body, statement))
+        continue;
+      const VarDecl *variable = variableOf(target);
+      if (variable && (steersALoop(body, statement, variable) || !facts.isLive(variable)))
+        continue;
+      sink.add(
+          at, "`" + facts.view().text({at, at}).str() + "` made `=`", facts.replace({at, at}, "="),
+          variable && !loopAround(body, statement) ? "the same where what it is added to is zero"
+                                                   : "");
+    }
+}
+
+std::string noteFor(const KernelFacts &facts, const BodyView &body, const Expr &expression) {
+  const auto *plain = dyn_cast<BinaryOperator>(expression.IgnoreParenImpCasts());
+  const bool isStore = plain && plain->getOpcode() == BO_Assign && !variableOf(plain->getLHS());
+  return isStore && isStoredAgain(facts, body, *plain->getLHS()) ? kStoredAgain : "";
+}
+
+bool matters(const KernelFacts &facts, const BodyView &body, const Expr &expression) {
+  const Expr *plain = expression.IgnoreParenImpCasts();
+  const Expr *target = nullptr;
+  if (const auto *binary = dyn_cast<BinaryOperator>(plain); binary && binary->isAssignmentOp())
+    target = binary->getLHS();
+  else if (const auto *unary = dyn_cast<UnaryOperator>(plain);
+           unary && unary->isIncrementDecrementOp())
+    target = unary->getSubExpr();
+  else if (const auto *call = dyn_cast<CXXOperatorCallExpr>(plain); call && call->isAssignmentOp())
+    target = call->getArg(0);
+  if (target) {
+    const VarDecl *variable = variableOf(target);
+    if (!variable)
+      return true;
+    return !steersALoop(body, &expression, variable) && facts.isLive(variable);
   }
-};
+  const auto *call = dyn_cast<CallExpr>(plain);
+  const llvm::StringRef name = calleeName(call);
+  return call && !name.empty() && !name.starts_with("__threadfence") && name != "printf" &&
+         !name.starts_with("__assert") && !name.contains("prefetch") && name != "__nanosleep";
+}
+
+/// A statement is gone.
+void findRemovedStatement(const KernelFacts &facts, MutantSink &sink) {
+  for (const BodyView &body : facts.bodies())
+    for (const Stmt *statement : body.statements) {
+      const auto *expression = dyn_cast<Expr>(statement);
+      if (!expression || isa<ParenExpr>(expression) || !isStatement(body, statement) ||
+          facts.waits(statement, /*lanes=*/false) || !matters(facts, body, *expression))
+        continue;
+      llvm::StringRef text = facts.text(statement);
+      sink.add(
+          statement->getBeginLoc(),
+          "`" + (text.size() > 60 ? text.take_front(57).str() + "..." : text.str()) + "` removed",
+          facts.replace(statement->getSourceRange(), "(void)0"), noteFor(facts, body, *expression));
+    }
+}
+
+} // namespace
 
 void addStoreOperators(MutationOperators &catalogue) {
-  catalogue.push_back(std::make_unique<ConstantStore>());
-  catalogue.push_back(std::make_unique<DroppedAccumulate>());
-  catalogue.push_back(std::make_unique<RemovedStatement>());
+  catalogue.insert(catalogue.end(), {{"constant-store", findConstantStore},
+                                     {"dropped-accumulate", findDroppedAccumulate},
+                                     {"removed-statement", findRemovedStatement}});
 }
 
 } // namespace kopt::frontend

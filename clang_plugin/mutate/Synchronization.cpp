@@ -8,80 +8,72 @@ namespace kopt::frontend {
 
 using namespace clang;
 
-class RemovedBarrier final : public MutationOperator {
-public:
-  std::string_view id() const override { return "removed-barrier"; }
-  std::string_view summary() const override { return "a barrier is gone"; }
-  MutantKind kind() const override { return MutantKind::Schedule; }
-  void find(const KernelFacts &facts, MutantSink &sink) const override {
-    for (const BodyView &body : facts.bodies())
-      for (const Stmt *statement : body.statements) {
-        if (!isBarrier(statement) || !isStatement(body, statement))
-          continue;
-        const llvm::StringRef name = calleeName(cast<Expr>(statement));
-        sink.add(statement->getBeginLoc(), "`" + facts.text(statement).str() + "` removed",
-                 facts.replace(statement->getSourceRange(), "(void)0"),
-                 name == "__syncwarp" ? "the same where the warp's threads never part" : "");
-      }
-  }
-};
+namespace {
 
-class PlainAtomic final : public MutationOperator {
-public:
-  std::string_view id() const override { return "plain-atomic"; }
-  std::string_view summary() const override { return "an atomic is a plain read and write"; }
-  MutantKind kind() const override { return MutantKind::Schedule; }
-  void find(const KernelFacts &facts, MutantSink &sink) const override {
-    for (const BodyView &body : facts.bodies())
-      for (const Stmt *statement : body.statements) {
-        const auto *call = dyn_cast<CallExpr>(statement);
-        if (!call || call->getNumArgs() != 2 || !calleeName(call).starts_with("atomic"))
-          continue;
-        const std::string place = facts.text(call->getArg(0)).str(),
-                          value = facts.text(call->getArg(1)).str();
-        const std::string update = updateOf(calleeName(call), value);
-        if (update.empty())
-          continue;
-        std::optional<std::vector<SliceEdit>> edits;
-        if (!place.empty() && !value.empty())
-          edits =
-              facts.replace(call->getSourceRange(),
-                            isStatement(body, call)
-                                ? "{ auto *koptAt = " + place + "; " + update + " }"
-                                : "[&] { auto *koptAt = " + place + "; auto koptOld = *koptAt; " +
-                                      update + " return koptOld; }()");
-        sink.add(call->getBeginLoc(), calleeName(call).str() + " without atomicity",
-                 std::move(edits), "the same where no two threads ever meet at one place");
-      }
-  }
+/// A barrier is gone.
+void findRemovedBarrier(const KernelFacts &facts, MutantSink &sink) {
+  for (const BodyView &body : facts.bodies())
+    for (const Stmt *statement : body.statements) {
+      if (!isBarrier(statement) || !isStatement(body, statement))
+        continue;
+      const llvm::StringRef name = calleeName(cast<Expr>(statement));
+      sink.add(statement->getBeginLoc(), "`" + facts.text(statement).str() + "` removed",
+               facts.replace(statement->getSourceRange(), "(void)0"),
+               name == "__syncwarp" ? "the same where the warp's threads never part" : "");
+    }
+}
 
-private:
-  static std::string updateOf(llvm::StringRef name, const std::string &value) {
-    name.consume_back("_block") || name.consume_back("_system");
-    const std::string argument = "(" + value + ")";
-    if (name == "atomicAdd")
-      return "*koptAt = *koptAt + " + argument + ";";
-    if (name == "atomicSub")
-      return "*koptAt = *koptAt - " + argument + ";";
-    if (name == "atomicAnd")
-      return "*koptAt = *koptAt & " + argument + ";";
-    if (name == "atomicOr")
-      return "*koptAt = *koptAt | " + argument + ";";
-    if (name == "atomicXor")
-      return "*koptAt = *koptAt ^ " + argument + ";";
-    if (name == "atomicExch")
-      return "*koptAt = " + argument + ";";
-    if (name == "atomicMin")
-      return "if (" + argument + " < *koptAt) *koptAt = " + argument + ";";
-    if (name == "atomicMax")
-      return "if (" + argument + " > *koptAt) *koptAt = " + argument + ";";
-    return "";
-  }
-};
+std::string updateOf(llvm::StringRef name, const std::string &value) {
+  name.consume_back("_block") || name.consume_back("_system");
+  const std::string argument = "(" + value + ")";
+  if (name == "atomicAdd")
+    return "*koptAt = *koptAt + " + argument + ";";
+  if (name == "atomicSub")
+    return "*koptAt = *koptAt - " + argument + ";";
+  if (name == "atomicAnd")
+    return "*koptAt = *koptAt & " + argument + ";";
+  if (name == "atomicOr")
+    return "*koptAt = *koptAt | " + argument + ";";
+  if (name == "atomicXor")
+    return "*koptAt = *koptAt ^ " + argument + ";";
+  if (name == "atomicExch")
+    return "*koptAt = " + argument + ";";
+  if (name == "atomicMin")
+    return "if (" + argument + " < *koptAt) *koptAt = " + argument + ";";
+  if (name == "atomicMax")
+    return "if (" + argument + " > *koptAt) *koptAt = " + argument + ";";
+  return "";
+}
+
+/// An atomic is a plain read and write.
+void findPlainAtomic(const KernelFacts &facts, MutantSink &sink) {
+  for (const BodyView &body : facts.bodies())
+    for (const Stmt *statement : body.statements) {
+      const auto *call = dyn_cast<CallExpr>(statement);
+      if (!call || call->getNumArgs() != 2 || !calleeName(call).starts_with("atomic"))
+        continue;
+      const std::string place = facts.text(call->getArg(0)).str(),
+                        value = facts.text(call->getArg(1)).str();
+      const std::string update = updateOf(calleeName(call), value);
+      if (update.empty())
+        continue;
+      std::optional<std::vector<SliceEdit>> edits;
+      if (!place.empty() && !value.empty())
+        edits = facts.replace(call->getSourceRange(),
+                              isStatement(body, call)
+                                  ? "{ auto *koptAt = " + place + "; " + update + " }"
+                                  : "[&] { auto *koptAt = " + place + "; auto koptOld = *koptAt; " +
+                                        update + " return koptOld; }()");
+      sink.add(call->getBeginLoc(), calleeName(call).str() + " without atomicity", std::move(edits),
+               "the same where no two threads ever meet at one place");
+    }
+}
+
+} // namespace
 
 void addSynchronizationOperators(MutationOperators &catalogue) {
-  catalogue.push_back(std::make_unique<RemovedBarrier>());
-  catalogue.push_back(std::make_unique<PlainAtomic>());
+  catalogue.insert(catalogue.end(), {{"removed-barrier", findRemovedBarrier, MutantKind::Schedule},
+                                     {"plain-atomic", findPlainAtomic, MutantKind::Schedule}});
 }
 
 } // namespace kopt::frontend

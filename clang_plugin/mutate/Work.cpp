@@ -39,59 +39,43 @@ void addGuard(const KernelFacts &facts, MutantSink &sink, const std::string &wha
   sink.add(body->getLBracLoc(), what, std::move(edits), note);
 }
 
-} // namespace
+/// The kernel does nothing.
+void findEmptyBody(const KernelFacts &facts, MutantSink &sink) {
+  const CompoundStmt *body = bodyOf(facts);
+  if (!body || body->body_empty())
+    return;
+  const auto begin = facts.view().endOffset(body->getLBracLoc());
+  const auto end = facts.view().offset(body->getRBracLoc());
+  std::optional<std::vector<SliceEdit>> edits;
+  if (begin && end && *begin <= *end)
+    edits = std::vector{SliceEdit{*begin, *end, ""}};
+  sink.add(body->getLBracLoc(), "empty body", std::move(edits));
+}
 
-class EmptyBody final : public MutationOperator {
-public:
-  std::string_view id() const override { return "empty-body"; }
-  std::string_view summary() const override { return "the kernel does nothing"; }
-  void find(const KernelFacts &facts, MutantSink &sink) const override {
-    const CompoundStmt *body = bodyOf(facts);
-    if (!body || body->body_empty())
-      return;
-    const auto begin = facts.view().endOffset(body->getLBracLoc());
-    const auto end = facts.view().offset(body->getRBracLoc());
-    std::optional<std::vector<SliceEdit>> edits;
-    if (begin && end && *begin <= *end)
-      edits = std::vector{SliceEdit{*begin, *end, ""}};
-    sink.add(body->getLBracLoc(), "empty body", std::move(edits));
-  }
-};
+/// The last block of the grid does nothing.
+void findSkippedBlock(const KernelFacts &facts, MutantSink &sink) {
+  if (waitsForGrid(facts))
+    return;
+  // A whole block leaves, so no thread waits for one that has left.
+  addGuard(facts, sink, "the last block does nothing",
+           "if (blockIdx.x == gridDim.x - 1 && blockIdx.y == gridDim.y - 1 && "
+           "blockIdx.z == gridDim.z - 1) return;",
+           "");
+}
 
-class SkippedBlock final : public MutationOperator {
-public:
-  std::string_view id() const override { return "skipped-block"; }
-  std::string_view summary() const override { return "the last block of the grid does nothing"; }
-  void find(const KernelFacts &facts, MutantSink &sink) const override {
-    if (waitsForGrid(facts))
-      return;
-    // A whole block leaves, so no thread waits for one that has left.
-    addGuard(facts, sink, "the last block does nothing",
-             "if (blockIdx.x == gridDim.x - 1 && blockIdx.y == gridDim.y - 1 && "
-             "blockIdx.z == gridDim.z - 1) return;",
-             "");
-  }
-};
-
-class SkippedThreads final : public MutationOperator {
-public:
-  std::string_view id() const override { return "skipped-threads"; }
-  std::string_view summary() const override {
-    return "the last 1/128 of the grid's threads do nothing";
-  }
-  void find(const KernelFacts &facts, MutantSink &sink) const override {
-    // Other threads would wait for the skipped ones.
-    if (facts.waits(bodyOf(facts), /*lanes=*/true) || waitsForGrid(facts))
-      return;
-    addGuard(facts, sink, "the last 1/128 of the threads do nothing",
-             "{ const unsigned long long koptBlock = 1ull * blockDim.x * blockDim.y * blockDim.z, "
-             "koptAll = koptBlock * gridDim.x * gridDim.y * gridDim.z, "
-             "koptThread = ((1ull * blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x) "
-             "* koptBlock + (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x; "
-             "if (koptThread >= koptAll - (koptAll + 127) / 128) return; }",
-             "the same where the last threads of the grid have nothing to do");
-  }
-};
+/// The last 1/128 of the grid's threads do nothing.
+void findSkippedThreads(const KernelFacts &facts, MutantSink &sink) {
+  // Other threads would wait for the skipped ones.
+  if (facts.waits(bodyOf(facts), /*lanes=*/true) || waitsForGrid(facts))
+    return;
+  addGuard(facts, sink, "the last 1/128 of the threads do nothing",
+           "{ const unsigned long long koptBlock = 1ull * blockDim.x * blockDim.y * blockDim.z, "
+           "koptAll = koptBlock * gridDim.x * gridDim.y * gridDim.z, "
+           "koptThread = ((1ull * blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x) "
+           "* koptBlock + (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x; "
+           "if (koptThread >= koptAll - (koptAll + 127) / 128) return; }",
+           "the same where the last threads of the grid have nothing to do");
+}
 
 /// Calls `found` for each guard `i < n` or `i >= n` of an if statement in which i depends on the
 /// thread and n does not.
@@ -120,44 +104,34 @@ template <class Found> void forEachGuard(const KernelFacts &facts, const Found &
     }
 }
 
-class SkippedTail final : public MutationOperator {
-public:
-  std::string_view id() const override { return "skipped-tail"; }
-  std::string_view summary() const override {
-    return "a guard lets the last 1/128 of the elements out";
-  }
-  void find(const KernelFacts &facts, MutantSink &sink) const override {
-    forEachGuard(facts, [&](const BinaryOperator &guard, const Expr &limit) {
-      const std::string text = facts.text(&limit).str();
-      sink.add(guard.getOperatorLoc(), "the last 1/128 below " + text + " left out",
-               text.empty() ? std::nullopt
-                            : facts.replace(limit.getSourceRange(),
-                                            "((" + text + ") - ((" + text + ") + 127) / 128)"));
-    });
-  }
-};
+/// A guard lets the last 1/128 of the elements out.
+void findSkippedTail(const KernelFacts &facts, MutantSink &sink) {
+  forEachGuard(facts, [&](const BinaryOperator &guard, const Expr &limit) {
+    const std::string text = facts.text(&limit).str();
+    sink.add(guard.getOperatorLoc(), "the last 1/128 below " + text + " left out",
+             text.empty() ? std::nullopt
+                          : facts.replace(limit.getSourceRange(),
+                                          "((" + text + ") - ((" + text + ") + 127) / 128)"));
+  });
+}
 
-class LostRemainder final : public MutationOperator {
-public:
-  std::string_view id() const override { return "lost-remainder"; }
-  std::string_view summary() const override {
-    return "a guard rounds its limit down to a multiple of 32: no tail";
-  }
-  void find(const KernelFacts &facts, MutantSink &sink) const override {
-    forEachGuard(facts, [&](const BinaryOperator &guard, const Expr &limit) {
-      sink.add(
-          guard.getOperatorLoc(), facts.text(&limit).str() + " rounded down to a multiple of 32",
-          facts.wrap(&limit, "((", ") / 32 * 32)"), "the same where the limit is a multiple of 32");
-    });
-  }
-};
+/// A guard rounds its limit down to a multiple of 32: no tail.
+void findLostRemainder(const KernelFacts &facts, MutantSink &sink) {
+  forEachGuard(facts, [&](const BinaryOperator &guard, const Expr &limit) {
+    sink.add(guard.getOperatorLoc(), facts.text(&limit).str() + " rounded down to a multiple of 32",
+             facts.wrap(&limit, "((", ") / 32 * 32)"),
+             "the same where the limit is a multiple of 32");
+  });
+}
+
+} // namespace
 
 void addWorkOperators(MutationOperators &catalogue) {
-  catalogue.push_back(std::make_unique<EmptyBody>());
-  catalogue.push_back(std::make_unique<SkippedBlock>());
-  catalogue.push_back(std::make_unique<SkippedThreads>());
-  catalogue.push_back(std::make_unique<SkippedTail>());
-  catalogue.push_back(std::make_unique<LostRemainder>());
+  catalogue.insert(catalogue.end(), {{"empty-body", findEmptyBody},
+                                     {"skipped-block", findSkippedBlock},
+                                     {"skipped-threads", findSkippedThreads},
+                                     {"skipped-tail", findSkippedTail},
+                                     {"lost-remainder", findLostRemainder}});
 }
 
 } // namespace kopt::frontend

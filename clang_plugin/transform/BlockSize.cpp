@@ -81,58 +81,48 @@ bool gridFits(const KernelView &view, const Block &block, bool &exact) {
 
 } // namespace
 
-class BlockSize final : public Transformation {
-public:
-  std::string_view id() const override { return "block-size"; }
-  std::string_view summary() const override {
-    return "launch in blocks of another shape, the grid covering the same threads";
-  }
-
-  std::vector<Offer> find(const KernelView &view) const override {
-    if (view.launches.empty())
+std::vector<Offer> blockSizeOffers(const KernelView &view) {
+  if (view.launches.empty())
+    return {};
+  for (const LaunchShape &launch : view.launches)
+    if (threads(launch.block) == 0 || threads(launch.block) > kThreadLimit)
       return {};
-    for (const LaunchShape &launch : view.launches)
-      if (threads(launch.block) == 0 || threads(launch.block) > kThreadLimit)
-        return {};
-    BlockGeometry geometry(view);
-    const auto rule = geometry.rule();
-    if (!rule)
-      return {};
+  BlockGeometry geometry(view);
+  const auto rule = geometry.rule();
+  if (!rule)
+    return {};
 
-    unsigned mostThreads = kThreadLimit;
-    if (const auto *bounds = view.kernel().getAttr<CUDALaunchBoundsAttr>()) {
-      const auto declared = view.constant(bounds->getMaxThreads());
-      mostThreads = declared ? static_cast<unsigned>(std::clamp(*declared, 0LL, 1024LL)) : 0;
-    }
-    std::vector<Offer> offers;
-    for (const Block &block :
-         rule->plane ? llvm::ArrayRef(kPlaneBlocks) : llvm::ArrayRef(kLineBlocks)) {
-      const bool isPresent = llvm::all_of(
-          view.launches, [&](const LaunchShape &launch) { return launch.block == block; });
-      bool exact = true;
-      const auto shared = sharedBytesFor(view, block);
-      if (isPresent || threads(block) > mostThreads || (rule->squareOnly && block[0] != block[1]) ||
-          !shared || (rule->coverGrid && !gridFits(view, block, exact)) ||
-          !geometry.sharedArraysHold(block))
-        continue;
-      Offer offer{std::string(id()),
-                  "launch in blocks of " + spell(block),
-                  "",
-                  {},
-                  LaunchChange{block, rule->coverGrid, {}}};
-      if (*shared) {
-        offer.launch->sharedBytes = *shared;
-        offer.note = "dynamic shared memory is scaled with the block";
-      }
-      if (!exact)
-        offer.note += std::string(offer.note.empty() ? "" : "; ") +
-                      "the grid grows to whole blocks beyond today's threads";
-      offers.push_back(std::move(offer));
-    }
-    return offers;
+  unsigned mostThreads = kThreadLimit;
+  if (const auto *bounds = view.kernel().getAttr<CUDALaunchBoundsAttr>()) {
+    const auto declared = view.constant(bounds->getMaxThreads());
+    mostThreads = declared ? static_cast<unsigned>(std::clamp(*declared, 0LL, 1024LL)) : 0;
   }
-};
-
-std::unique_ptr<Transformation> makeBlockSize() { return std::make_unique<BlockSize>(); }
+  std::vector<Offer> offers;
+  for (const Block &block :
+       rule->plane ? llvm::ArrayRef(kPlaneBlocks) : llvm::ArrayRef(kLineBlocks)) {
+    const bool isPresent = llvm::all_of(
+        view.launches, [&](const LaunchShape &launch) { return launch.block == block; });
+    bool exact = true;
+    const auto shared = sharedBytesFor(view, block);
+    if (isPresent || threads(block) > mostThreads || (rule->squareOnly && block[0] != block[1]) ||
+        !shared || (rule->coverGrid && !gridFits(view, block, exact)) ||
+        !geometry.sharedArraysHold(block))
+      continue;
+    Offer offer{"",
+                "launch in blocks of " + spell(block),
+                "",
+                {},
+                LaunchChange{block, rule->coverGrid, {}}};
+    if (*shared) {
+      offer.launch->sharedBytes = *shared;
+      offer.note = "dynamic shared memory is scaled with the block";
+    }
+    if (!exact)
+      offer.note += std::string(offer.note.empty() ? "" : "; ") +
+                    "the grid grows to whole blocks beyond today's threads";
+    offers.push_back(std::move(offer));
+  }
+  return offers;
+}
 
 } // namespace kopt::frontend

@@ -20,20 +20,15 @@ void dropUnparsable(const KernelSource &request, std::vector<Offer> &offers) {
   offers = std::move(kept);
 }
 
-} // namespace
+/// The catalogue, in the order of its offers.
+constexpr std::pair<const char *, std::vector<Offer> (*)(const KernelView &)> kRewrites[] = {
+    {"shared-padding", sharedPaddingOffers},
+    {"block-size", blockSizeOffers},
+    {"launch-bounds", launchBoundsOffers},
+    {"readonly-loads", readonlyLoadsOffers},
+    {"unroll", unrollOffers}};
 
-const std::vector<std::unique_ptr<Transformation>> &catalogue() {
-  static const auto *all = [] {
-    auto *list = new std::vector<std::unique_ptr<Transformation>>;
-    list->push_back(makeSharedPadding());
-    list->push_back(makeBlockSize());
-    list->push_back(makeLaunchBounds());
-    list->push_back(makeReadonlyLoads());
-    list->push_back(makeUnroll());
-    return list;
-  }();
-  return *all;
-}
+} // namespace
 
 llvm::Expected<std::vector<Offer>> findOffers(const TransformRequest &request) {
   auto slice = openSlice(request.source);
@@ -43,13 +38,14 @@ llvm::Expected<std::vector<Offer>> findOffers(const TransformRequest &request) {
   slice->view.threadsPerMultiprocessor = threadsPerMultiprocessor(request.source.arch);
 
   std::vector<Offer> offers;
-  for (const auto &transformation : catalogue()) {
-    if (!request.techniques.empty() &&
-        !llvm::is_contained(request.techniques, transformation->id()))
+  for (const auto &[technique, find] : kRewrites) {
+    if (!request.techniques.empty() && !llvm::is_contained(request.techniques, technique))
       continue;
-    for (Offer &offer : transformation->find(slice->view))
-      if (offer.launch || applyEdits(request.source.slice, offer.edits) != request.source.slice)
+    for (Offer &offer : find(slice->view))
+      if (offer.launch || applyEdits(request.source.slice, offer.edits) != request.source.slice) {
+        offer.technique = technique;
         offers.push_back(std::move(offer));
+      }
   }
   dropUnparsable(request.source, offers);
   return offers;

@@ -9,9 +9,6 @@
 
 namespace kopt::frontend {
 
-/// Every transformation, in the order of its offers.
-const std::vector<std::unique_ptr<Transformation>> &catalogue();
-
 /// What the whole catalogue offers for a kernel. Each offer changes the text or the launch, and its
 /// text parses. Fails if the slice itself does not parse or does not have the kernel.
 llvm::Expected<std::vector<Offer>> findOffers(const TransformRequest &request);

@@ -8,7 +8,6 @@
 #include "clang_plugin/transform/Transformation.h"
 
 #include <clang/AST/Attr.h>
-#include <clang/Lex/Lexer.h>
 
 namespace kopt::frontend {
 
@@ -52,64 +51,53 @@ bool limitsRegisters(const KernelView &view, unsigned nameOffset) {
 
 } // namespace
 
-class LaunchBounds final : public Transformation {
-public:
-  std::string_view id() const override { return "launch-bounds"; }
-  std::string_view summary() const override {
-    return "declare the block size, and how many blocks should share a multiprocessor, to the "
-           "register allocator";
-  }
+std::vector<Offer> launchBoundsOffers(const KernelView &view) {
+  unsigned threads = 0;
+  for (const LaunchShape &launch : view.launches)
+    threads = std::max(threads, launch.block[0] * launch.block[1] * launch.block[2]);
+  if (threads == 0 || threads > 1024)
+    return {};
 
-  std::vector<Offer> find(const KernelView &view) const override {
-    unsigned threads = 0;
-    for (const LaunchShape &launch : view.launches)
-      threads = std::max(threads, launch.block[0] * launch.block[1] * launch.block[2]);
-    if (threads == 0 || threads > 1024)
-      return {};
-
-    std::vector<SliceEdit> places; // where the bounds are inserted or replaced
-    std::optional<Bounds> present;
-    for (const FunctionDecl *declaration : view.pattern().redecls()) {
-      for (const auto *attribute : declaration->specific_attrs<CUDALaunchBoundsAttr>()) {
-        if (attribute->isInherited())
-          continue;
-        const auto place = spelledBounds(view, *attribute);
-        if (!place || attribute->getMaxBlocks())
-          return {};
-        places.push_back(*place);
-      }
-    }
-    if (const auto *attribute = view.kernel().getAttr<CUDALaunchBoundsAttr>()) {
-      const auto most = view.constant(attribute->getMaxThreads());
-      const auto least = attribute->getMinBlocks() ? view.constant(attribute->getMinBlocks()) : 0;
-      if (most && least)
-        present = Bounds{static_cast<unsigned>(*most), static_cast<unsigned>(*least)};
-    }
-
-    const FunctionDecl &pattern = view.pattern();
-    const SourceLocation name =
-        pattern.getQualifierLoc() ? pattern.getQualifierLoc().getBeginLoc() : pattern.getLocation();
-    const auto nameOffset = view.offset(name);
-    if (!nameOffset || limitsRegisters(view, *nameOffset))
-      return {};
-    const bool add = places.empty();
-    if (add)
-      places.push_back({*nameOffset, *nameOffset, ""});
-
-    std::vector<Offer> offers;
-    for (unsigned blocks = 0; blocks <= kMostBlocks; ++blocks) {
-      const Bounds bounds{threads, blocks};
-      if (blocks * threads > view.threadsPerMultiprocessor || present == bounds)
+  std::vector<SliceEdit> places; // where the bounds are inserted or replaced
+  std::optional<Bounds> present;
+  for (const FunctionDecl *declaration : view.pattern().redecls()) {
+    for (const auto *attribute : declaration->specific_attrs<CUDALaunchBoundsAttr>()) {
+      if (attribute->isInherited())
         continue;
-      Offer offer{std::string(id()), (add ? "add " : "change to ") + spell(bounds), "", places, {}};
-      for (SliceEdit &edit : offer.edits)
-        edit.text = spell(bounds) + (add ? " " : "");
-      offers.push_back(std::move(offer));
+      const auto place = spelledBounds(view, *attribute);
+      if (!place || attribute->getMaxBlocks())
+        return {};
+      places.push_back(*place);
     }
-    return offers;
   }
-};
+  if (const auto *attribute = view.kernel().getAttr<CUDALaunchBoundsAttr>()) {
+    const auto most = view.constant(attribute->getMaxThreads());
+    const auto least = attribute->getMinBlocks() ? view.constant(attribute->getMinBlocks()) : 0;
+    if (most && least)
+      present = Bounds{static_cast<unsigned>(*most), static_cast<unsigned>(*least)};
+  }
 
-std::unique_ptr<Transformation> makeLaunchBounds() { return std::make_unique<LaunchBounds>(); }
+  const FunctionDecl &pattern = view.pattern();
+  const SourceLocation name =
+      pattern.getQualifierLoc() ? pattern.getQualifierLoc().getBeginLoc() : pattern.getLocation();
+  const auto nameOffset = view.offset(name);
+  if (!nameOffset || limitsRegisters(view, *nameOffset))
+    return {};
+  const bool add = places.empty();
+  if (add)
+    places.push_back({*nameOffset, *nameOffset, ""});
+
+  std::vector<Offer> offers;
+  for (unsigned blocks = 0; blocks <= kMostBlocks; ++blocks) {
+    const Bounds bounds{threads, blocks};
+    if (blocks * threads > view.threadsPerMultiprocessor || present == bounds)
+      continue;
+    Offer offer{"", (add ? "add " : "change to ") + spell(bounds), "", places, {}};
+    for (SliceEdit &edit : offer.edits)
+      edit.text = spell(bounds) + (add ? " " : "");
+    offers.push_back(std::move(offer));
+  }
+  return offers;
+}
 
 } // namespace kopt::frontend

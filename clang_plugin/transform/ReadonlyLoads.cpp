@@ -66,113 +66,100 @@ bool isRestrictable(const ParmVarDecl &declared, const ParmVarDecl &substituted)
          !declared.getType().isRestrictQualified() && !declared.getOriginalType()->isArrayType();
 }
 
+std::optional<Offer> restrictOffer(const KernelView &view,
+                                   llvm::ArrayRef<const ParmVarDecl *> readonly) {
+  const FunctionDecl &pattern = view.pattern();
+  if (pattern.getNumParams() != view.kernel().getNumParams())
+    return std::nullopt; // a parameter pack
+  Offer offer{"", "add __restrict__ to", kOverlapNote, {}, {}};
+  unsigned pointers = 0;
+  for (unsigned i = 0; i < pattern.getNumParams(); ++i) {
+    const ParmVarDecl &declared = *pattern.getParamDecl(i),
+                      &substituted = *view.kernel().getParamDecl(i);
+    pointers += substituted.getType()->isPointerType();
+    if (!isRestrictable(declared, substituted))
+      continue;
+    const auto name = view.offset(declared.getLocation());
+    if (!name)
+      return std::nullopt;
+    offer.edits.push_back({*name, *name, "__restrict__ "});
+    offer.title += (offer.edits.size() > 1 ? ", " : " ") + declared.getName().str();
+  }
+  // A single pointer that may be written has nothing to overlap with.
+  if (offer.edits.empty() || (readonly.empty() && pointers < 2))
+    return std::nullopt;
+  return offer;
+}
+
+void addLdgOffers(const KernelView &view, PointerUses &uses,
+                  llvm::ArrayRef<const ParmVarDecl *> readonly, std::vector<Offer> &offers) {
+  const BodyView &body = view.bodies().front();
+  struct Load {
+    const VarDecl *parameter;
+    unsigned begin, end;
+  };
+  std::vector<Load> loads;
+  for (const Stmt *statement : body.statements) {
+    const Expr *pointer = nullptr;
+    if (const auto *subscript = dyn_cast<ArraySubscriptExpr>(statement))
+      pointer = subscript->getBase();
+    else if (const auto *unary = dyn_cast<UnaryOperator>(statement);
+             unary && unary->getOpcode() == UO_Deref)
+      pointer = unary->getSubExpr();
+    if (!pointer)
+      continue;
+    const auto *element = cast<Expr>(statement);
+    const VarDecl *root = isLdgType(element->getType()) && !element->getType().isVolatileQualified()
+                              ? uses.root(body, pointer)
+                              : nullptr;
+    const auto begin = view.offset(element->getBeginLoc()),
+               end = view.endOffset(element->getEndLoc());
+    if (root && llvm::is_contained(readonly, root) && isRead(body, element) && begin && end)
+      loads.push_back({root, *begin, *end});
+  }
+  std::vector<const VarDecl *> loaded;
+  for (const ParmVarDecl *parameter : readonly)
+    if (llvm::any_of(loads, [&](const Load &load) { return load.parameter == parameter; }))
+      loaded.push_back(parameter);
+
+  const auto offerFor = [&](llvm::ArrayRef<const VarDecl *> parameters) {
+    Offer offer{"", "load through __ldg():", kOverlapNote, {}, {}};
+    for (const VarDecl *parameter : parameters)
+      offer.title += (parameter == parameters.front() ? " " : ", ") + parameter->getName().str();
+    for (const Load &load : loads) {
+      if (!llvm::is_contained(parameters, load.parameter))
+        continue;
+      offer.edits.push_back({load.begin, load.begin, "__ldg(&"});
+      offer.edits.push_back({load.end, load.end, ")"});
+    }
+    // Insertions at the same offset have the same text, so their order does not matter.
+    llvm::sort(offer.edits,
+               [](const SliceEdit &a, const SliceEdit &b) { return a.begin < b.begin; });
+    offers.push_back(std::move(offer));
+  };
+  if (!loaded.empty())
+    offerFor(loaded);
+  if (loaded.size() > 1)
+    for (const VarDecl *parameter : loaded)
+      offerFor(parameter);
+}
+
 } // namespace
 
-class ReadonlyLoads final : public Transformation {
-public:
-  std::string_view id() const override { return "readonly-loads"; }
-  std::string_view summary() const override {
-    return "load what the kernel never writes through the read-only path (__restrict__, __ldg)";
+std::vector<Offer> readonlyLoadsOffers(const KernelView &view) {
+  PointerUses uses(view);
+  std::vector<const ParmVarDecl *> readonly;
+  for (const ParmVarDecl *parameter : view.kernel().parameters()) {
+    const QualType type = parameter->getType();
+    if (type->isPointerType() && !type->getPointeeType().isVolatileQualified() &&
+        !uses.mayWrite(parameter))
+      readonly.push_back(parameter);
   }
-
-  std::vector<Offer> find(const KernelView &view) const override {
-    PointerUses uses(view);
-    std::vector<const ParmVarDecl *> readonly;
-    for (const ParmVarDecl *parameter : view.kernel().parameters()) {
-      const QualType type = parameter->getType();
-      if (type->isPointerType() && !type->getPointeeType().isVolatileQualified() &&
-          !uses.mayWrite(parameter))
-        readonly.push_back(parameter);
-    }
-    std::vector<Offer> offers;
-    if (auto offer = restrictOffer(view, readonly))
-      offers.push_back(std::move(*offer));
-    addLdgOffers(view, uses, readonly, offers);
-    return offers;
-  }
-
-private:
-  std::optional<Offer> restrictOffer(const KernelView &view,
-                                     llvm::ArrayRef<const ParmVarDecl *> readonly) const {
-    const FunctionDecl &pattern = view.pattern();
-    if (pattern.getNumParams() != view.kernel().getNumParams())
-      return std::nullopt; // a parameter pack
-    Offer offer{std::string(id()), "add __restrict__ to", kOverlapNote, {}, {}};
-    unsigned pointers = 0;
-    for (unsigned i = 0; i < pattern.getNumParams(); ++i) {
-      const ParmVarDecl &declared = *pattern.getParamDecl(i),
-                        &substituted = *view.kernel().getParamDecl(i);
-      pointers += substituted.getType()->isPointerType();
-      if (!isRestrictable(declared, substituted))
-        continue;
-      const auto name = view.offset(declared.getLocation());
-      if (!name)
-        return std::nullopt;
-      offer.edits.push_back({*name, *name, "__restrict__ "});
-      offer.title += (offer.edits.size() > 1 ? ", " : " ") + declared.getName().str();
-    }
-    // A single pointer that may be written has nothing to overlap with.
-    if (offer.edits.empty() || (readonly.empty() && pointers < 2))
-      return std::nullopt;
-    return offer;
-  }
-
-  void addLdgOffers(const KernelView &view, PointerUses &uses,
-                    llvm::ArrayRef<const ParmVarDecl *> readonly,
-                    std::vector<Offer> &offers) const {
-    const BodyView &body = view.bodies().front();
-    struct Load {
-      const VarDecl *parameter;
-      unsigned begin, end;
-    };
-    std::vector<Load> loads;
-    for (const Stmt *statement : body.statements) {
-      const Expr *pointer = nullptr;
-      if (const auto *subscript = dyn_cast<ArraySubscriptExpr>(statement))
-        pointer = subscript->getBase();
-      else if (const auto *unary = dyn_cast<UnaryOperator>(statement);
-               unary && unary->getOpcode() == UO_Deref)
-        pointer = unary->getSubExpr();
-      if (!pointer)
-        continue;
-      const auto *element = cast<Expr>(statement);
-      const VarDecl *root =
-          isLdgType(element->getType()) && !element->getType().isVolatileQualified()
-              ? uses.root(body, pointer)
-              : nullptr;
-      const auto begin = view.offset(element->getBeginLoc()),
-                 end = view.endOffset(element->getEndLoc());
-      if (root && llvm::is_contained(readonly, root) && isRead(body, element) && begin && end)
-        loads.push_back({root, *begin, *end});
-    }
-    std::vector<const VarDecl *> loaded;
-    for (const ParmVarDecl *parameter : readonly)
-      if (llvm::any_of(loads, [&](const Load &load) { return load.parameter == parameter; }))
-        loaded.push_back(parameter);
-
-    const auto offerFor = [&](llvm::ArrayRef<const VarDecl *> parameters) {
-      Offer offer{std::string(id()), "load through __ldg():", kOverlapNote, {}, {}};
-      for (const VarDecl *parameter : parameters)
-        offer.title += (parameter == parameters.front() ? " " : ", ") + parameter->getName().str();
-      for (const Load &load : loads) {
-        if (!llvm::is_contained(parameters, load.parameter))
-          continue;
-        offer.edits.push_back({load.begin, load.begin, "__ldg(&"});
-        offer.edits.push_back({load.end, load.end, ")"});
-      }
-      // Insertions at the same offset have the same text, so their order does not matter.
-      llvm::sort(offer.edits,
-                 [](const SliceEdit &a, const SliceEdit &b) { return a.begin < b.begin; });
-      offers.push_back(std::move(offer));
-    };
-    if (!loaded.empty())
-      offerFor(loaded);
-    if (loaded.size() > 1)
-      for (const VarDecl *parameter : loaded)
-        offerFor(parameter);
-  }
-};
-
-std::unique_ptr<Transformation> makeReadonlyLoads() { return std::make_unique<ReadonlyLoads>(); }
+  std::vector<Offer> offers;
+  if (auto offer = restrictOffer(view, readonly))
+    offers.push_back(std::move(*offer));
+  addLdgOffers(view, uses, readonly, offers);
+  return offers;
+}
 
 } // namespace kopt::frontend

@@ -116,62 +116,52 @@ std::vector<const VarDecl *> staticShared(const BodyView &body) {
   return variables;
 }
 
-class SharedPadding final : public Transformation {
-public:
-  std::string_view id() const override { return "shared-padding"; }
-  std::string_view summary() const override {
-    return "pad the rows of shared arrays against bank conflicts";
-  }
-
-  std::vector<Offer> find(const KernelView &view) const override {
-    std::vector<SharedArray> arrays,
-        instances; // code that is instantiated twice has two arrays but needs one edit
-    std::uint64_t sharedBytes = 0;
-    llvm::DenseSet<unsigned> seen;
-    for (const BodyView &body : view.bodies())
-      for (const VarDecl *variable : staticShared(body)) {
-        sharedBytes += view.context().getTypeSizeInChars(variable->getType()).getQuantity();
-        const auto array = matchArray(view, body, *variable);
-        if (!array)
-          continue;
-        instances.push_back(*array);
-        if (seen.insert(array->sizeBegin).second)
-          arrays.push_back(*array);
-      }
-
-    std::vector<Offer> offers;
-    const auto offerFor = [&](llvm::ArrayRef<SharedArray> padded, unsigned padding) {
-      std::uint64_t bytes = sharedBytes;
-      Offer offer{std::string(id()), "pad", "", {}, {}};
-      for (const SharedArray &array : padded) {
-        for (const SharedArray &instance : instances)
-          if (instance.sizeBegin == array.sizeBegin)
-            bytes += instance.rows * padding * instance.elementBytes;
-        const std::string size = paddedSize(view, array, padding);
-        offer.title += (offer.edits.empty() ? " the rows of " : " and ") +
-                       array.variable->getName().str() + " to " + size;
-        offer.edits.push_back({array.sizeBegin, array.sizeEnd, size});
-      }
-      llvm::sort(offer.edits,
-                 [](const SliceEdit &a, const SliceEdit &b) { return a.begin < b.begin; });
-      if (bytes <= kStaticSharedLimit)
-        offers.push_back(std::move(offer));
-    };
-    if (arrays.size() > 1)
-      offerFor(arrays, 1);
-    for (const SharedArray &array : arrays) {
-      // One element, one bank and two banks; each number of elements once.
-      std::vector<unsigned> paddings = {1};
-      for (unsigned bytes : {kBankBytes, 2 * kBankBytes})
-        if (const unsigned elements = bytes / array.elementBytes; elements > paddings.back())
-          paddings.push_back(elements);
-      for (unsigned padding : paddings)
-        offerFor(array, padding);
+std::vector<Offer> sharedPaddingOffers(const KernelView &view) {
+  std::vector<SharedArray> arrays,
+      instances; // code that is instantiated twice has two arrays but needs one edit
+  std::uint64_t sharedBytes = 0;
+  llvm::DenseSet<unsigned> seen;
+  for (const BodyView &body : view.bodies())
+    for (const VarDecl *variable : staticShared(body)) {
+      sharedBytes += view.context().getTypeSizeInChars(variable->getType()).getQuantity();
+      const auto array = matchArray(view, body, *variable);
+      if (!array)
+        continue;
+      instances.push_back(*array);
+      if (seen.insert(array->sizeBegin).second)
+        arrays.push_back(*array);
     }
-    return offers;
-  }
-};
 
-std::unique_ptr<Transformation> makeSharedPadding() { return std::make_unique<SharedPadding>(); }
+  std::vector<Offer> offers;
+  const auto offerFor = [&](llvm::ArrayRef<SharedArray> padded, unsigned padding) {
+    std::uint64_t bytes = sharedBytes;
+    Offer offer{"", "pad", "", {}, {}};
+    for (const SharedArray &array : padded) {
+      for (const SharedArray &instance : instances)
+        if (instance.sizeBegin == array.sizeBegin)
+          bytes += instance.rows * padding * instance.elementBytes;
+      const std::string size = paddedSize(view, array, padding);
+      offer.title += (offer.edits.empty() ? " the rows of " : " and ") +
+                     array.variable->getName().str() + " to " + size;
+      offer.edits.push_back({array.sizeBegin, array.sizeEnd, size});
+    }
+    llvm::sort(offer.edits,
+               [](const SliceEdit &a, const SliceEdit &b) { return a.begin < b.begin; });
+    if (bytes <= kStaticSharedLimit)
+      offers.push_back(std::move(offer));
+  };
+  if (arrays.size() > 1)
+    offerFor(arrays, 1);
+  for (const SharedArray &array : arrays) {
+    // One element, one bank and two banks; each number of elements once.
+    std::vector<unsigned> paddings = {1};
+    for (unsigned bytes : {kBankBytes, 2 * kBankBytes})
+      if (const unsigned elements = bytes / array.elementBytes; elements > paddings.back())
+        paddings.push_back(elements);
+    for (unsigned padding : paddings)
+      offerFor(array, padding);
+  }
+  return offers;
+}
 
 } // namespace kopt::frontend

@@ -134,94 +134,82 @@ std::string heading(const KernelView &view, const ForStmt &loop) {
   return line.size() > 60 ? line.substr(0, 57) + "..." : line;
 }
 
+std::vector<Offer> offersFor(const KernelView &view, const ForStmt &loop,
+                             const AttributedStmt *attributed) {
+  const unsigned place = *view.offset(loop.getForLoc());
+  std::optional<SliceEdit> existing;
+  std::string present; // the existing pragma
+  if (attributed) {
+    const auto *hint = attributed->getAttrs().size() == 1
+                           ? dyn_cast<LoopHintAttr>(attributed->getAttrs().front())
+                           : nullptr;
+    if (!hint || !(existing = pragmaLine(view, *hint)))
+      return {};
+    const auto factor = hint->getValue() ? view.constant(hint->getValue()) : std::nullopt;
+    if (hint->getValue() && !factor)
+      return {};
+    present = factor ? "#pragma unroll " + std::to_string(*factor) : "#pragma unroll";
+  }
+
+  const auto trips = tripCount(view, loop);
+  if (trips && *trips < 2)
+    return {};
+  std::vector<std::string> pragmas;
+  if (trips && *trips <= kMostFullTrips)
+    pragmas.push_back("#pragma unroll");
+  for (unsigned factor : {4u, 2u, 8u})
+    if (!trips || factor < *trips)
+      pragmas.push_back("#pragma unroll " + std::to_string(factor));
+  pragmas.push_back("#pragma unroll 1");
+
+  const std::string indentation = view.indentation(place);
+  const bool startsLine =
+      view.text().take_front(place).rfind('\n') + 1 + indentation.size() == place;
+  std::vector<Offer> offers;
+  for (const std::string &pragma : pragmas) {
+    if (pragma == present)
+      continue;
+    // A directive needs a line of its own.
+    const SliceEdit edit =
+        existing ? SliceEdit{existing->begin, existing->end, pragma}
+                 : SliceEdit{place, place,
+                             (startsLine ? "" : "\n" + indentation) + pragma + "\n" + indentation};
+    const std::string factor = pragma == "#pragma unroll" ? "fully unroll"
+                               : pragma == "#pragma unroll 1"
+                                   ? "do not unroll"
+                                   : "unroll by " + pragma.substr(pragma.rfind(' ') + 1);
+    offers.push_back({"", factor + ": " + heading(view, loop), "", {edit}, {}});
+  }
+  return offers;
+}
+
 } // namespace
 
-class Unroll final : public Transformation {
-public:
-  std::string_view id() const override { return "unroll"; }
-  std::string_view summary() const override {
-    return "unroll counted loops by 2, 4, 8 or fully, or keep them rolled";
-  }
-
-  std::vector<Offer> find(const KernelView &view) const override {
-    std::vector<std::pair<std::pair<int, std::size_t>, Offer>> found; // keyed by depth, then place
-    llvm::DenseSet<unsigned> seen; // the same code may be instantiated more than once
-    for (const BodyView &body : view.bodies()) {
-      for (const Stmt *statement : body.statements) {
-        const auto *loop = dyn_cast<ForStmt>(statement);
-        if (!loop || !loop->getCond())
-          continue;
-        const auto place = view.offset(loop->getForLoc());
-        if (!place || !view.endOffset(loop->getEndLoc()) || !seen.insert(*place).second)
-          continue;
-        int depth = 0;
-        for (const Stmt *up = body.parents.lookup(loop); up; up = body.parents.lookup(up))
-          depth += isa<ForStmt>(up) || isa<WhileStmt>(up) || isa<DoStmt>(up);
-        const auto *attributed = dyn_cast_or_null<AttributedStmt>(body.parents.lookup(loop));
-        for (Offer &offer : offersFor(view, *loop, attributed))
-          found.emplace_back(std::pair(-depth, found.size()), std::move(offer));
-      }
-    }
-    // Innermost loops first: they run most often.
-    llvm::sort(found, [](const auto &a, const auto &b) { return a.first < b.first; });
-    std::vector<Offer> offers;
-    for (auto &[order, offer] : found)
-      offers.push_back(std::move(offer));
-    return offers;
-  }
-
-private:
-  std::vector<Offer> offersFor(const KernelView &view, const ForStmt &loop,
-                               const AttributedStmt *attributed) const {
-    const unsigned place = *view.offset(loop.getForLoc());
-    std::optional<SliceEdit> existing;
-    std::string present; // the existing pragma
-    if (attributed) {
-      const auto *hint = attributed->getAttrs().size() == 1
-                             ? dyn_cast<LoopHintAttr>(attributed->getAttrs().front())
-                             : nullptr;
-      if (!hint || !(existing = pragmaLine(view, *hint)))
-        return {};
-      const auto factor = hint->getValue() ? view.constant(hint->getValue()) : std::nullopt;
-      if (hint->getValue() && !factor)
-        return {};
-      present = factor ? "#pragma unroll " + std::to_string(*factor) : "#pragma unroll";
-    }
-
-    const auto trips = tripCount(view, loop);
-    if (trips && *trips < 2)
-      return {};
-    std::vector<std::string> pragmas;
-    if (trips && *trips <= kMostFullTrips)
-      pragmas.push_back("#pragma unroll");
-    for (unsigned factor : {4u, 2u, 8u})
-      if (!trips || factor < *trips)
-        pragmas.push_back("#pragma unroll " + std::to_string(factor));
-    pragmas.push_back("#pragma unroll 1");
-
-    const std::string indentation = view.indentation(place);
-    const bool startsLine =
-        view.text().take_front(place).rfind('\n') + 1 + indentation.size() == place;
-    std::vector<Offer> offers;
-    for (const std::string &pragma : pragmas) {
-      if (pragma == present)
+std::vector<Offer> unrollOffers(const KernelView &view) {
+  std::vector<std::pair<std::pair<int, std::size_t>, Offer>> found; // keyed by depth, then place
+  llvm::DenseSet<unsigned> seen; // the same code may be instantiated more than once
+  for (const BodyView &body : view.bodies()) {
+    for (const Stmt *statement : body.statements) {
+      const auto *loop = dyn_cast<ForStmt>(statement);
+      if (!loop || !loop->getCond())
         continue;
-      // A directive needs a line of its own.
-      const SliceEdit edit =
-          existing
-              ? SliceEdit{existing->begin, existing->end, pragma}
-              : SliceEdit{place, place,
-                          (startsLine ? "" : "\n" + indentation) + pragma + "\n" + indentation};
-      const std::string factor = pragma == "#pragma unroll" ? "fully unroll"
-                                 : pragma == "#pragma unroll 1"
-                                     ? "do not unroll"
-                                     : "unroll by " + pragma.substr(pragma.rfind(' ') + 1);
-      offers.push_back({std::string(id()), factor + ": " + heading(view, loop), "", {edit}, {}});
+      const auto place = view.offset(loop->getForLoc());
+      if (!place || !view.endOffset(loop->getEndLoc()) || !seen.insert(*place).second)
+        continue;
+      int depth = 0;
+      for (const Stmt *up = body.parents.lookup(loop); up; up = body.parents.lookup(up))
+        depth += isa<ForStmt>(up) || isa<WhileStmt>(up) || isa<DoStmt>(up);
+      const auto *attributed = dyn_cast_or_null<AttributedStmt>(body.parents.lookup(loop));
+      for (Offer &offer : offersFor(view, *loop, attributed))
+        found.emplace_back(std::pair(-depth, found.size()), std::move(offer));
     }
-    return offers;
   }
-};
-
-std::unique_ptr<Transformation> makeUnroll() { return std::make_unique<Unroll>(); }
+  // Innermost loops first: they run most often.
+  llvm::sort(found, [](const auto &a, const auto &b) { return a.first < b.first; });
+  std::vector<Offer> offers;
+  for (auto &[order, offer] : found)
+    offers.push_back(std::move(offer));
+  return offers;
+}
 
 } // namespace kopt::frontend
