@@ -16,8 +16,8 @@ struct Baseline {
   Workload workload; ///< with what the measurement learned: pure outputs, weights
 };
 
-/// LocalJudge judges on devices, RecallingJudge returns recorded trials from a store (--resume),
-/// RecordedJudge answers only from records. Used from one thread.
+/// LocalJudge judges on devices, RecallingJudge returns recorded trials from a store (--resume).
+/// Used from one thread.
 class Judge {
 public:
   virtual ~Judge() = default;

@@ -2,10 +2,10 @@
 // The whole loop over a recorded or a fake judge, a store in memory and a fake clock.
 #include "driver/search/SearchLoop.h"
 #include "driver/judge/RecallingJudge.h"
-#include "driver/judge/RecordedJudge.h"
 #include "driver/search/Confirmation.h"
 #include "fakes/FakeJudge.h"
 #include "fakes/MemoryStore.h"
+#include "fakes/RecordedJudge.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
