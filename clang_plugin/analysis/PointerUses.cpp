@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/analysis/PointerUses.h"
 
-#include <clang/AST/StmtCXX.h>
-
 namespace kopt::frontend {
 
 using namespace clang;

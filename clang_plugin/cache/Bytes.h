@@ -7,7 +7,6 @@
 #include "clang_plugin/output/Fields.h"
 
 #include <array>
-#include <concepts>
 #include <cstdint>
 #include <map>
 #include <optional>

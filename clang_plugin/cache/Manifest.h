@@ -5,7 +5,6 @@
 #include "clang_plugin/parse/FileRecord.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 

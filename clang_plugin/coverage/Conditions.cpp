@@ -2,7 +2,6 @@
 #include "clang_plugin/coverage/Conditions.h"
 
 #include <clang/AST/ExprCXX.h>
-#include <clang/AST/StmtCXX.h>
 
 namespace kopt::frontend {
 

@@ -6,7 +6,6 @@
 #include "clang_plugin/coverage/Conditions.h"
 #include "clang_plugin/coverage/SpecialCases.h"
 
-#include <clang/AST/Attr.h>
 #include <clang/Frontend/ASTUnit.h>
 #include <clang/Lex/Lexer.h>
 

@@ -12,9 +12,7 @@
 #include <algorithm>
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/DeclTemplate.h>
-#include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/Lex/Lexer.h>
-#include <map>
 #include <set>
 
 namespace kopt::frontend {

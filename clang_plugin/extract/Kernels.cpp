@@ -6,7 +6,6 @@
 #include "clang_plugin/extract/LaunchNeeds.h"
 #include "clang_plugin/extract/Launches.h"
 
-#include <algorithm>
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/DeclTemplate.h>
 #include <clang/AST/ExprCXX.h>

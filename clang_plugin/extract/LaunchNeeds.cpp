@@ -9,7 +9,6 @@
 #include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/Lex/Lexer.h>
 
-#include <algorithm>
 #include <deque>
 #include <set>
 

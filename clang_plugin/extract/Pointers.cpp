@@ -3,7 +3,6 @@
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/ExprCXX.h>
-#include <clang/AST/RecordLayout.h>
 
 namespace kopt::frontend {
 

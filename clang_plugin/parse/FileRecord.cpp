@@ -2,7 +2,6 @@
 #include "clang_plugin/parse/FileRecord.h"
 
 #include <algorithm>
-#include <llvm/ADT/ArrayRef.h>
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/MemoryBuffer.h>

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <clang/AST/ASTContext.h>
-#include <clang/AST/DeclTemplate.h>
 #include <clang/Lex/Lexer.h>
 #include <clang/Lex/PreprocessingRecord.h>
 #include <clang/Lex/Preprocessor.h>

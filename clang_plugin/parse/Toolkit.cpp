@@ -4,7 +4,6 @@
 #include "clang_plugin/parse/ParseCuda.h"
 
 #include <cstdlib>
-#include <llvm/ADT/StringRef.h>
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/Path.h>

@@ -9,7 +9,6 @@
 #include <llvm/ADT/SmallString.h>
 #include <llvm/Demangle/Demangle.h>
 #include <llvm/Support/FileSystem.h>
-#include <llvm/Support/FileUtilities.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/Path.h>
 #include <llvm/Support/Program.h>

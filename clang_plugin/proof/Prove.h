@@ -5,7 +5,6 @@
 #include "clang_plugin/proof/Ptx.h"
 
 #include <llvm/ADT/StringRef.h>
-#include <optional>
 #include <string>
 #include <vector>
 

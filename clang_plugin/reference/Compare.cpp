@@ -6,7 +6,6 @@
 
 #include <clang/AST/Attr.h>
 #include <clang/AST/ExprCXX.h>
-#include <clang/AST/StmtCXX.h>
 
 namespace kopt::frontend {
 

@@ -5,7 +5,6 @@
 #include "clang_plugin/reference/Widening.h"
 
 #include <clang/AST/Attr.h>
-#include <clang/AST/StmtCXX.h>
 #include <llvm/Support/Regex.h>
 
 namespace kopt::frontend {

@@ -4,7 +4,6 @@
 
 #include <llvm/ADT/StringRef.h>
 #include <string>
-#include <vector>
 
 namespace kopt::frontend {
 

@@ -5,7 +5,6 @@
 
 #include <clang/Basic/LangOptions.h>
 #include <clang/Lex/Lexer.h>
-#include <cmath>
 #include <cstdio>
 
 namespace kopt::frontend {

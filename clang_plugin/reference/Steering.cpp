@@ -3,8 +3,6 @@
 #include "clang_plugin/reference/Names.h"
 #include "clang_plugin/reference/Widening.h"
 
-#include <clang/AST/StmtCXX.h>
-
 namespace kopt::frontend {
 
 using namespace clang;

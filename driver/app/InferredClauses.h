@@ -4,7 +4,6 @@
 
 #include "driver/model/KernelSpec.h"
 #include "driver/model/TuneDeclaration.h"
-#include "driver/support/Result.h"
 
 #include <string>
 #include <vector>

@@ -54,8 +54,7 @@ Result<std::vector<InitKernel>> initKernels(Services services, const InitSetting
   if (settings.dryRun || kernels.empty())
     return kernels;
   std::string text;
-  std::error_code ignored;
-  if (std::filesystem::exists(settings.file, ignored)) {
+  if (isThere(settings.file)) {
     KOPT_TRY(text, readFile(settings.file));
   }
   KOPT_CHECK(writeFileAtomically(settings.file, text + tables));

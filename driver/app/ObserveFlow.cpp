@@ -7,6 +7,7 @@
 #include "driver/support/FileSystem.h"
 #include "driver/support/Log.h"
 #include "driver/support/Text.h"
+#include "driver/workload/observed/KernelChoice.h"
 #include "driver/workload/observed/TraceCache.h"
 
 #include <algorithm>

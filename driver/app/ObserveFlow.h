@@ -5,7 +5,6 @@
 #include "driver/app/Sources.h"
 #include "driver/device/capture/ObserveProgram.h"
 #include "driver/model/TuneSubject.h"
-#include "driver/workload/observed/KernelChoice.h"
 #include "driver/workload/observed/TraceWorkload.h"
 
 #include <functional>

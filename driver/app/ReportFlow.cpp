@@ -4,6 +4,7 @@
 #include "driver/report/html/HtmlReport.h"
 #include "driver/store/Store.h"
 #include "driver/support/CommandWords.h"
+#include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>
@@ -15,8 +16,7 @@ namespace kopt {
 Result<RunHistory> findRun(const std::filesystem::path &root, const std::string &name,
                            LatestRun latest) {
   const std::filesystem::path database = root / ".kopt" / "kopt.db";
-  std::error_code ignored;
-  if (!std::filesystem::exists(database, ignored))
+  if (!isThere(database))
     return makeError(ErrorCode::Usage, "no run is recorded in this folder",
                      "run 'kopt tune' first, or change to the folder where it ran",
                      database.string());
@@ -42,8 +42,7 @@ Result<RunHistory> findRun(const std::filesystem::path &root, const std::string 
 Result<std::optional<SessionRecord>> findSession(const std::filesystem::path &root,
                                                  const std::string &name) {
   const std::filesystem::path database = root / ".kopt" / "kopt.db";
-  std::error_code ignored;
-  if (!std::filesystem::exists(database, ignored))
+  if (!isThere(database))
     return std::nullopt; // findRun() reports that
   KOPT_TRY(const auto store, openStore(database));
   KOPT_TRY(const std::vector<SessionRecord> sessions, store->sessions());

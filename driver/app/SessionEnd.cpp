@@ -11,7 +11,6 @@
 #include "driver/workload/observed/SubjectWorkload.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <map>
 
 namespace kopt {

@@ -3,6 +3,7 @@
 
 #include "driver/integrate/ci/BaseCommands.h"
 #include "driver/integrate/patch/Patch.h"
+#include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>

@@ -285,8 +285,7 @@ bool changes(const CandidateFile &file, const TuneSubject &subject,
   const auto made = candidateFromFile(subject, original, file.extraction);
   if (!made || !made->refusal.empty())
     return bool(made);
-  const LaunchOverride &launch = made->candidate.launch;
-  return launch.gridExpressions || launch.blockExpressions || launch.sharedExpression ||
+  return made->candidate.launch.changesGeometry() ||
          made->candidate.chunks.contains(subject.specialization.kernelChunk);
 }
 

@@ -23,7 +23,6 @@
 
 #include <fmt/format.h>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 namespace kopt {
 namespace {

@@ -10,7 +10,6 @@
 #include "driver/model/Workload.h"
 
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace kopt {

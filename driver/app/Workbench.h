@@ -10,7 +10,6 @@
 #include "driver/sandbox/CompilerSandbox.h"
 #include "driver/source/Subjects.h"
 #include "driver/source/candidate/CandidateFile.h"
-#include "driver/source/candidate/HostChanges.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/RelativeDeadline.h"
 

@@ -29,7 +29,6 @@ constexpr double kShareOfTime = 0.2;
 /// The file names that modules record for the slice: emulated ones, and those of nvcc.
 constexpr const char *kEmulatedSlice = "slice.cu", *kLinesModule = "kopt-lines.cubin",
                      *kLinesSlice = "kopt-lines.cubin.cu";
-constexpr std::uint64_t kMostKept = std::uint64_t(1) << 30; ///< bytes of derived launches' results
 constexpr const char *kNoTime = "the time budget was nearly used up; --budget-seconds gives more";
 
 } // namespace
@@ -41,8 +40,7 @@ DeviceJudge::DeviceJudge(JudgeDevice device, Frontend &frontend, Toolchain &tool
       toolchain_(toolchain), options_(std::move(options)), secondsLeft_(std::move(secondsLeft)),
       context_(runner_, std::move(subject), options_.seed, options_.checks),
       emulation_(makeEmulation(emulated, frontend_, context_.subject(), options_)),
-      replays_(
-          std::make_shared<DerivedReplays>(options_.mostDerived, kMostKept, options_.assurance)),
+      replays_(std::make_shared<DerivedReplays>(options_.mostDerived, options_.assurance)),
       checks_(makeChecks(options_.checks,
                          {frontend_, toolchain_,
                           CandidateBuilder::baselineRequest(context_.subject(), options_),

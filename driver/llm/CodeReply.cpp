@@ -59,9 +59,7 @@ std::string labelOf(std::string_view info) {
 }
 
 std::string oneLine(std::string text, std::size_t limit) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-  text = std::string(trim(text));
+  text = std::string(trim(withoutControls(std::move(text))));
   if (text.size() <= limit)
     return text;
   text.resize(limit);

@@ -26,6 +26,11 @@ struct LaunchOverride {
   std::optional<std::string> sharedExpression; ///< in bytes
   /// The program opts in to more dynamic shared memory with cudaFuncSetAttribute.
   bool largeShared = false;
+
+  /// True if the grid, the block or the shared memory may differ from the launch site's.
+  bool changesGeometry() const {
+    return block || sharedBytes || gridExpressions || blockExpressions || sharedExpression;
+  }
 };
 KOPT_FIELDS(LaunchOverride, block, coverGrid, sharedBytes, gridExpressions, blockExpressions,
             sharedExpression, largeShared)

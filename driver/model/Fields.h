@@ -5,12 +5,10 @@
 
 #include <cassert>
 #include <concepts>
-#include <cstddef>
 #include <optional>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
-#include <utility>
 
 namespace kopt {
 

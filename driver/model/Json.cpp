@@ -4,7 +4,9 @@
 #include "driver/support/Text.h"
 
 #include <cctype>
+#include <cmath>
 #include <fmt/format.h>
+#include <limits>
 
 namespace kopt {
 

@@ -11,10 +11,7 @@
 #include "driver/support/Result.h"
 
 #include <charconv>
-#include <chrono>
-#include <cmath>
 #include <filesystem>
-#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>

@@ -5,7 +5,6 @@
 #include "clang_plugin/output/Extraction.h"
 #include "driver/support/Result.h"
 
-#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
@@ -20,9 +19,9 @@ struct SourceEdit {
   std::string text;
 };
 
-/// "file:line" of a kernel, launch site or clause, as messages name places.
+/// "file:line" of a kernel, launch site or clause, as messages name places; line 0: the whole file.
 template <class Declared> std::string placeOf(const Declared &declared) {
-  return declared.file + ":" + std::to_string(declared.line);
+  return declared.line == 0 ? declared.file : declared.file + ":" + std::to_string(declared.line);
 }
 
 /// Parses the JSON printed by `kopt-extract --json`. Fails with Internal, naming the JSON pointer,

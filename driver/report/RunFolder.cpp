@@ -43,7 +43,7 @@ Status writeTrial(const fs::path &folder, const RunRecord &run, const Trial &tri
 /// now has another folder name.
 void removeStaleTrials(const fs::path &folder) {
   std::error_code ignored;
-  if (fs::exists(folder / "run.json", ignored)) // only in a folder that an earlier call wrote
+  if (isThere(folder / "run.json")) // only in a folder that an earlier call wrote
     fs::remove_all(folder / "trials", ignored);
   fs::remove(folder / "winner.patch", ignored);
 }

@@ -4,7 +4,6 @@
 #include "driver/judge/Statistics.h"
 #include "driver/model/Json.h"
 #include "driver/report/Markdown.h"
-#include "driver/report/Report.h"
 #include "driver/report/html/HtmlReport.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"

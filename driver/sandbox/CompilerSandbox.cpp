@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/sandbox/CompilerSandbox.h"
 
+#include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>
@@ -83,9 +84,8 @@ void addPlaces(const std::string &flag, const fs::path &directory, std::vector<f
       }
     if (word.empty() || word[0] == '-' || (word[0] != '/' && directory.empty()))
       continue;
-    std::error_code ignored;
     const fs::path place = (directory / word).lexically_normal();
-    if (place != "/" && fs::exists(place, ignored))
+    if (place != "/" && isThere(place))
       out.push_back(place);
   }
 }

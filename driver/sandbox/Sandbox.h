@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>

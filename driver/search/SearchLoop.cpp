@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <fmt/format.h>
 
 namespace kopt {
 

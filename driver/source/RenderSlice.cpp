@@ -14,10 +14,6 @@
 namespace kopt {
 namespace {
 
-bool sameRange(const SourceRange &a, const SourceRange &b) {
-  return a.file == b.file && a.begin == b.begin && a.end == b.end;
-}
-
 const LaunchSite *launchOf(const KernelSpec &kernel, const Specialization &specialization) {
   for (const LaunchSite &launch : kernel.launches)
     if (launch.symbol == specialization.symbol)
@@ -48,14 +44,10 @@ Result<std::string> templateArgument(const TemplateArg &argument,
     return argument.value;
   // If an argument is only a name, its range is where the value of that name is spelled.
   for (const NamedConstant &constant : named)
-    if (sameRange(constant.valueRange, *argument.range))
+    if (constant.valueRange == *argument.range)
       return std::to_string(constants.at(constant.name));
-  KOPT_TRY(const std::string file, readFile(argument.range->file));
-  if (argument.range->end > file.size())
-    return makeError(ErrorCode::StaleInput, argument.range->file + " changed since it was read",
-                     "run kopt again");
-  const auto value = evaluateExpression(
-      file.substr(argument.range->begin, argument.range->end - argument.range->begin), constants);
+  KOPT_TRY(const std::string spelled, textOf(*argument.range));
+  const auto value = evaluateExpression(spelled, constants);
   return value ? std::to_string(*value) : argument.value;
 }
 
@@ -182,8 +174,7 @@ Status launchEditsAt(const LaunchSite &site, const Specialization &specializatio
 Status launchEdits(const KernelSpec &kernel, const Specialization &specialization,
                    const Candidate &candidate, std::vector<SourceEdit> &edits) {
   const LaunchOverride &launch = candidate.launch;
-  if (!launch.block && !launch.sharedBytes && !launch.gridExpressions && !launch.blockExpressions &&
-      !launch.sharedExpression && !launch.largeShared)
+  if (!launch.changesGeometry() && !launch.largeShared)
     return {};
   KOPT_CHECK(refuseUnbuiltForms(launch));
   for (const LaunchSite &site : kernel.launches) {

@@ -8,8 +8,6 @@
 #include "driver/model/KernelSpec.h"
 #include "driver/support/Result.h"
 
-#include <map>
-#include <optional>
 #include <string>
 #include <vector>
 

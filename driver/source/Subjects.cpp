@@ -18,7 +18,7 @@ namespace {
 std::string kernelList(const ExtractionResult &extraction) {
   std::vector<std::string> names;
   for (const KernelSpec &kernel : extraction.kernels)
-    names.push_back(fmt::format("{} ({}:{})", kernel.name, kernel.file, kernel.line));
+    names.push_back(fmt::format("{} ({})", kernel.name, placeOf(kernel)));
   return join(names, ", ");
 }
 

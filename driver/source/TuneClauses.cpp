@@ -11,7 +11,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
 
 namespace kopt {
 namespace {
@@ -105,13 +104,6 @@ private:
   Status checkExpression(const std::string &of, const std::string &text) const {
     auto names = namesIn(text);
     return names ? Status() : fail(of, names.error());
-  }
-
-  /// True for a valid name of an argument or tunable: one that the expression language reads as a
-  /// single name.
-  bool isName(const std::string &text) const {
-    auto names = namesIn(text);
-    return names && *names == std::vector<std::string>{text};
   }
 
   Result<std::int64_t> constant(const std::string &of, const std::string &text) const {

@@ -4,7 +4,6 @@
 
 #include "driver/support/Process.h"
 
-#include <chrono>
 #include <optional>
 #include <utility>
 

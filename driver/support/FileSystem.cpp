@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -111,6 +110,11 @@ Result<std::string> readFile(const fs::path &path) {
       return content;
     content.append(buffer, std::size_t(n));
   }
+}
+
+bool isThere(const fs::path &path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
 }
 
 Status createDirectories(const fs::path &path) {

@@ -22,6 +22,9 @@ Status writeFileAtomically(const std::filesystem::path &path, std::string_view c
 /// then the number of a process that is gone.
 void removeLeftovers(const std::filesystem::path &folder, const std::string &prefix);
 
+/// True if there is something at the path, as far as can be found out.
+bool isThere(const std::filesystem::path &path);
+
 Status createDirectories(const std::filesystem::path &path);
 
 /// A folder that is removed, with its content, by the destructor.

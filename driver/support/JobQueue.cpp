@@ -2,8 +2,6 @@
 #include "driver/support/JobQueue.h"
 
 #include <csignal>
-#include <future>
-#include <memory>
 #include <utility>
 
 namespace kopt {

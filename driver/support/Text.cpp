@@ -23,6 +23,11 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
+std::string withoutControls(std::string text) {
+  std::ranges::replace_if(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  return text;
+}
+
 std::string validUtf8(const std::string &text) {
   using nlohmann::json;
   return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace))

@@ -15,6 +15,8 @@ std::string_view trim(std::string_view text);
 std::vector<std::string> split(std::string_view text, char separator);
 std::string join(const std::vector<std::string> &parts, std::string_view separator);
 std::string replaceAll(std::string text, std::string_view from, std::string_view to);
+/// The text with a space in place of each control character, line ends among them.
+std::string withoutControls(std::string text);
 /// The text with U+FFFD in place of each byte sequence that is not valid UTF-8, for readers that
 /// require UTF-8 (databases, JSON).
 std::string validUtf8(const std::string &text);

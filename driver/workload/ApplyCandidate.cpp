@@ -2,7 +2,6 @@
 #include "driver/workload/ApplyCandidate.h"
 
 #include "driver/source/Expression.h"
-#include "driver/source/RenderSlice.h"
 #include "driver/workload/HostValues.h"
 #include "driver/workload/WorkloadBuilder.h"
 

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <cxxabi.h>
 #include <memory>
-#include <optional>
 
 namespace kopt::runtime::capture {
 

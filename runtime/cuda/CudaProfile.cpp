@@ -4,7 +4,6 @@
 #include "runtime/cuda/CudaDevice.h"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace kopt::runtime::cuda {
 

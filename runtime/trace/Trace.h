@@ -7,7 +7,6 @@
 #include <array>
 #include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>

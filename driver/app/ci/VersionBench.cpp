@@ -2,7 +2,6 @@
 #include "driver/app/ci/VersionBench.h"
 
 #include "driver/app/Sources.h"
-#include "driver/device/build/NvccFlags.h"
 #include "driver/device/build/Toolchains.h"
 #include "driver/device/runner/RunnerClient.h"
 #include "driver/judge/DeviceJudge.h"

@@ -11,7 +11,6 @@
 #include "driver/device/runner/RunnerPool.h"
 #include "driver/support/FileSystem.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace kopt {

@@ -3,10 +3,10 @@
 
 #include "driver/app/Sources.h"
 #include "driver/app/integrate/CheckFlow.h"
-#include "driver/integrate/ci/BaseCommands.h"
 #include "driver/integrate/ci/Repository.h"
 #include "driver/integrate/patch/Patch.h"
 #include "driver/store/Store.h"
+#include "driver/support/FileSystem.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -4,6 +4,7 @@
 #include "driver/app/ObserveFlow.h"
 #include "driver/support/FileSystem.h"
 #include "driver/workload/observed/HarnessData.h"
+#include "driver/workload/observed/KernelChoice.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -75,8 +76,7 @@ private:
         if (request_.force || !instance.specialization || instance.specialization->slice.empty())
           continue;
         const fs::path path = folderOf(*instance.specialization) / name;
-        std::error_code ignored;
-        if (fs::exists(path, ignored))
+        if (isThere(path))
           return makeError(ErrorCode::Usage, "it exists already, and may have been edited",
                            "remove its folder, choose another one with -o, or write over it with "
                            "--force",

@@ -41,8 +41,7 @@ TunedKernel checkEntry(const overlay::Entry &entry, const fs::path &folder,
 
 Result<overlay::Lock> readLock(const fs::path &folder) {
   const fs::path path = folder / "kopt.lock";
-  std::error_code ignored;
-  if (!fs::exists(path, ignored))
+  if (!isThere(path))
     return makeError(ErrorCode::Usage, fmt::format("there is no {}", path.string()),
                      "'kopt apply --mode header' writes it; or give the folder that it is in",
                      folder.string());
@@ -66,12 +65,11 @@ Result<std::vector<TunedKernel>> checkLock(const fs::path &folder, const fs::pat
 
 Result<std::vector<fs::path>> lockFoldersOf(const fs::path &buildFolder) {
   const fs::path list = buildFolder / "kopt" / "locks.txt";
-  std::error_code ignored;
   std::set<fs::path> folders;
-  if (fs::exists(list, ignored)) {
+  if (isThere(list)) {
     KOPT_TRY(const std::string text, readFile(list));
     for (const std::string &line : split(text, '\n'))
-      if (!line.empty() && fs::exists(fs::path(line) / "kopt.lock", ignored))
+      if (!line.empty() && isThere(fs::path(line) / "kopt.lock"))
         folders.insert(line);
   }
   if (folders.empty())

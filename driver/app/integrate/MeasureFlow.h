@@ -6,7 +6,6 @@
 #include "driver/app/TrialFlow.h"
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -100,10 +100,6 @@ private:
     return request;
   }
 
-  static std::string placeOf(const TunedKernel::Change &change) {
-    return change.line == 0 ? change.file : fmt::format("{}:{}", change.file, change.line);
-  }
-
   static void print(const TunedKernel &kernel, const Terminal &out) {
     const bool good = kernel.state == TunedState::Tuned;
     std::cout << fmt::format("{:<9}  {} ({}), {}: {:.2f}x{}\n",

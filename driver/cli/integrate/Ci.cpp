@@ -9,7 +9,6 @@
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <fstream>

@@ -44,9 +44,8 @@ std::string tail(const std::string &text, std::size_t lines) {
 
 CaptureSetup findCapture(const fs::path &programs, const CudaToolkit &cuda) {
   CaptureSetup setup;
-  std::error_code error;
   const fs::path library = (programs / "../lib/kopt/libkopt-capture.so").lexically_normal();
-  if (fs::exists(library, error))
+  if (isThere(library))
     setup.library = library;
   setup.cupti = cuda.cupti;
   if (void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL)) {
@@ -131,7 +130,7 @@ std::uint64_t TraceSettings::snapshotBytesIn(const fs::path &folder) const {
     return snapshotBytes;
   std::error_code error;
   fs::path place = fs::absolute(folder);
-  while (!fs::exists(place, error) && place.has_relative_path())
+  while (!isThere(place) && place.has_relative_path())
     place = place.parent_path();
   const fs::space_info space = fs::space(place, error);
   const std::uint64_t memory =

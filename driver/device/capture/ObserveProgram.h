@@ -6,9 +6,6 @@
 #include "driver/support/Process.h"
 #include "driver/workload/observed/SnapshotPlan.h"
 
-#include <functional>
-#include <map>
-
 namespace kopt {
 
 /// What is needed to observe programs on this machine.

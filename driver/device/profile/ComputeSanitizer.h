@@ -6,7 +6,6 @@
 #include "driver/model/Device.h"
 #include "driver/support/Process.h"
 
-#include <optional>
 #include <string_view>
 
 namespace kopt {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/device/runner/DeviceLock.h"
 #include "driver/device/runner/RunnerClient.h"
+#include "driver/support/FileSystem.h"
 
 #include <cctype>
 #include <cerrno>
@@ -85,10 +86,7 @@ Result<bool> LockFile::tryLock() {
   return false;
 }
 
-bool LockFile::exists() const {
-  std::error_code ignored;
-  return std::filesystem::exists(file_, ignored);
-}
+bool LockFile::exists() const { return isThere(file_); }
 
 void LockFile::unlock() { ::flock(descriptor_, LOCK_UN); }
 

@@ -2,6 +2,7 @@
 #include "driver/device/runner/LaunchTools.h"
 
 #include "driver/device/profile/ComputeSanitizer.h"
+#include "driver/device/profile/NcuSections.h"
 #include "driver/device/runner/LaunchContents.h"
 #include "driver/device/runner/ToLaunchSpec.h"
 

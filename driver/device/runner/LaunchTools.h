@@ -5,7 +5,6 @@
 
 #include "driver/device/CudaToolkit.h"
 #include "driver/device/profile/NcuProfiler.h"
-#include "driver/device/profile/NcuSections.h"
 #include "driver/device/runner/CounterProcess.h"
 
 #include <filesystem>

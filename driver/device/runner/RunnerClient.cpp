@@ -22,7 +22,6 @@
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
-#include <optional>
 
 namespace kopt {
 

@@ -148,11 +148,6 @@ fs::path TreePair::toBase(const fs::path &path) const {
   return base.empty() ? path : base;
 }
 
-bool isThere(const fs::path &path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
-
 bool namesPath(std::string_view flag) {
   return flag.find('/') != flag.npos ||
          std::ranges::any_of(kPathFlags,

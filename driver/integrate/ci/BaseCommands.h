@@ -23,9 +23,6 @@ Result<std::vector<CompileCommand>> readCompileCommands(const std::filesystem::p
 /// The text of a compile database with these commands.
 std::string formatCompileCommands(const std::vector<CompileCommand> &commands);
 
-/// True if there is a file or folder of that name.
-bool isThere(const std::filesystem::path &path);
-
 /// True for a flag that is or contains a path.
 bool namesPath(std::string_view flag);
 

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/integrate/compose/Compose.h"
 
-#include "driver/source/SourceEdits.h"
-
 #include <algorithm>
-#include <filesystem>
 #include <fmt/format.h>
 
 namespace kopt {

@@ -75,8 +75,7 @@ bool isUserText(const SliceChunk &chunk) {
 }
 
 bool changesLaunch(const LaunchOverride &launch) {
-  return launch.block || launch.sharedBytes || launch.gridExpressions || launch.blockExpressions ||
-         launch.sharedExpression || launch.largeShared;
+  return launch.changesGeometry() || launch.largeShared;
 }
 
 const LaunchSite *siteOf(const KernelSpec &kernel, const std::string &symbol) {

@@ -5,7 +5,6 @@
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <regex>
 #include <set>
@@ -34,8 +33,7 @@ Result<BuildWay> cmakeWay(const BuildWayRequest &request) {
   way.project = valueOf(entries, "CMAKE_HOME_DIRECTORY");
   way.directory = way.build;
   std::string cmake = valueOf(entries, "CMAKE_COMMAND");
-  std::error_code ignored;
-  if (cmake.empty() || !fs::exists(cmake, ignored))
+  if (cmake.empty() || !isThere(cmake))
     cmake = "cmake";
   way.argv = {cmake, "--build", way.build.string(), "--parallel"};
   if (way.project.empty())
@@ -95,9 +93,8 @@ Result<BuildWay> findBuildWay(const BuildWayRequest &request) {
     way.directory = way.project = request.root;
     return way;
   }
-  std::error_code ignored;
   if (!request.buildDirectory.empty()) {
-    if (fs::exists(request.buildDirectory / kCache, ignored))
+    if (isThere(request.buildDirectory / kCache))
       return cmakeWay(request);
     return makeError(ErrorCode::Usage,
                      fmt::format("{} has a compile database, which says how files are compiled and "

@@ -4,7 +4,6 @@
 #include "driver/support/Text.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
 #include <cstdlib>

@@ -37,8 +37,7 @@ std::string variantsName(const std::string &label) {
 /// The lock as JSON; null if there is none. Fails with StaleInput if it is not valid.
 Result<json> readDocument(const fs::path &folder) {
   const fs::path path = folder / kLockName;
-  std::error_code ignored;
-  if (!fs::exists(path, ignored))
+  if (!isThere(path))
     return json();
   KOPT_TRY(const std::string text, readFile(path));
   std::string problem;
@@ -47,11 +46,6 @@ Result<json> readDocument(const fs::path &folder) {
                      "restore it from your version control, or remove it to begin anew",
                      path.string());
   return json::parse(text);
-}
-
-std::string oneLine(std::string text) {
-  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20; }, ' ');
-  return text;
 }
 
 class HeaderWriter {
@@ -332,12 +326,12 @@ private:
             : fmt::format(" [{:.2f}, {:.2f}]", gain.value("low", 1.0), gain.value("high", 1.0)),
         gain.value("in_program", false) ? "in the program" : "in isolation",
         entry.value("device", ""));
-    text += fmt::format("//   {}\n//   {}: {}\n", oneLine(entry.value("title", "")),
-                        entry.value("state", ""), oneLine(entry.value("reason", "")));
+    text += fmt::format("//   {}\n//   {}: {}\n", withoutControls(entry.value("title", "")),
+                        entry.value("state", ""), withoutControls(entry.value("reason", "")));
     const json &assurance = entry["assurance"];
     text += fmt::format("//   assurance: {}\n", assurance.value("level", ""));
     for (const json &gap : assurance["gaps"])
-      text += fmt::format("//     not shown: {}\n", oneLine(gap.value("what", "")));
+      text += fmt::format("//     not shown: {}\n", withoutControls(gap.value("what", "")));
     text += fmt::format("//   run {} of {}, kopt {}\n", entry.value("run", ""),
                         entry.value("session", ""), entry.value("kopt", ""));
     for (const json &edit : entry["edits"]) {
@@ -356,9 +350,8 @@ private:
   Result<HeaderChange> finish() {
     for (auto file = files_.begin(); file != files_.end();) {
       const fs::path path = request_.folder / file->first;
-      std::error_code ignored;
       std::string before;
-      if (fs::exists(path, ignored)) {
+      if (isThere(path)) {
         KOPT_TRY(before, readFile(path));
       }
       if (before == file->second) {
@@ -411,7 +404,7 @@ Status recordRegression(const fs::path &folder, std::size_t entry, const std::st
   if (why.empty())
     recorded.erase("regressed");
   else
-    recorded["regressed"] = oneLine(why);
+    recorded["regressed"] = withoutControls(why);
   return changeFolder(folder, {{kLockName, document.dump(1) + "\n"}});
 }
 

@@ -8,7 +8,6 @@
 //     when its variants do
 #include "driver/integrate/overlay/Overlay.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>

@@ -39,11 +39,6 @@ bool cutsMessage(std::string_view line) {
          startsWith(">From ") || startsWith("-- ");
 }
 
-std::string oneLine(std::string text) {
-  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20; }, ' ');
-  return text;
-}
-
 std::string messageBody(std::string_view body) {
   std::string text;
   while (!body.empty()) {
@@ -105,7 +100,7 @@ fs::path projectOf(const fs::path &path, const fs::path &build) {
   const fs::path absolute = fs::weakly_canonical(fs::absolute(path, error), error);
   const fs::path start = fs::is_directory(absolute, error) ? absolute : absolute.parent_path();
   for (fs::path folder = start;; folder = folder.parent_path()) {
-    if (fs::exists(folder / ".git", error)) // a folder, or in a worktree or submodule a file
+    if (isThere(folder / ".git")) // a folder, or in a worktree or submodule a file
       return folder;
     if (folder == folder.parent_path())
       break;
@@ -170,17 +165,17 @@ Result<Patch> makePatch(const std::vector<SourceEdit> &edits,
 
 std::string formatMail(const Patch &patch, const PatchMessage &message) {
   std::string mail = "From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001\n";
-  mail += fmt::format("From: {}\n", oneLine(message.author));
+  mail += fmt::format("From: {}\n", withoutControls(message.author));
   if (!message.date.empty())
-    mail += fmt::format("Date: {}\n", oneLine(message.date));
-  mail += fmt::format("Subject: [PATCH] {}\n", oneLine(message.subject));
+    mail += fmt::format("Date: {}\n", withoutControls(message.date));
+  mail += fmt::format("Subject: [PATCH] {}\n", withoutControls(message.subject));
   mail += "MIME-Version: 1.0\nContent-Type: text/plain; charset=UTF-8\nContent-Transfer-Encoding: "
           "8bit\n\n";
   mail += messageBody(message.body);
   mail += '\n';
   const auto trailer = [&](std::string_view key, const std::string &value) {
     if (!value.empty())
-      mail += fmt::format("{}: {}\n", key, oneLine(value));
+      mail += fmt::format("{}: {}\n", key, withoutControls(value));
   };
   trailer("Kopt-Kernel", message.kernel);
   trailer("Kopt-Device", message.device);
@@ -206,8 +201,7 @@ Result<std::vector<AppliedFile>> applyPatch(const std::vector<FileEdits> &files,
       return makeError(ErrorCode::Usage,
                        fmt::format("the patch changes {}, outside {}", edits.path, root.string()),
                        "apply only patches that kopt wrote for this project", file.string());
-    std::error_code error;
-    if (!fs::exists(file, error))
+    if (!isThere(file))
       return makeError(
           ErrorCode::StaleInput,
           fmt::format("the patch needs {}, which is not in {}", edits.path, root.string()),

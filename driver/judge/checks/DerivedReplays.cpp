@@ -3,7 +3,6 @@
 
 #include "driver/judge/checks/DerivedOptions.h"
 #include "driver/judge/checks/ErrorStatistics.h"
-#include "driver/support/Hash.h"
 #include "driver/support/Log.h"
 #include "driver/support/Text.h"
 #include "driver/workload/ScalarArguments.h"
@@ -15,9 +14,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <functional>
-#include <map>
 #include <regex>
-#include <set>
 #include <tuple>
 
 namespace kopt {
@@ -258,7 +255,7 @@ Status DerivedReplays::learnWhere(CheckContext &context,
   if (requirements.empty() || !requirements_.insert(requirements).second)
     return {};
   const LoggedStage logged("derive launches where " + join(requirements, " && "));
-  DerivedReplays where(most_, mostKept_, policy_);
+  DerivedReplays where(most_, policy_, mostKept_);
   where.slot_ = fmt::format("where-{}", requirements_.size());
   for (const Replay &replay : replays_)
     where.known_.insert(replay.derived.launch.name);

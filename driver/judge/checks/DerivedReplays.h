@@ -46,13 +46,13 @@ public:
     bool operator==(const Change &) const = default;
   };
 
-  /// `most`: how many launches are derived from a captured one; `mostKept`: bytes of their results
-  /// that are kept on a GPU. `policy` decides what a failure on a launch is worth that the program
-  /// does not make.
+  /// `most`: how many launches are derived from a captured one. `policy` decides what a failure on
+  /// a launch is worth that the program does not make. `mostKept`: bytes of their results that are
+  /// kept on a GPU.
   explicit DerivedReplays(std::size_t most = std::numeric_limits<std::size_t>::max(),
-                          std::uint64_t mostKept = std::uint64_t(1) << 30,
-                          AssurancePolicy policy = AssurancePolicy::Standard)
-      : most_(most), mostKept_(mostKept), policy_(policy) {}
+                          AssurancePolicy policy = AssurancePolicy::Standard,
+                          std::uint64_t mostKept = std::uint64_t(1) << 30)
+      : most_(most), policy_(policy), mostKept_(mostKept) {}
 
   /// Learns the launches that candidates of a search run on. Later calls do nothing; the same holds
   /// for learnAll().
@@ -145,8 +145,8 @@ private:
 
   bool learned_ = false, learnedAll_ = false, isOfCaptured_ = false, isCostly_ = false;
   const std::size_t most_;
-  const std::uint64_t mostKept_;
   const AssurancePolicy policy_;
+  const std::uint64_t mostKept_;
   std::uint64_t keptBytes_ = 0;
   std::size_t inSearch_ = std::numeric_limits<std::size_t>::max();
   bool finite_ = true;                ///< the declared launches give only finite numbers

@@ -8,7 +8,6 @@
 #include "driver/support/ElementType.h"
 #include "driver/support/Text.h"
 #include "driver/workload/DeclaredFill.h"
-#include "driver/workload/derived/LaunchFamily.h"
 #include "driver/workload/observed/TraceWorkload.h"
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 // Writes findings in other tools' formats: SARIF and GitLab's code quality report.
 #include "driver/model/Version.h"
 #include "driver/report/ci/Findings.h"
-#include "driver/support/Text.h"
 
 #include <cctype>
 #include <nlohmann/json.hpp>

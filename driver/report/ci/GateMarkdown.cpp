@@ -40,12 +40,6 @@ std::string code(const std::string &text) {
   return "`" + out + "`";
 }
 
-std::string placeOf(const GatePlace &place) {
-  if (place.file.empty())
-    return "";
-  return place.line > 0 ? fmt::format("{}:{}", place.file, place.line) : place.file;
-}
-
 std::size_t countOf(const GateReport &report, GateVerdict verdict) {
   return std::size_t(std::ranges::count_if(report.kernels, [&](const GateKernel &kernel) {
     return kernel.verdict == verdict && !kernel.broken && kernel.change != KernelChange::Removed;

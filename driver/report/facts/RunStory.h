@@ -5,7 +5,6 @@
 #include "driver/report/facts/RunHistory.h"
 
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace kopt {

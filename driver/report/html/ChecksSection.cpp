@@ -6,7 +6,6 @@
 #include "driver/support/Text.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <set>
 
 namespace kopt::html {

@@ -5,7 +5,6 @@
 #include "driver/report/facts/Roofline.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 #include <numbers>
 

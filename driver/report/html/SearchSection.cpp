@@ -3,7 +3,6 @@
 #include "driver/report/html/Sections.h"
 
 #include "driver/report/facts/TrialExplainer.h"
-#include "driver/support/Text.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,6 @@
 #include "driver/judge/Statistics.h"
 #include "driver/report/facts/Explain.h"
 #include "driver/report/facts/Reproduce.h"
-#include "driver/report/facts/TrialExplainer.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>

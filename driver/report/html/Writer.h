@@ -3,7 +3,6 @@
 // hostile input: it cannot be written without escaping.
 #pragma once
 
-#include <cstddef>
 #include <initializer_list>
 #include <string>
 #include <string_view>

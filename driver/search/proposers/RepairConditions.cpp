@@ -4,7 +4,6 @@
 #include "driver/workload/derived/ProgramLaunches.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <fmt/format.h>
 #include <functional>
 #include <iterator>

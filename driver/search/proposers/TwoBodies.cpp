@@ -178,8 +178,7 @@ Result<std::optional<Candidate>> repaired(Frontend &frontend, const SearchProble
   }
   const std::string condition = join(texts, " && ");
   const LaunchOverride &launch = candidate.launch;
-  const bool changesLaunch = launch.block || launch.sharedBytes || launch.gridExpressions ||
-                             launch.blockExpressions || launch.sharedExpression;
+  const bool changesLaunch = launch.changesGeometry();
   const auto site = changesLaunch ? geometryOf(problem) : std::nullopt;
   if (changesLaunch && (isOfPointer || !site))
     return std::nullopt;

@@ -6,7 +6,6 @@
 #include "driver/source/Includes.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/support/FileSystem.h"
-#include "driver/support/Text.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <fmt/format.h>
 #include <functional>
 #include <set>
@@ -463,19 +462,6 @@ private:
     return bytes;
   }
 
-  static Launch shifted(Launch made, const std::vector<std::uint64_t> &by) {
-    for (Argument &argument : made.arguments)
-      if (auto *pointer = std::get_if<BufferArg>(&argument))
-        pointer->offset += by[pointer->buffer];
-    for (std::size_t b = 0; b < by.size(); ++b)
-      if (by[b] != 0) {
-        made.buffers[b].bytes += by[b];
-        made.buffers[b].fill.low = double(by[b]); // bytes before the captured ones
-        made.buffers[b].output = false;           // its first elements are never written
-      }
-    return made;
-  }
-
   void addAlignment() {
     const std::vector<std::uint64_t> elements = elementsOf();
     const auto stay = std::size_t(std::ranges::count(elements, 0u));
@@ -487,7 +473,7 @@ private:
     add(Derivation::Alignment, "pointers 256 bytes further", shifted(launch_, further));
     add(Derivation::Alignment, "pointers one element further", shifted(launch_, elements));
     if (elements.size() - stay > 1)
-      addEachFurther(launch_, elements, kMostAlone, shifted);
+      addEachFurther(launch_, elements, kMostAlone);
     addInPlace(launch_);
   }
 

@@ -356,22 +356,6 @@ private:
                                                        : nullptr;
   }
 
-  /// `launch` with each buffer beginning some bytes further in its allocation. The bytes before it
-  /// are unused.
-  static Launch shifted(Launch launch, const std::vector<std::uint64_t> &by) {
-    for (Argument &argument : launch.arguments)
-      if (auto *pointer = std::get_if<BufferArg>(&argument))
-        pointer->offset += by[pointer->buffer];
-    for (std::size_t b = 0; b < launch.buffers.size(); ++b)
-      if (Buffer &buffer = launch.buffers[b]; by[b] != 0) {
-        buffer.bytes += by[b];
-        buffer.output = false; // its first elements are never written
-        if (buffer.fill.kind == FillKind::Values)
-          buffer.fill.bytes.insert(0, by[b], '\0');
-      }
-    return launch;
-  }
-
   void addAlignment() {
     if (base_.buffers.empty())
       return miss(Derivation::Alignment, "the launch has no buffers");
@@ -395,7 +379,7 @@ private:
         each([](std::int64_t value) { return (value + kWidest - 1) / kWidest * kWidest; }));
     add(Derivation::Alignment, "pointers one element further", shifted(base_, elements));
     if (elements.size() > 1)
-      addEachFurther(even ? *even : base_, elements, elements.size(), shifted);
+      addEachFurther(even ? *even : base_, elements, elements.size());
     // Fewer elements than there are before the next aligned one.
     if (const auto one = withSizes(each([](std::int64_t) { return std::int64_t(1); }));
         one && !small_.empty())

@@ -37,11 +37,28 @@ protected:
   }
   void miss(Derivation kind, std::string why) { miss(kind, toString(kind), std::move(why)); }
 
+  /// `launch` with each buffer beginning some bytes further in its allocation. The bytes before it
+  /// are unused.
+  static Launch shifted(Launch launch, const std::vector<std::uint64_t> &by) {
+    for (Argument &argument : launch.arguments)
+      if (auto *pointer = std::get_if<BufferArg>(&argument))
+        pointer->offset += by[pointer->buffer];
+    for (std::size_t b = 0; b < launch.buffers.size(); ++b)
+      if (Buffer &buffer = launch.buffers[b]; by[b] != 0) {
+        buffer.bytes += by[b];
+        buffer.output = false; // its first elements are never written
+        if (buffer.fill.kind == FillKind::Values)
+          buffer.fill.bytes.insert(0, by[b], '\0');
+        else if (buffer.fill.kind == FillKind::Captured)
+          buffer.fill.low = double(by[b]); // bytes before the captured ones
+      }
+    return launch;
+  }
+
   /// Adds `base` with each of the first `most` pointers alone one element further. `elements` are
   /// the bytes of one for each buffer; 0: it stays.
-  template <class Shifted>
   void addEachFurther(const Launch &base, const std::vector<std::uint64_t> &elements,
-                      std::size_t most, Shifted shifted) {
+                      std::size_t most) {
     for (std::size_t b = 0, shown = 0; b < elements.size() && shown < most; ++b) {
       if (elements[b] == 0)
         continue;

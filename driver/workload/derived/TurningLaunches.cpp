@@ -21,12 +21,6 @@ constexpr double kMostTimes = 1024; ///< how many times as large as the original
 constexpr double kPastTurn = 1.05;  ///< factor beyond the size at which a grid stops growing
 constexpr int kBisections = 24;
 
-bool changesLaunch(const Candidate &candidate) {
-  const LaunchOverride &own = candidate.launch;
-  return !candidate.constants.empty() || own.block || own.blockExpressions || own.gridExpressions ||
-         own.sharedBytes || own.sharedExpression;
-}
-
 /// One way to make the launch larger.
 class Growth {
 public:
@@ -136,7 +130,7 @@ private:
 std::vector<TurningLaunch> turningLaunches(const DerivationSource &source, const Launch &launch,
                                            const Candidate &candidate) {
   std::vector<TurningLaunch> turns;
-  if (!changesLaunch(candidate))
+  if (candidate.constants.empty() && !candidate.launch.changesGeometry())
     return turns;
   const bool isOfCaptured = isCaptured(launch);
   const LaunchFamily family(source, launch);

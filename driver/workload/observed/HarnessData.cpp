@@ -56,8 +56,7 @@ std::string fileNameOf(const std::string &stored) {
 Status writeContents(const std::string &stored, const std::string &contents,
                      const fs::path &folder) {
   const fs::path path = folder / fileNameOf(stored);
-  std::error_code ignored;
-  return fs::exists(path, ignored) ? Status() : writeFileAtomically(path, contents);
+  return isThere(path) ? Status() : writeFileAtomically(path, contents);
 }
 
 Result<std::string> writeBuffer(const CapturedLaunch &captured, std::size_t index,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/observed/TraceFolder.h"
 
+#include "driver/support/FileSystem.h"
 #include "runtime/trace/Contents.h"
 #include "runtime/trace/LogReader.h"
 
@@ -47,7 +48,7 @@ Result<ObservedTrace> readTrace(const std::filesystem::path &folder) {
   std::vector<fs::path> logs;
   for (const auto &entry : fs::directory_iterator(folder, error))
     if (entry.path().filename().string().starts_with("process-") &&
-        fs::exists(entry.path() / trace::kLogFile, error))
+        isThere(entry.path() / trace::kLogFile))
       logs.push_back(entry.path() / trace::kLogFile);
   if (logs.empty())
     return makeError(ErrorCode::Usage, fmt::format("{} is not a kopt trace", folder.string()),

@@ -3,6 +3,7 @@
 
 #include "driver/source/KernelNames.h"
 #include "driver/support/ElementType.h"
+#include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
 #include "driver/support/MappedFile.h"
 #include "driver/support/Text.h"
@@ -282,8 +283,7 @@ std::string pointeeOf(const KernelParam &param, std::size_t at) {
 Status checkPrograms(const ObservedTrace &trace, std::string &note) {
   for (const trace::ProcessTrace &process : trace.processes) {
     const fs::path program = process.info.program;
-    std::error_code error;
-    if (process.info.programHash.empty() || !fs::exists(program, error)) {
+    if (process.info.programHash.empty() || !isThere(program)) {
       note = fmt::format("note: {} is not on this machine, so kopt did not check that it is still "
                          "the program of this trace",
                          program.string());

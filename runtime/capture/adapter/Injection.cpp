@@ -8,7 +8,6 @@
 #include <xxhash.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
 #include <fstream>

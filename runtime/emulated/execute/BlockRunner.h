@@ -17,9 +17,7 @@
 
 #include <array>
 #include <boost/context/detail/fcontext.hpp>
-#include <csetjmp>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 

@@ -3,8 +3,6 @@
 
 #include "runtime/emulated/execute/Machine.h"
 
-#include <cstring>
-
 namespace kopt::runtime::emulated {
 
 sigjmp_buf faultJump;

@@ -2,7 +2,6 @@
 // The GPU that the emulated device models, from knowledge/gpus/NAME.txt.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 namespace kopt::runtime::emulated {

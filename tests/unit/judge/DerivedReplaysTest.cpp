@@ -345,7 +345,8 @@ TEST_F(CapturedJudge, ResultsThatAreNotKeptAreComputedAgain) {
   loadBaseline(bench);
   bench.baselineSeconds = {1e-3}; // short: there is time for all of them
   Trial baseline;
-  DerivedReplays kept, computed(kept.replays().max_size(), /*mostKept=*/0);
+  DerivedReplays kept,
+      computed(kept.replays().max_size(), AssurancePolicy::Standard, /*mostKept=*/0);
   ASSERT_TRUE(kept.learnAll(bench, baseline));
   std::vector<std::string> contents;
   for (const DerivedReplays::Replay &replay : kept.replays()) {
