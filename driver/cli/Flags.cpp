@@ -12,6 +12,7 @@ void SourceFlags::addTo(CLI::App &app, const std::string &help) {
       "--command", command,
       "of several compile commands for a file, use the one that contains this text, such "
       "as Debug or app.dir (default: that of Release, else the first)");
+  app.footer("nvcc flags may follow after --");
 }
 
 Result<SourceSettings> SourceFlags::settings(const std::vector<std::string> &nvccFlags) const {

@@ -18,7 +18,7 @@ struct SourceFlags {
   std::vector<std::string> files;
   std::string buildDirectory, command;
 
-  /// Where nvcc's flags follow after `--`.
+  /// Where nvcc's flags follow after `--`, as the end of the help then says.
   void addTo(CLI::App &app, const std::string &help = ".cu files");
   /// Files may be left out with -p: then they are all CUDA files of the compile database. Fails as
   /// withDatabaseFiles() does.

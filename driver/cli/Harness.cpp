@@ -29,7 +29,6 @@ public:
                    "folder for the harnesses, one folder for each specialization (default "
                    "kopt.harness)");
     app.add_flag("--force", force_, "write over a harness that is there");
-    app.footer("nvcc flags may follow after --");
   }
 
   Result<Answer> run(Invocation &call) override {

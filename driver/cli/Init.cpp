@@ -21,7 +21,6 @@ public:
     app.add_option("--kernel", kernels_,
                    "kernels to write clauses for, by name or glob (default: all of the files)");
     app.add_flag("-n,--dry-run", dryRun_, "print the clauses and write nothing");
-    app.footer("nvcc flags may follow after --");
   }
 
   Result<Answer> run(Invocation &call) override {

@@ -12,10 +12,7 @@ namespace {
 
 class ListCommand final : public Command {
 public:
-  explicit ListCommand(CLI::App &app) {
-    sources_.addTo(app);
-    app.footer("nvcc flags may follow after --");
-  }
+  explicit ListCommand(CLI::App &app) { sources_.addTo(app); }
 
   Result<Answer> run(Invocation &call) override {
     KOPT_TRY(const SourceSettings sources, sources_.settings(call.rest));

@@ -29,8 +29,6 @@ struct ProfileFlags {
   std::size_t lines = 10; ///< to print
 };
 
-json toJson(const Dim3 &dim) { return {dim.x, dim.y, dim.z}; }
-
 json toJson(const RuleHit &hit) {
   json evidence = json::object();
   for (const auto &[metric, value] : hit.evidence)
@@ -242,7 +240,6 @@ public:
         ->check(checkSectionName);
     app.add_option("--lines", flags_.lines, "number of hot lines to print (default 10)")
         ->check(CLI::Range(0, 1000));
-    app.footer("nvcc flags may follow after --");
   }
 
   Result<Answer> run(Invocation &call) override {

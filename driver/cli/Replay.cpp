@@ -65,7 +65,6 @@ public:
     app.get_option("files")->required();
     config_.addKernel(app);
     config_.addDevice(app);
-    app.footer("nvcc flags may follow after --");
   }
 
   Result<Answer> run(Invocation &call) override {

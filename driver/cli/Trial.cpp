@@ -54,7 +54,6 @@ public:
                    "exit with 2 where a candidate is not right (refused, the default), or also "
                    "where one is not faster (not-faster); or never")
         ->check(CLI::IsMember({"refused", "not-faster", "never"}));
-    app.footer("nvcc flags may follow after --");
   }
 
   Result<Answer> run(Invocation &call) override {

@@ -170,7 +170,6 @@ public:
                  "check everything up to the workload; run and write nothing");
     app.add_flag("--explain-config", flags_.explainConfig,
                  "print every option and which source set it");
-    app.footer("nvcc flags may follow after --");
   }
 
   Result<Answer> run(Invocation &call) override {

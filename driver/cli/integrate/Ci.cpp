@@ -52,7 +52,6 @@ public:
     addProposals(app);
     app.add_flag("-n,--dry-run", flags_.dryRun,
                  "say what would be measured, without a device; run nothing");
-    app.footer("nvcc flags may follow after --");
   }
 
   Result<Answer> run(Invocation &call) override {
@@ -103,9 +102,7 @@ private:
                    "where the candidates of --propose come from, separated by commas: params, "
                    "transform, llm (default params,transform)")
         ->delimiter(',');
-    app.add_option("--model", options.model,
-                   "language model for the llm proposer: anthropic:MODEL, openai:MODEL or "
-                   "exec:COMMAND");
+    addModel(app, options);
     app.add_option("--trials", options.trials,
                    "maximum number of trials of --propose, for each kernel (default 200)");
     app.add_option("--output", options.output,
