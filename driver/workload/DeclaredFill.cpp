@@ -2,8 +2,10 @@
 #include "driver/workload/DeclaredFill.h"
 
 #include "driver/source/Expression.h"
+#include "driver/workload/WorkloadBuilder.h"
 #include "runtime/runner/StructType.h"
 
+#include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -16,8 +18,8 @@ namespace {
 Result<std::string> elementOf(const std::string &text, const Buffer &buffer,
                               const Bindings &bindings) {
   const unsigned bytes = runtime::scalarBytes(buffer.scalar);
-  const bool isReal = buffer.scalar == "f32" || buffer.scalar == "f64";
-  if (bytes == 0 || buffer.scalar == "f16" || buffer.scalar == "bf16")
+  const bool isReal = isFloating(buffer.scalar);
+  if (bytes == 0)
     return makeError(
         ErrorCode::Usage,
         fmt::format("fill {} = values(…): elements of type '{}' cannot be written", buffer.name,
@@ -91,6 +93,17 @@ Status takeValues(const TuneDeclaration &declaration, const Buffer &buffer,
 }
 
 } // namespace
+
+std::string realBytes(const std::string &scalar, double value) {
+  if (scalar == "f64")
+    return bytesOf(value);
+  if (scalar == "f32")
+    return bytesOf(float(value));
+  if (scalar == "f16")
+    return bytesOf(_Float16(value));
+  const auto bits = std::bit_cast<std::uint32_t>(float(value));
+  return scalar == "bf16" ? bytesOf(std::uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16)) : "";
+}
 
 Result<std::optional<Fill>> declaredFill(const TuneDeclaration &declaration, const Buffer &buffer,
                                          const Bindings &bindings) {

@@ -21,13 +21,8 @@ template <class T> std::string bytesOf(T value) {
   return bytes;
 }
 
-/// The bytes of a floating-point number of the scalar type; empty for other types, and for those of
-/// 16 bits.
-inline std::string realBytes(const std::string &scalar, double value) {
-  if (scalar == "f32")
-    return bytesOf(float(value));
-  return scalar == "f64" ? bytesOf(value) : std::string();
-}
+/// The bytes of a number as f16, bf16, f32 or f64; empty for other types.
+std::string realBytes(const std::string &scalar, double value);
 
 /// The declared fill of a buffer, with bounds and values evaluated; nothing if none is declared.
 /// The buffer's name, size and element type must be set. Fails with Usage if a bound or value

@@ -54,6 +54,20 @@ TEST_F(DeclaredFillTest, ValuesAreElementsOfTheBuffersType) {
   EXPECT_EQ(elements<float>(real->buffers[0].fill.bytes), (std::vector<float>{0.5f, 1, -2000, 4}));
 }
 
+TEST_F(DeclaredFillTest, NarrowNumbersAreRoundedToTheNearest) {
+  EXPECT_EQ(elements<std::uint16_t>(realBytes("f16", 0.1) + realBytes("f16", -2)),
+            (std::vector<std::uint16_t>{0x2e66, 0xc000}));
+  EXPECT_EQ(elements<std::uint16_t>(realBytes("bf16", 0.1) + realBytes("bf16", -2)),
+            (std::vector<std::uint16_t>{0x3dcd, 0xc000}));
+  EXPECT_EQ(realBytes("", 1), "");
+  specialization_.params.back().scalar = "f16";
+  specialization_.params.back().pointeeSize = 2;
+  const auto made = launch({"extent shape = 3", "fill shape = values(0.5, n, -2)"});
+  ASSERT_TRUE(made) << made.error().what;
+  EXPECT_EQ(elements<std::uint16_t>(made->buffers[1].fill.bytes),
+            (std::vector<std::uint16_t>{0x3800, 0x4c00, 0xc000}));
+}
+
 TEST_F(DeclaredFillTest, WhatDoesNotFitIsAnErrorThatSaysSo) {
   const auto whatOf = [&](const std::vector<std::string> &clauses) {
     const auto made = launch(clauses);

@@ -161,6 +161,19 @@ TEST_F(WorkloadBuilderTest, ARealNumberIsWhatCComputesFromItsClause) {
   EXPECT_EQ(valueWith({"arg alpha = 0.5", "launch a: alpha=3"}), 3);
 }
 
+TEST_F(WorkloadBuilderTest, ANarrowArgumentIsGivenByAClauseToo) {
+  for (const auto &[scalar, bytes] : {std::pair("f16", "\x00\x38"), {"bf16", "\x00\x3f"}}) {
+    specialization_.params.resize(2);
+    specialization_.params.push_back(
+        {"factor", "T", ParamKind::Scalar, 2, 2, scalar, 1, 0, false, false});
+    const auto built = buildWorkload(
+        kernel_, specialization_, declaration({"arg n = 64", "extent x = n", "arg factor = 0.5"}),
+        DeviceKind::Emulated);
+    ASSERT_TRUE(built) << built.error().what;
+    EXPECT_EQ(std::get<ValueArg>(built->launches[0].arguments.back()).bytes, std::string(bytes, 2));
+  }
+}
+
 TEST_F(WorkloadBuilderTest, AFloatingPointArgumentKeepsItsFraction) {
   specialization_.params.push_back(
       {"factor", "float", ParamKind::Scalar, 4, 4, "f32", 1, 0, false, false});
