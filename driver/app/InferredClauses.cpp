@@ -108,15 +108,19 @@ private:
       return;
     }
     const bool isOfBlock = std::ranges::find(threads_, name) != threads_.end();
+    const bool isBlocks = site_ && passed.empty() && std::ranges::count(site_->grid, name) != 0;
     const bool isCall = name.ends_with(")") && !numbers_.empty();
-    if (!real && !isCall && !isOfBlock)
+    hasBlocks_ |= isBlocks;
+    if (!real && !isCall && !isOfBlock && !isBlocks)
       numbers_.push_back(name);
-    arguments_[name] = isOfBlock ? threadsFor(name) : 1024;
+    arguments_[name] = isOfBlock  ? threadsFor(name)
+                       : isBlocks ? (name == site_->grid[0] ? 8 : 1)
+                                  : 1024;
     clauses_.push_back({fmt::format("arg {} = {}", name,
-                                    real        ? "1.0"
-                                    : isOfBlock ? std::to_string(arguments_[name])
-                                    : isCall    ? join(numbers_, " * ")
-                                                : ""),
+                                    real                    ? "1.0"
+                                    : isOfBlock || isBlocks ? std::to_string(arguments_[name])
+                                    : isCall                ? join(numbers_, " * ")
+                                                            : ""),
                         fmt::format("not known here: {} {}", place(),
                                     passed.empty() ? "uses it" : "passes " + passed),
                         true});
@@ -184,6 +188,9 @@ private:
 
   void giveExtents() {
     std::string elements = join(sizes_, " * ");
+    if (hasBlocks_ && numbers_.empty()) // nothing else says how many
+      for (const std::string &threads : site_->block)
+        elements += threads == "1" ? "" : " * (" + threads + ")";
     if (elements.empty() && site_) {
       const auto geometry = evaluateGeometry({site_->grid, site_->block, "0"}, bindings());
       if (geometry)
@@ -212,6 +219,7 @@ private:
   const LaunchSite *site_ = nullptr;
   std::vector<std::string> sizes_, numbers_; ///< of the grid; integers whose values are guesses
   std::vector<std::string> threads_;
+  bool hasBlocks_ = false; ///< a number of blocks is a guess
   std::map<std::string, std::int64_t> arguments_;
   std::set<std::string> given_;
   std::vector<InferredClause> clauses_;
