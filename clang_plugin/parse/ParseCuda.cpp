@@ -195,6 +195,10 @@ std::vector<std::string> clangArguments(const ParseRequest &request,
     for (const std::string &argument :
          {std::string("--cuda-path=") + *toolkit, std::string("-isystem"), std::string(kShimFolder),
           std::string("-isystem"), *toolkit + "/include/cccl",
+          // Before Clang's own folders: /usr/local/include may hold another toolkit's headers.
+          std::string("-isystem"), *toolkit + "/include",
+          // CUDA 13.5's math_functions.hpp has it; Clang leaves out the header that defines it.
+          std::string("-D_NV_RSQRT_SPECIFIER="),
           "-D__CUDACC_VER_MAJOR__=" + std::to_string(version.major),
           "-D__CUDACC_VER_MINOR__=" + std::to_string(version.minor),
           "-D__CUDACC_VER_BUILD__=" + std::to_string(version.build)})
