@@ -161,6 +161,11 @@ private:
     return Ceiling{rate, "measured on this GPU: " + how};
   }
 
+  /// How much of the GPU worked in the times that the emulated device models.
+  double busyShare() const {
+    return valueOf(*baseline_, "emulated__busy_multiprocessors.pct").value_or(100) / 100;
+  }
+
   /// The ceiling of the precision that the baseline uses most: measured, or from the model's time
   /// for it.
   std::optional<Ceiling> floatingPointCeiling() const {
@@ -178,7 +183,7 @@ private:
           reached = std::max(reached, floatingPoint(*trial).value_or(0) / (*ns * 1e-9));
       const auto nanoseconds = valueOf(*baseline_, precision.modelled);
       if (nanoseconds && *nanoseconds > 0)
-        best = Ceiling{2 * operations->instructions / (*nanoseconds * 1e-9),
+        best = Ceiling{2 * operations->instructions / (*nanoseconds * 1e-9 * busyShare()),
                        "the emulated device's model, all operations fused multiply-adds"};
       else if (precision.measured)
         best = measured(
@@ -192,7 +197,7 @@ private:
     const auto issued = valueOf(*baseline_, "smsp__inst_executed.sum"),
                nanoseconds = valueOf(*baseline_, "emulated__roofline_issue_ns");
     if (issued && nanoseconds && *nanoseconds > 0)
-      return Ceiling{*issued / (*nanoseconds * 1e-9), "the emulated device's model"};
+      return Ceiling{*issued / (*nanoseconds * 1e-9 * busyShare()), "the emulated device's model"};
     if (const auto known = measured("instructions", reached,
                                     "float and integer instructions in turn, on all "
                                     "multiprocessors"))
@@ -270,6 +275,7 @@ std::vector<ResourceTime> resourceTimesOf(const Trial &before, const Trial *afte
       {"dram", "DRAM"},
       {"l2", "L2 cache"},
       {"l1", "L1 cache and shared memory"},
+      {"atomics", "atomics on the same sector"},
       {"issue", "instruction issue"},
       {"latency", "latency of dependent steps"},
       {"integer", "integer units"},

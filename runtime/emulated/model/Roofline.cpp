@@ -8,6 +8,7 @@
 //   l1        for each multiprocessor: one line of a request a clock, four sectors a clock, one
 //             shared wavefront a clock, all through the same data stage (NVIDIA: Nsight Compute's
 //             description of l1tex, data stage wavefronts)
+//   atomics   the turns that global atomics on one sector take in L2, one a clock
 //   issue     warp instructions / 4 schedulers
 //   fp32 …    thread instructions of a class / its throughput (CUDA programming guide, arithmetic
 //             instructions)
@@ -102,6 +103,7 @@ RooflineTime rooflineTime(const GpuSpec &gpu, const LaunchShape &shape,
       {"l2", std::max(l2Sectors * kSector / gpu.l2BytesPerSecond,
                       l2Sectors * kSector / (busy * kL2BytesPerClock * clock))},
       {"l1", perMultiprocessor(l1Cycles)},
+      {"atomics", double(counts.atomicTurns) / clock},
       {"issue", perMultiprocessor(double(counts.warpInstructions) / kSchedulers)},
       {"fp32", perMultiprocessor(fp32 / gpu.fp32PerClock)},
       {"fp64", perMultiprocessor(fp64 / gpu.fp64PerClock)},
@@ -116,7 +118,7 @@ RooflineTime rooflineTime(const GpuSpec &gpu, const LaunchShape &shape,
     time.seconds = std::max(time.seconds, term.seconds);
     if (name == "dram")
       time.dramSeconds = term.seconds;
-    else if (name != "l2" && name != "latency")
+    else if (name != "l2" && name != "l1" && name != "atomics" && name != "latency")
       time.computeSeconds = std::max(time.computeSeconds, term.seconds);
   }
   time.seconds += gpu.launchSeconds;
@@ -137,6 +139,8 @@ Counters makeCounters(const GpuSpec &gpu, const LaunchShape &shape, const Launch
   global("ld", counts.load);
   global("st", counts.store);
   global("atom", counts.atomic);
+  // Not as reductions or not: whether the old value is used is not known.
+  out["emulated__global_atomic_requests.sum"] = double(counts.atomic.requests);
   out["smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct"] =
       100 * ratio(double(counts.load.bytes), double(counts.load.sectors) * kSector);
   out["smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct"] =
@@ -220,18 +224,23 @@ Counters makeCounters(const GpuSpec &gpu, const LaunchShape &shape, const Launch
 
   const double elapsed = time.seconds;
   out["gpu__time_duration.sum"] = elapsed * 1e9;
+  out["emulated__launch_ns"] = gpu.launchSeconds * 1e9;
+  // Shares are of the whole GPU, as in Nsight Compute: multiprocessors without blocks count, too.
+  const double mean =
+      shape.blocks / (gpu.multiprocessors * std::ceil(shape.blocks / gpu.multiprocessors));
+  out["emulated__busy_multiprocessors.pct"] = 100 * mean;
   out["sm__throughput.avg.pct_of_peak_sustained_elapsed"] =
-      100 * ratio(time.computeSeconds, elapsed);
+      100 * mean * ratio(time.computeSeconds, elapsed);
+  out["lts__throughput.avg.pct_of_peak_sustained_elapsed"] =
+      100 * ratio(l2 * kSector / gpu.l2BytesPerSecond, elapsed);
   out["gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"] =
       100 * ratio(time.dramSeconds, elapsed);
   out["dram__throughput.avg.pct_of_peak_sustained_elapsed"] =
       100 * ratio(time.dramSeconds, elapsed);
   for (const RooflineTerm &term : time.terms) {
-    if (std::string(term.name) == "l2")
-      out["lts__throughput.avg.pct_of_peak_sustained_elapsed"] = 100 * ratio(term.seconds, elapsed);
     if (std::string(term.name) == "l1")
       out["l1tex__throughput.avg.pct_of_peak_sustained_elapsed"] =
-          100 * ratio(term.seconds, elapsed);
+          100 * mean * ratio(term.seconds, elapsed);
     out[std::string("emulated__roofline_") + term.name + "_ns"] = term.seconds * 1e9;
   }
   return out;

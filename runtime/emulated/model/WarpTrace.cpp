@@ -194,7 +194,7 @@ void WarpTrace::globalAccess(SiteKind kind, std::uint32_t mask,
   counts.sectors += count;
   sectorsOfSite_[entries[std::size_t(std::countr_zero(mask))]->id] += count;
   if (kind == SiteKind::Atomic)
-    counts_.atomicOperations += unsigned(std::popcount(mask));
+    takeTurns(mask, entries);
   std::uint64_t line = ~0ull;
   for (unsigned i = 0; i < count; ++i) {
     if (sectors[i] / 4 != line) {
@@ -220,6 +220,26 @@ void WarpTrace::globalAccess(SiteKind kind, std::uint32_t mask,
       if (kind == SiteKind::Atomic)
         counts_.dramReadSectors += !outcome.hit;
     }
+  }
+}
+
+/// The L2 slice that owns a sector serves one request on it after another, and lanes of a request
+/// with the same address as well.
+void WarpTrace::takeTurns(std::uint32_t mask, const std::array<const TraceEntry *, 32> &entries) {
+  std::array<std::uint64_t, 32> addresses;
+  unsigned count = 0;
+  for (std::uint32_t rest = mask; rest; rest &= rest - 1)
+    addresses[count++] = entries[std::size_t(std::countr_zero(rest))]->value;
+  counts_.atomicOperations += count;
+  std::sort(addresses.begin(), addresses.begin() + count);
+  std::uint64_t same = 0, turns = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    same = i > 0 && addresses[i] == addresses[i - 1] ? same + 1 : 1;
+    turns = std::max(turns, same);
+    if (i + 1 < count && addresses[i + 1] / 32 == addresses[i] / 32)
+      continue;
+    counts_.atomicTurns = std::max(counts_.atomicTurns, turnsOfSector_[addresses[i] / 32] += turns);
+    turns = 0;
   }
 }
 

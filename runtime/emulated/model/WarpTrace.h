@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct LaunchCounts {
   std::uint64_t l2ReadSectors = 0, l2WriteSectors = 0, l2AtomicSectors = 0, l2Hits = 0;
   std::uint64_t dramReadSectors = 0, dramWriteSectors = 0;
   std::uint64_t atomicOperations = 0; ///< lanes
+  /// Of global atomics on one sector, one after another: the most of all sectors.
+  std::uint64_t atomicTurns = 0;
   std::uint64_t warpInstructions = 0;
   /// By class, for each thread that executed them.
   std::array<std::uint64_t, kInstructionClasses> threadInstructions{};
@@ -59,6 +62,7 @@ private:
   void access(std::uint32_t mask, const std::array<const TraceEntry *, 32> &entries);
   void globalAccess(SiteKind kind, std::uint32_t mask,
                     const std::array<const TraceEntry *, 32> &entries);
+  void takeTurns(std::uint32_t mask, const std::array<const TraceEntry *, 32> &entries);
   void sharedAccess(SiteKind kind, std::uint32_t mask,
                     const std::array<const TraceEntry *, 32> &entries);
 
@@ -72,6 +76,7 @@ private:
   };
   std::vector<Runs> runsOfBlock_;
   std::vector<std::uint64_t> sectorsOfSite_; ///< of global memory
+  std::unordered_map<std::uint64_t, std::uint64_t> turnsOfSector_;
   struct Entered {
     std::uint64_t key;
     std::uint32_t block, lane, occurrence;

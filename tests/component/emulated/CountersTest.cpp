@@ -253,6 +253,75 @@ TEST_F(CountersTest, CostsBelongToTheirLines) {
   EXPECT_EQ(again.front().instructions, lines.front().instructions);
 }
 
+TEST_F(CountersTest, SharesAreOfAllMultiprocessors) {
+  LaunchRequest request = kernel(R"(
+    __global__ void k(float *x) {
+      float value = x[blockIdx.x * blockDim.x + threadIdx.x];
+      for (int i = 0; i < 4096; ++i)
+        value = value * value + 0.5f;
+      x[blockIdx.x * blockDim.x + threadIdx.x] = value;
+    })",
+                                 "k");
+  pass(request, upload(std::vector<float>(2 * 1024, 0.25f)));
+  request.block = {1024, 1, 1};
+  request.grid = {2, 1, 1};
+  Counters counters = profile(request);
+  EXPECT_NEAR(counters["emulated__busy_multiprocessors.pct"], 100 * 2 / 132.0, 1e-9); // an H200
+  EXPECT_GT(counters["sm__throughput.avg.pct_of_peak_sustained_elapsed"], 0.5);
+  EXPECT_LT(counters["sm__throughput.avg.pct_of_peak_sustained_elapsed"], 100 * 2 / 132.0);
+  EXPECT_LT(counters["l1tex__throughput.avg.pct_of_peak_sustained_elapsed"], 1);
+  EXPECT_LT(counters["lts__throughput.avg.pct_of_peak_sustained_elapsed"], 1);
+}
+
+TEST_F(CountersTest, GlobalAtomicsOnOneSectorTakeTurns) {
+  const auto turns = [&](int spread) {
+    LaunchRequest request = kernel(R"(
+      __global__ void k(int *x, int spread) { atomicAdd(&x[threadIdx.x % 32 * spread], 1); })",
+                                   "k");
+    pass(request, upload(std::vector<int>(32 * 8))), pass(request, spread);
+    request.block = {128, 1, 1};
+    request.grid = {100, 1, 1};
+    Counters counters = profile(request);
+    EXPECT_EQ(counters["emulated__global_atomic_requests.sum"], 400);
+    return counters["emulated__roofline_atomics_ns"] * 1.98; // clocks of an H200
+  };
+  EXPECT_NEAR(turns(0), 12800, 1e-6); // each lane's on one address
+  EXPECT_NEAR(turns(1), 400, 1e-6);   // each warp's on the same sectors, lanes side by side
+  EXPECT_NEAR(turns(8), 400, 1e-6);   // a sector for each lane
+}
+
+TEST_F(CountersTest, AHistogramInSharedMemoryIsFaster) {
+  const int n = 1 << 18;
+  std::vector<unsigned char> data(n);
+  for (int i = 0; i < n; ++i)
+    data[std::size_t(i)] = static_cast<unsigned char>((i * 2654435761u) >> 13);
+  const auto seconds = [&](const char *source) {
+    LaunchRequest request = kernel(source, "histogram");
+    pass(request, upload(data)), pass(request, upload(std::vector<int>(256))), pass(request, n);
+    request.block = {256, 1, 1};
+    request.grid = {128, 1, 1};
+    double time = 0;
+    EXPECT_TRUE(device_->time(request, true, time).ok());
+    return time;
+  };
+  const double global = seconds(R"(
+    __global__ void histogram(const unsigned char *data, int *bins, int n) {
+      for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        atomicAdd(&bins[data[i]], 1);
+    })");
+  const double shared = seconds(R"(
+    __global__ void histogram(const unsigned char *data, int *bins, int n) {
+      __shared__ int own[256];
+      own[threadIdx.x] = 0;
+      __syncthreads();
+      for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        atomicAdd(&own[data[i]], 1);
+      __syncthreads();
+      atomicAdd(&bins[threadIdx.x], own[threadIdx.x]);
+    })");
+  EXPECT_GT(global, 1.2 * shared) << global << " and " << shared;
+}
+
 TEST_F(CountersTest, SharedAtomicsOnOneWordTakeTurns) {
   LaunchRequest request = kernel(R"(
     __global__ void k(int *out) {

@@ -118,6 +118,8 @@ TEST(Roofline, CountsFloatingPointWhereItsCeilingIsKnown) {
   ASSERT_TRUE(roofline.compute);
   EXPECT_DOUBLE_EQ(roofline.compute->perSecond, 2e9 / 40e-6);
   ASSERT_EQ(roofline.points.size(), 1U);
+  counters["emulated__busy_multiprocessors.pct"] = 25; // the ceiling is the whole GPU's
+  EXPECT_DOUBLE_EQ(rooflineOf(history).compute->perSecond, 4 * 2e9 / 40e-6);
   EXPECT_DOUBLE_EQ(roofline.points[0].rate, 2e9 / 84e-6);
 }
 

@@ -52,6 +52,7 @@ Counters healthy() {
           {kWaves, 12.5},
           {"dram__bytes_read.sum", 1e6},
           {"dram__bytes_write.sum", 1e6},
+          {"gpu__time_duration.sum", 50000},
           {"sass__inst", 200},
           {"sass__inst_fp64", 0},
           {"sass__inst_conversion_fp64", 0},
@@ -115,6 +116,7 @@ const std::vector<Case> &cases() {
        {{"smsp__thread_inst_executed_per_inst_executed.ratio", 16.5}},
        "16.5 of 32 lanes"},
       {"compute-bound", {{kSm, 93}}, "run at 93%"},
+      {"launch-overhead", {{"gpu__time_duration.sum", 1600}}, "62% of this launch (1.6 us)"},
       {"latency-bound", {{kSm, 31}, {kDram, 22}}, "compute (31%) nor DRAM (22%)"},
       {"double-in-float-code",
        {{"sass__inst_fp64", 3}, {"sass__inst_conversion_fp64", 4}},
@@ -275,6 +277,17 @@ TEST(RuleBook, latencyIsNotBlamedForScatteredAccessesOrABusyL1) {
   counters[kStoreSectors] = 32;
   EXPECT_EQ(idsOf(book().diagnose(counters)),
             (std::vector<std::string>{"uncoalesced-global-stores"}));
+}
+
+TEST(RuleBook, theEmulatedDeviceSaysWhatItAddsForALaunch) {
+  Counters counters = healthy();
+  counters["gpu__time_duration.sum"] = 2440;
+  EXPECT_TRUE(book().diagnose(counters).hits.empty());
+  counters["emulated__launch_ns"] = 2000;
+  const Diagnosis diagnosis = book().diagnose(counters);
+  ASSERT_NE(findHit(diagnosis, "launch-overhead"), nullptr);
+  EXPECT_EQ(findHit(diagnosis, "launch-overhead")->finding.substr(0, 30),
+            "82% of this launch (2.4 us) is");
 }
 
 TEST(RuleBook, everyRuleHasACase) {
