@@ -10,6 +10,7 @@
 #include "driver/device/runner/RunnerClient.h"
 #include "driver/device/runner/RunnerPool.h"
 #include "driver/support/FileSystem.h"
+#include "driver/support/Text.h"
 
 #include <fmt/format.h>
 
@@ -186,6 +187,14 @@ private:
                                       emulated.error()));
     if (const Result<Pool> &used = onGpu ? gpu : emulated; used)
       report_.device = used->front().runner->device();
+    if (report_.device)
+      report_.checks.push_back(passed(
+          "memory for data",
+          fmt::format("captured launches may take {} together (a quarter of this machine's memory, "
+                      "or half of what is free in {}); {} has {}",
+                      formatBytes(double(TraceSettings().snapshotBytesIn(scratch))),
+                      scratch.parent_path().string(), report_.device->name,
+                      formatBytes(double(report_.device->memoryBytes)))));
     if (onGpu)
       demand("nvcc", "or tune on the emulated device, with --device emulated");
     if (gpu)

@@ -48,7 +48,8 @@ struct Wish {
 
 SnapshotPlan planSnapshots(const ObservedTrace &learned, const std::vector<KernelUse> &kernels,
                            std::size_t most, std::uint64_t bytes) {
-  constexpr std::uint64_t kMostOfOthers = std::uint64_t(4) << 30;
+  constexpr std::uint64_t kEnough = std::uint64_t(4) << 30;
+  const std::uint64_t ofOthers = std::max(std::min(bytes, kEnough), bytes / 4 * 3);
   const auto usable = [&](const LaunchRef &ref) {
     return !whyNotReplayable(learned.processes[ref.process].launches[ref.launch]);
   };
@@ -78,7 +79,7 @@ SnapshotPlan planSnapshots(const ObservedTrace &learned, const std::vector<Kerne
     const std::uint64_t own = snapshotBytes(process, launch);
     // A kernel with no snapshot yet gets more room than another class of launches.
     const bool isFirst = ordinals[wish.kernel].empty();
-    const std::uint64_t room = isFirst ? bytes : std::min(bytes, kMostOfOthers);
+    const std::uint64_t room = isFirst ? bytes : ofOthers;
     if (own <= room - std::min(room, taken)) {
       taken += own;
       ordinals[wish.kernel].insert(launch.ordinal);

@@ -23,8 +23,8 @@ struct SnapshotPlan {
 
 /// Plans snapshots so that up to `most` classes of each kernel have one launch and one held-out
 /// launch, as far as they fit into `bytes`. The class with most of each kernel's time comes first;
-/// the others may take at most 4 GiB in total, because everything stored has to be compressed and
-/// is run later.
+/// the others are stored as long as all take at most three quarters of that, or 4 GiB, because
+/// everything stored has to be compressed and is run later.
 SnapshotPlan planSnapshots(const ObservedTrace &learned, const std::vector<KernelUse> &kernels,
                            std::size_t most, std::uint64_t bytes);
 

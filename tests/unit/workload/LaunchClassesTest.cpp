@@ -159,4 +159,16 @@ TEST(Representatives, ThePlanKeepsToTheRoomThereIs) {
   EXPECT_EQ(many.notes.back(), "2 other launches are not stored either");
 }
 
+TEST(Representatives, TheRoomForOtherLaunchesIsAShareOfTheMachines) {
+  TraceSample sample;
+  sample.observed.processes[0].allocations[1].bytes = std::uint64_t(9) << 30; // twice: 18 GiB
+  for (int i = 0; i < 2; ++i)
+    sample.launch(1000, 50e-6);
+  const auto planned = [&](std::uint64_t gigabytes) {
+    return planSnapshots(sample.observed, rankKernels(sample.observed), 5, gigabytes << 30);
+  };
+  EXPECT_EQ(planned(64).orders[0].how, "launch 0,1");
+  EXPECT_THAT(planned(40).notes[0], HasSubstr("12.0 GiB of the limit of 30.0 GiB are left"));
+}
+
 } // namespace
