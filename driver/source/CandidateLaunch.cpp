@@ -10,6 +10,7 @@
 #include <cctype>
 #include <charconv>
 #include <fmt/format.h>
+#include <regex>
 #include <set>
 
 namespace kopt {
@@ -293,6 +294,49 @@ const Specialization *counterpart(const TuneSubject &subject, const KernelSpec &
 std::optional<std::string> takeLaunch(const TuneSubject &subject, const KernelSpec &changed,
                                       const Specialization &other, Candidate &candidate) {
   return LaunchTaker(subject, changed, other, candidate).take();
+}
+
+Dim3 blockIn(const LaunchOverride &launch) {
+  const auto number = [&](std::size_t axis) {
+    return std::uint32_t(std::strtoul((*launch.blockExpressions)[axis].c_str(), nullptr, 10));
+  };
+  return {number(0), number(1), number(2)};
+}
+
+bool writeNaturally(const LaunchSite &site, const Dim3 &block, LaunchOverride &launch) {
+  static const std::regex kRounded(R"(\(\((.+) \+ (\d+)\) / (\w+)\))"),
+      kAdded(R"(\(\(\((.+) \+ (\w+)\) - 1\) / (\w+)\))");
+  bool isRounded = true;
+  const auto made = [&](const Dim3 &dim) {
+    std::array<std::string, 3> grid = site.grid;
+    const std::uint32_t threads[] = {dim.x, dim.y, dim.z};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const std::string &old = site.block[axis], before = grid[axis];
+      std::smatch part;
+      const bool isNatural =
+          (std::regex_match(before, part, kRounded) && part[3] == old &&
+           std::to_string(std::atoll(part.str(2).c_str()) + 1) == old) ||
+          (std::regex_match(before, part, kAdded) && part[2] == old && part[3] == old);
+      if (isNatural && threads[axis] == 1)
+        grid[axis] = part.str(1);
+      else if (isNatural || old != std::to_string(threads[axis])) {
+        isRounded &= isNatural;
+        grid[axis] = fmt::format("({} + {}) / {}", isNatural ? part.str(1) : before + " * " + old,
+                                 threads[axis] - 1, threads[axis]);
+      }
+    }
+    return grid;
+  };
+  if (launch.gridExpressions &&
+      !(launch.blockExpressions && made(blockIn(launch)) == *launch.gridExpressions))
+    return false; // another's, which this one does not know
+  isRounded = true;
+  launch.block.reset();
+  launch.coverGrid = false;
+  launch.gridExpressions = made(block);
+  launch.blockExpressions = {std::to_string(block.x), std::to_string(block.y),
+                             std::to_string(block.z)};
+  return isRounded;
 }
 
 std::string renamed(const std::string &expression, const Names &names) {

@@ -30,6 +30,14 @@ std::optional<std::string> takeLaunch(const TuneSubject &subject, const KernelSp
 std::map<std::string, std::string> parametersAt(const LaunchSite &site,
                                                 const Specialization &specialization);
 
+/// Gives the launch the site's grid and block as expressions, for blocks of other threads that
+/// cover the same elements: "(n + 63) / 64". They replace those that a call for another block gave.
+/// True if the site's grid is the same expression of its block.
+bool writeNaturally(const LaunchSite &site, const Dim3 &block, LaunchOverride &launch);
+
+/// The numbers of its block's expressions; 0 for others.
+Dim3 blockIn(const LaunchOverride &launch);
+
 /// The text of a file; fails with StaleInput if the file has become too short.
 Result<std::string> textOf(const SourceRange &range);
 

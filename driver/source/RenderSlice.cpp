@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <regex>
 
 namespace kopt {
 namespace {
@@ -75,18 +76,19 @@ std::string dim3Text(const Dim3 &dim) {
 }
 
 /// `ceil(old grid * old block / new block)` in each dimension, as an expression that works at the
-/// launch site for any problem size.
-std::string coverGridText(const std::string &grid, const std::string &block, const Dim3 &newBlock,
-                          const Dim3 &used) {
-  const auto dimension = [&](char axis, std::uint32_t threads) {
-    return fmt::format("(dim3({0}).{2} * dim3({1}).{2} + {3}) / {4}", grid, block, axis,
-                       threads - 1, threads);
+/// launch site for any problem size; `grid` and `block` are its texts.
+std::string coverGridText(const LaunchSite &site, const std::string &grid, const std::string &block,
+                          const Dim3 &newBlock, std::size_t used) {
+  const std::uint32_t threads[] = {newBlock.x, newBlock.y, newBlock.z};
+  const auto part = [](const std::string &known, const std::string &text, std::size_t axis) {
+    return known.empty() ? fmt::format("dim3({}).{}", text, "xyz"[axis]) : known;
   };
-  if (used.y == 1 && used.z == 1)
-    return dimension('x', newBlock.x);
-  const std::string two = dimension('x', newBlock.x) + ", " + dimension('y', newBlock.y);
-  return used.z == 1 ? "dim3(" + two + ")"
-                     : "dim3(" + two + ", " + dimension('z', newBlock.z) + ")";
+  std::string text;
+  for (std::size_t axis = 0; axis < used; ++axis)
+    text += fmt::format("{}({} * {} + {}) / {}", axis == 0 ? "" : ", ",
+                        part(site.grid[axis], grid, axis), part(site.block[axis], block, axis),
+                        threads[axis] - 1, threads[axis]);
+  return used == 1 ? text : "dim3(" + text + ")";
 }
 
 /// The launch site's arguments for the kernel parameters, which the candidate's expressions name.
@@ -133,37 +135,116 @@ Result<SourceEdit> optIn(const LaunchSite &site, const std::string &bytes) {
                                 text, bytes)};
 }
 
+/// Where the brackets close in which `at` is, or one of `stops` is outside of further brackets.
+std::size_t endOf(std::string_view text, std::size_t at, std::string_view stops) {
+  for (int depth = 0; at < text.size(); ++at) {
+    const bool closes = std::string_view(")}]").find(text[at]) != stops.npos;
+    if (depth == 0 && (closes || stops.find(text[at]) != stops.npos))
+      break;
+    depth += closes ? -1 : std::string_view("({[").find(text[at]) != stops.npos;
+  }
+  return at;
+}
+
+/// The initializer of the variable that a launch argument is, if it is used in `allowed` alone: a
+/// person changes the launch there. Else the argument.
+SourceRange placeOfArgument(const SourceRange &argument, const std::string &file,
+                            const std::vector<SourceRange> &allowed) {
+  const std::string name = file.substr(argument.begin, argument.end - argument.begin);
+  if (!isName(name) || name.find_first_of(".:(") != name.npos)
+    return argument;
+  const std::regex declared(R"((?:\b(?:auto|int|unsigned|long|dim3|size_t|u?int\d+_t)\s+|,\s*))" +
+                            name + R"(\s*([=({])\s*)"),
+      word("\\b" + name + "\\b");
+  const auto at = [&](std::uint64_t offset) { return file.begin() + std::ptrdiff_t(offset); };
+  SourceRange place = argument;
+  for (std::sregex_iterator one(file.begin(), at(argument.begin), declared), none; one != none;
+       ++one) {
+    place.begin = std::uint64_t(one->position() + one->length());
+    place.end = endOf(file, place.begin, one->str(1) == "=" ? ";," : "");
+  }
+  std::size_t end = endOf(file, place.end + 1, "");
+  const bool isLocal = file.find("\n}", place.end) + 1 >= end;
+  if (place == argument || end < argument.begin || (!isLocal && !argument.file.ends_with(".cu")))
+    return argument; // of a header other files may use it, too
+  end = isLocal ? end : file.size();
+  for (std::sregex_iterator use(at(place.end), at(end), word), none; use != none; ++use)
+    if (std::ranges::none_of(allowed, [&](const SourceRange &range) {
+          const std::uint64_t offset = place.end + std::uint64_t(use->position());
+          return range.begin <= offset && offset < range.end;
+        }))
+      return argument;
+  return place;
+}
+
+/// Adds the edits for the texts of a launch's grid, block and dynamic shared memory; empty ones
+/// stay. `arguments` are those of all launches of the kernel.
+Status argumentEdits(const LaunchSite &site, const std::array<std::string, 3> &texts,
+                     bool gridFollows, const std::vector<SourceRange> &arguments,
+                     std::vector<SourceEdit> &edits) {
+  const auto &[grid, block, shared] = texts;
+  KOPT_TRY(const std::string file, readFile(site.file));
+  const auto textIn = [&](const SourceRange &range) {
+    return file.substr(range.begin, range.end - range.begin);
+  };
+  const auto add = [&](const SourceRange &place, std::string text) {
+    // A variable may be a dim3 by its declaration.
+    if (text.starts_with("dim3(") && (file[place.begin - 1] == '(' || file[place.begin - 1] == '{'))
+      text = text.substr(5, text.size() - 6);
+    if (!text.empty() && std::ranges::find(edits, place, &SourceEdit::range) == edits.end())
+      edits.push_back({place, text});
+  };
+  const SourceRange gridPlace = placeOfArgument(*site.gridRange, file, arguments);
+  std::vector<SourceRange> allowed = arguments;
+  allowed.push_back(gridPlace);
+  SourceRange blockPlace = placeOfArgument(*site.blockRange, file, allowed);
+  const std::regex name(
+      "\\b" + (blockPlace == *site.blockRange ? "\\B" : textIn(*site.blockRange)) + "\\b");
+  const bool isInGrid = std::regex_search(textIn(gridPlace), name);
+  if (isInGrid && grid.empty())
+    blockPlace = *site.blockRange;
+  // A grid in terms of the block follows it, unless it has its numbers, too.
+  if (!gridFollows || !isInGrid ||
+      std::regex_search(textIn(gridPlace), std::regex(R"(\b([2-9]|\d\d+)\b)")))
+    add(gridPlace, grid);
+  add(blockPlace, block);
+  if (site.sharedRange && (!std::regex_search(textIn(*site.sharedRange), name) ||
+                           textIn(*site.sharedRange).find_first_of("+-/") != std::string::npos))
+    add(*site.sharedRange, shared);
+  else if (!site.sharedRange && !shared.empty())
+    edits.push_back({{site.file, site.blockRange->end, site.blockRange->end}, ", " + shared});
+  return {};
+}
+
 Status launchEditsAt(const LaunchSite &site, const Specialization &specialization,
-                     const LaunchOverride &launch, std::vector<SourceEdit> &edits) {
+                     const LaunchOverride &launch, const std::vector<SourceRange> &arguments,
+                     std::vector<SourceEdit> &edits) {
+  std::array<std::string, 3> texts; // grid, block, shared memory
+  LaunchOverride natural;
+  bool gridFollows = false;
   if (launch.gridExpressions) {
-    KOPT_TRY(std::string text, dim3Text(*launch.gridExpressions, site, specialization));
-    edits.push_back({*site.gridRange, std::move(text)});
+    KOPT_TRY(texts[0], dim3Text(*launch.gridExpressions, site, specialization));
   }
   if (launch.blockExpressions) {
-    KOPT_TRY(std::string text, dim3Text(*launch.blockExpressions, site, specialization));
-    edits.push_back({*site.blockRange, std::move(text)});
+    KOPT_TRY(texts[1], dim3Text(*launch.blockExpressions, site, specialization));
+    gridFollows = writeNaturally(site, blockIn(launch), natural) &&
+                  natural.gridExpressions == launch.gridExpressions;
   }
   if (launch.block) {
     KOPT_TRY(const std::string grid, textOf(*site.gridRange));
     KOPT_TRY(const std::string block, textOf(*site.blockRange));
     const bool twoD = launch.block->y != 1 || site.grid[1] != "1" || site.block[1] != "1";
     const bool threeD = launch.block->z != 1 || site.grid[2] != "1" || site.block[2] != "1";
-    const Dim3 used{2, twoD || threeD ? 2u : 1u, threeD ? 2u : 1u};
-    edits.push_back({*site.blockRange, dim3Text(*launch.block)});
+    texts[1] = dim3Text(*launch.block);
     if (launch.coverGrid)
-      edits.push_back({*site.gridRange, coverGridText(grid, block, *launch.block, used)});
+      texts[0] = coverGridText(site, grid, block, *launch.block, threeD ? 3 : twoD ? 2 : 1);
   }
   std::string shared = launch.sharedBytes ? std::to_string(*launch.sharedBytes) : "";
   if (launch.sharedExpression && !launch.sharedBytes) {
     KOPT_TRY(shared, hostText(*launch.sharedExpression, site, specialization));
   }
-  if (!shared.empty()) {
-    if (site.sharedRange)
-      edits.push_back({*site.sharedRange, shared});
-    else
-      edits.push_back(
-          {{site.blockRange->file, site.blockRange->end, site.blockRange->end}, ", " + shared});
-  }
+  texts[2] = shared;
+  KOPT_CHECK(argumentEdits(site, texts, gridFollows, arguments, edits));
   if (launch.largeShared) {
     KOPT_TRY(SourceEdit edit, optIn(site, shared.empty() ? site.sharedBytes : shared));
     edits.push_back(std::move(edit));
@@ -177,6 +258,17 @@ Status launchEdits(const KernelSpec &kernel, const Specialization &specializatio
   if (!launch.changesGeometry() && !launch.largeShared)
     return {};
   KOPT_CHECK(refuseUnbuiltForms(launch));
+  std::vector<SourceRange> arguments;
+  for (const LaunchSite &site : kernel.launches)
+    for (const auto &range : {site.gridRange, site.blockRange, site.sharedRange})
+      if (site.symbol == specialization.symbol && range)
+        arguments.push_back(*range);
+  // A launch that other instantiations share gets edits that can be made to depend on the type.
+  if (std::ranges::any_of(kernel.launches, [&](const LaunchSite &site) {
+        return site.symbol != specialization.symbol && site.blockRange &&
+               std::ranges::count(arguments, *site.blockRange) > 0;
+      }))
+    arguments.clear();
   for (const LaunchSite &site : kernel.launches) {
     if (site.symbol != specialization.symbol)
       continue;
@@ -184,7 +276,7 @@ Status launchEdits(const KernelSpec &kernel, const Specialization &specializatio
       return makeError(ErrorCode::Usage,
                        "the launch comes from a macro, so its geometry cannot be rewritten",
                        "spell the launch configuration at the launch site", placeOf(site));
-    KOPT_CHECK(launchEditsAt(site, specialization, launch, edits));
+    KOPT_CHECK(launchEditsAt(site, specialization, launch, arguments, edits));
   }
   return {};
 }

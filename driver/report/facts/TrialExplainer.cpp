@@ -113,6 +113,8 @@ private:
       parts.push_back(fmt::format("{} = {}", name, value));
     if (const auto &block = trial_.candidate.launch.block)
       parts.push_back(fmt::format("block = {} x {} x {}", block->x, block->y, block->z));
+    if (const auto &block = trial_.candidate.launch.blockExpressions)
+      parts.push_back(fmt::format("block = {}", fmt::join(*block, " x ")));
     if (!trial_.sliceText.empty() && !history_.run.sliceText.empty()) {
       std::size_t added = 0, removed = 0;
       for (const DiffHunk &hunk :

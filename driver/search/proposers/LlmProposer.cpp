@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/proposers/LlmProposer.h"
+#include "driver/search/proposers/TransformProposer.h"
 #include "driver/source/Includes.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/support/Hash.h"
@@ -219,6 +220,7 @@ LlmProposer::Answer LlmProposer::read(const std::string &text, const ProposalCon
   if (reply->block) {
     candidate.launch.block = Dim3{(*reply->block)[0], (*reply->block)[1], (*reply->block)[2]};
     candidate.launch.coverGrid = reply->coverGrid;
+    writeByHand(context.problem, candidate);
   }
   if (reply->sharedBytes)
     candidate.launch.sharedBytes = reply->sharedBytes;

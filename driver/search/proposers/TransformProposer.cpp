@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/proposers/TransformProposer.h"
+#include "driver/source/CandidateLaunch.h"
 #include "driver/source/RenderSlice.h"
+#include "driver/source/SliceLines.h"
 #include "driver/workload/ApplyCandidate.h"
+#include "driver/workload/WorkloadBuilder.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -52,6 +55,17 @@ std::optional<Candidate> candidateFrom(const TransformOffer &offer, const Render
   return candidate;
 }
 
+/// The user's line that an offer for one of several loops changes; empty for other offers.
+std::string lineOf(const TransformOffer &offer, const RenderedSlice &rendered,
+                   const SliceLines &places) {
+  if (offer.technique != "unroll" || offer.edits.empty())
+    return "";
+  const auto begin = rendered.text.begin();
+  const auto place = places.at(
+      unsigned(std::count(begin, begin + std::ptrdiff_t(offer.edits[0].range.begin), '\n')) + 1);
+  return place ? ", line " + std::to_string(place->line) : "";
+}
+
 /// The rank of a technique: 0 for the first one of the most severe rule; techniques that no rule
 /// recommends come last. `why` receives the rule.
 std::size_t rankOf(const std::string &technique, const Diagnosis &diagnosis, const RuleHit **why) {
@@ -69,6 +83,31 @@ std::size_t rankOf(const std::string &technique, const Diagnosis &diagnosis, con
 
 } // namespace
 
+void writeByHand(const SearchProblem &problem, Candidate &candidate) {
+  if (!candidate.launch.block || !candidate.launch.coverGrid)
+    return;
+  const LaunchSite *one = nullptr;
+  for (const LaunchSite &site : problem.kernel.launches) {
+    if (site.symbol != problem.specialization.symbol)
+      continue;
+    if (one && differ(*one, site))
+      return;
+    one = &site;
+    for (std::size_t i = 0; i < problem.specialization.params.size() && i < site.args.size(); ++i)
+      if (const std::string &name = problem.specialization.params[i].name;
+          site.args[i] != name && std::ranges::count(site.variables, name) > 0)
+        return;
+  }
+  Candidate natural = candidate;
+  if (!one || one->grid[0].empty() || one->block[0].empty())
+    return;
+  static_cast<void>(writeNaturally(*one, *candidate.launch.block, natural.launch));
+  if (std::ranges::all_of(problem.workload.launches, [&](const Launch &launch) {
+        return applyToLaunch(problem.kernel, launch, natural).has_value();
+      }))
+    candidate = std::move(natural);
+}
+
 Result<std::vector<Candidate>> TransformProposer::propose(const ProposalContext &context,
                                                           std::size_t limit) {
   KOPT_TRY(const RenderedSlice rendered,
@@ -82,16 +121,23 @@ Result<std::vector<Candidate>> TransformProposer::propose(const ProposalContext 
       const std::vector<TransformOffer> offers,
       frontend_.transforms(rendered.text, rendered.expression, context.problem.kernel, launched));
 
+  const auto places = SliceLines::inPatchedFiles(rendered, context.problem.kernel,
+                                                 context.problem.specialization, context.parent())
+                          .value_or(SliceLines());
   std::set<std::string> known;
   for (const Trial &trial : context.history)
     known.insert(trial.candidateHash);
   std::vector<std::pair<std::size_t, Candidate>> ranked;
   for (const TransformOffer &offer : offers) {
     std::optional<Candidate> candidate = candidateFrom(offer, rendered, context);
+    if (candidate && offer.launch.block)
+      writeByHand(context.problem, *candidate);
     if (!candidate || !known.insert(candidate->contentHash()).second)
       continue;
     if (!writeBackEdits(context.problem.kernel, context.problem.specialization, *candidate))
       continue; // a candidate that cannot be written back is not worth a trial
+    candidate->title.insert(std::min(offer.title.find(": "), offer.title.size()),
+                            lineOf(offer, rendered, places));
     const RuleHit *why = nullptr;
     const std::size_t rank = rankOf(offer.technique, context.diagnosis(), &why);
     if (why)

@@ -218,8 +218,10 @@ TEST_F(LlmProposerTest, launchAndConstantsAreTakenOver) {
   LlmProposer llm = proposer();
   Candidate candidate = proposeOne(llm);
   EXPECT_EQ(candidate.constants.at("TILE"), 64);
-  EXPECT_EQ(*candidate.launch.block, (Dim3{128, 1, 1}));
-  EXPECT_TRUE(candidate.launch.coverGrid);
+  ASSERT_TRUE(candidate.launch.gridExpressions && candidate.launch.blockExpressions);
+  EXPECT_EQ((*candidate.launch.blockExpressions)[0], "128");
+  EXPECT_TRUE((*candidate.launch.gridExpressions)[0].ends_with("+ 127) / 128"))
+      << (*candidate.launch.gridExpressions)[0];
   EXPECT_EQ(*candidate.launch.sharedBytes, 512u);
   EXPECT_TRUE(candidate.chunks.empty());
 }

@@ -66,6 +66,59 @@ TEST_F(TransformProposerTest, WhatOtherCodeUsesTooIsLeftAlone) {
   EXPECT_TRUE(proposed->empty());
 }
 
+/// Offers blocks of 64 and 128 threads.
+class TwoBlocks : public TwoOffers {
+public:
+  Result<std::vector<TransformOffer>> transforms(const std::string &, const std::string &,
+                                                 const KernelSpec &, const Workload &) override {
+    std::vector<TransformOffer> offers;
+    for (const std::uint32_t threads : {64u, 128u}) {
+      offers.push_back({"block-size", "another block", {}, {}});
+      offers.back().launch.block = Dim3{threads, 1, 1};
+      offers.back().launch.coverGrid = true;
+    }
+    return offers;
+  }
+};
+
+TEST_F(TransformProposerTest, ANewBlockIsWrittenAsAPersonWould) {
+  kernel_.launches[0].grid[0] = "(((n + TILE) - 1) / TILE)";
+  TwoBlocks frontend;
+  TransformProposer proposer(frontend);
+  const Workload work = workload();
+  Trial parentTrial;
+  const Diagnosis diagnosis;
+  const std::vector<Trial> history;
+  const DeviceInfo device;
+  const SearchProblem problem{kernel_, specialization_, work, slice_, device};
+  const auto first = proposer.propose({problem, {{parentTrial, diagnosis}}, history, 0}, 10);
+  ASSERT_TRUE(first);
+  ASSERT_EQ(first->size(), 2u);
+  EXPECT_FALSE(first->front().launch.block || first->front().launch.coverGrid);
+  EXPECT_EQ((*first->front().launch.gridExpressions)[0], "(n + 63) / 64");
+  // The next block replaces it.
+  parentTrial.candidate = first->front();
+  const auto next = proposer.propose({problem, {{parentTrial, diagnosis}}, history, 1}, 10);
+  ASSERT_TRUE(next);
+  EXPECT_EQ((*next->back().launch.gridExpressions)[0], "(n + 127) / 128");
+  EXPECT_EQ((*next->back().launch.blockExpressions)[0], "128");
+}
+
+TEST_F(TransformProposerTest, OneOfSeveralLoopsHasItsLine) {
+  TwoOffers frontend;
+  TransformProposer proposer(frontend);
+  const Workload work = workload();
+  const Trial parentTrial;
+  const Diagnosis diagnosis;
+  const std::vector<Trial> history;
+  const DeviceInfo device;
+  const SearchProblem problem{kernel_, specialization_, work, slice_, device};
+  const auto proposed = proposer.propose({problem, {{parentTrial, diagnosis}}, history, 0}, 10);
+  ASSERT_TRUE(proposed);
+  ASSERT_EQ(proposed->size(), 1u);
+  EXPECT_EQ(proposed->front().title, "inside the kernel, line 2");
+}
+
 TEST_F(TransformProposerTest, TransformOffersBecomeChunkTextsAndOnlyInsideEditableChunks) {
   TwoOffers frontend;
   TransformProposer proposer(frontend);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/source/RenderSlice.h"
+#include "driver/source/CandidateLaunch.h"
 #include "driver/source/SourceEdits.h"
 #include "driver/source/Subjects.h"
 #include "fakes/ScaleKernel.h"
@@ -102,6 +103,121 @@ TEST_F(RenderSliceTest, DynamicSharedMemoryIsInsertedWhereTheLaunchHadNone) {
   const auto edits = writeBackEdits(kernel_, specialization_, candidate);
   ASSERT_TRUE(edits);
   EXPECT_NE(patched(*edits).find("TILE, 2048>>>"), std::string::npos);
+}
+
+class LaunchEditTest : public RenderSliceTest {
+protected:
+  /// The host code after a new block, natural where that is possible. The first launch is of the
+  /// kernel, with the site's expressions.
+  std::string launched(const std::string &host, std::array<std::string, 3> grid,
+                       std::array<std::string, 3> block, const Dim3 &newBlock,
+                       std::optional<std::uint32_t> shared = {}) {
+    const std::string kernel = lineAt(0) + "\n" + lineAt(1) + "\n";
+    source_ = kernel + host;
+    EXPECT_TRUE(writeFileAtomically(path_, source_));
+    LaunchSite &site = kernel_.launches[0];
+    site.grid = std::move(grid);
+    site.block = std::move(block);
+    std::vector<SourceRange> ranges;
+    int depth = 0;
+    for (std::size_t at = source_.find("<<<") + 3, begin = at; ranges.size() < 3; ++at) {
+      depth += source_[at] == '(' ? 1 : source_[at] == ')' ? -1 : 0;
+      if (depth != 0 || (source_[at] != ',' && source_[at] != '>'))
+        continue;
+      ranges.push_back({path_, begin, at});
+      begin = at + 2;
+      if (source_[at] == '>')
+        break;
+    }
+    site.gridRange = ranges.at(0);
+    site.blockRange = ranges.at(1);
+    for (LaunchSite &other : kernel_.launches)
+      other.blockRange = site.blockRange;
+    site.sharedRange =
+        ranges.size() > 2 ? std::optional<SourceRange>(ranges[2]) : std::optional<SourceRange>();
+    Candidate candidate;
+    candidate.launch.sharedBytes = shared;
+    writeNaturally(site, newBlock, candidate.launch);
+    const auto edits = writeBackEdits(kernel_, specialization_, candidate);
+    EXPECT_TRUE(edits) << (edits ? "" : edits.error().what);
+    return edits ? applied(source_, *edits).substr(kernel.size()) : "";
+  }
+};
+
+TEST_F(LaunchEditTest, NumbersStayNumbers) {
+  EXPECT_EQ(launched("void f() { k<<<(n + 255) / 256, 256>>>(x); }\n",
+                     {"((n + 255) / 256)", "1", "1"}, {"256", "1", "1"}, {64, 1, 1}),
+            "void f() { k<<<(n + 63) / 64, 64>>>(x); }\n");
+  EXPECT_EQ(launched("void f() { k<<<dim3((h + 15) / 16, (w + 15) / 16), dim3(16, 16)>>>(x); }\n",
+                     {"((h + 15) / 16)", "((w + 15) / 16)", "1"}, {"16", "16", "1"}, {1, 256, 1}),
+            "void f() { k<<<dim3(h, (w + 255) / 256), dim3(1, 256)>>>(x); }\n");
+}
+
+TEST_F(LaunchEditTest, AConstantThatFeedsTheLaunchAloneChanges) {
+  const std::array<std::string, 3> grid{"(((n + 256) - 1) / 256)", "1", "1"},
+      block{"256", "1", "1"};
+  for (const std::string before :
+       {"void f() {\n  const int threads = 256;\n  k<<<(n + threads - 1) / threads, "
+        "threads>>>(x);\n}\n",
+        "void f() {\n  const int threads = 256, blocks = (n + threads - 1) / threads;\n"
+        "  k<<<blocks, threads>>>(x);\n}\n",
+        "constexpr int threads = 256;\nvoid f() { k<<<(n + threads - 1) / threads, threads>>>(x); "
+        "}\n",
+        "void g() { int threads = 3; }\nvoid f() {\n  dim3 threads(256);\n"
+        "  dim3 grid((n + threads.x - 1) / threads.x);\n  k<<<grid, threads, threads.x * "
+        "4>>>(x);\n}\n"})
+    EXPECT_EQ(launched(before, grid, block, {64, 1, 1},
+                       before.find("* 4") == before.npos ? std::nullopt
+                                                         : std::optional<std::uint32_t>(256)),
+              before.substr(0, before.find("256")) + "64" + before.substr(before.find("256") + 3));
+}
+
+TEST_F(LaunchEditTest, AVariableThatNothingElseUsesIsNotLeftUnused) {
+  EXPECT_EQ(launched("void f() {\n  dim3 grid((h + 15) / 16, (w + 15) / 16), block(16, 16);\n"
+                     "  k<<<grid, block>>>(x);\n  k<<<grid, block>>>(y);\n}\n",
+                     {"((h + 15) / 16)", "((w + 15) / 16)", "1"}, {"16", "16", "1"}, {32, 8, 1}),
+            "void f() {\n  dim3 grid((h + 15) / 16, (w + 15) / 16), block(16, 16);\n"
+            "  k<<<dim3((h + 31) / 32, (w + 7) / 8), dim3(32, 8)>>>(x);\n"
+            "  k<<<grid, block>>>(y);\n}\n")
+      << "the second launch is another kernel's";
+  EXPECT_EQ(launched("void f() {\n  dim3 grid((h + 15) / 16, (w + 15) / 16), block(16, 16);\n"
+                     "  k<<<grid, block>>>(x);\n}\n",
+                     {"((h + 15) / 16)", "((w + 15) / 16)", "1"}, {"16", "16", "1"}, {32, 8, 1}),
+            "void f() {\n  dim3 grid((h + 31) / 32, (w + 7) / 8), block(32, 8);\n"
+            "  k<<<grid, block>>>(x);\n}\n");
+}
+
+TEST_F(LaunchEditTest, WhatElseUsesAConstantKeepsIt) {
+  const std::array<std::string, 3> grid{"(((n + 256) - 1) / 256)", "1", "1"},
+      block{"256", "1", "1"};
+  EXPECT_EQ(launched("void f() {\n  int t = 256;\n  k<<<(n + t - 1) / t, t>>>(x);\n  log(t);\n}\n",
+                     grid, block, {64, 1, 1}),
+            "void f() {\n  int t = 256;\n  k<<<(n + 63) / 64, 64>>>(x);\n  log(t);\n}\n");
+  EXPECT_EQ(
+      launched("void g(int t) { int t = 256; }\nvoid f(int t) { k<<<(n + t - 1) / t, t>>>(x); }\n",
+               grid, block, {64, 1, 1}),
+      "void g(int t) { int t = 256; }\nvoid f(int t) { k<<<(n + 63) / 64, 64>>>(x); }\n");
+}
+
+TEST_F(LaunchEditTest, ALaunchThatInstantiationsShareIsChangedInItsArguments) {
+  const std::string host = "void f() {\n  int t = 256;\n  k<<<(n + t - 1) / t, t>>>(x);\n}\n";
+  const std::array<std::string, 3> grid{"(((n + 256) - 1) / 256)", "1", "1"},
+      block{"256", "1", "1"};
+  EXPECT_NE(launched(host, grid, block, {64, 1, 1}).find("t = 64"), std::string::npos);
+  kernel_.launches.push_back(kernel_.launches[0]);
+  kernel_.launches[1].symbol = "_Z5scaleIdEvPT_i";
+  EXPECT_NE(launched(host, grid, block, {64, 1, 1}).find("t = 256;\n  k<<<(n + 63) / 64, 64>>>"),
+            std::string::npos);
+}
+
+TEST_F(LaunchEditTest, AGridOfAnotherFormCoversTheSameThreads) {
+  EXPECT_EQ(launched("void f(int blocks) { k<<<blocks, 256>>>(x); }\n", {"blocks", "1", "1"},
+                     {"256", "1", "1"}, {64, 1, 1}),
+            "void f(int blocks) { k<<<(blocks * 256 + 63) / 64, 64>>>(x); }\n");
+  EXPECT_EQ(launched("void f(dim3 g) { k<<<g, dim3(16, 4 * a)>>>(x); }\n", {"g.x", "g.y", "1"},
+                     {"16", "(4 * a)", "1"}, {32, 8, 1}),
+            "void f(dim3 g) { k<<<dim3((g.x * 16 + 31) / 32, (g.y * (4 * a) + 7) / 8), "
+            "dim3(32, 8)>>>(x); }\n");
 }
 
 TEST_F(RenderSliceTest, ABlockFromAMacroCannotBeWrittenBack) {
