@@ -78,7 +78,10 @@ ColourChoice colourChoice(const std::string &word) {
 void printError(const Error &error, Terminal &terminal) {
   terminal.clear();
   std::cerr << "kopt: " << terminal.paint(Style::Red, "error:") << " "
-            << (error.where.empty() ? "" : error.where + ": ") << error.what << "\n";
+            << (error.where.empty() || error.what.find(error.where) != error.what.npos
+                    ? ""
+                    : error.where + ": ")
+            << error.what << "\n";
   for (const std::string &context : error.context)
     std::cerr << "  " << context << "\n";
   if (!error.hint.empty())

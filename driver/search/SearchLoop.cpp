@@ -152,8 +152,7 @@ Status SearchLoop::judgeAll(const std::vector<Candidate> &candidates) {
   services_.judge.begin(candidates);
   for (const Candidate &candidate : candidates) {
     if (services_.interrupted && services_.interrupted())
-      return makeError(ErrorCode::Interrupted, "interrupted; everything judged so far is saved",
-                       "continue with the same command and --resume");
+      return tl::unexpected(interruption());
     const bool opensRound = &candidate == &candidates.front();
     if (isTimeUp(opensRound))
       return {};
@@ -175,6 +174,21 @@ Status SearchLoop::judgeAll(const std::vector<Candidate> &candidates) {
     services_.observer.judged(trial);
   }
   return {};
+}
+
+Error SearchLoop::interruption() const {
+  const Trial &best = *std::ranges::max_element(history_.trials, {}, [](const Trial &trial) {
+    return trial.verdict == Verdict::Faster && trial.speedup ? trial.speedup->estimate : 0;
+  });
+  return {ErrorCode::Interrupted,
+          best.verdict == Verdict::Faster
+              ? fmt::format("interrupted; what was judged is saved, the best with {:.3f}x: {}",
+                            best.speedup->estimate, best.candidate.title)
+              : "interrupted; everything judged so far is saved",
+          "",
+          "continue with the same command and --resume; with --budget-seconds 15 as well, kopt "
+          "confirms the best and ends",
+          {}};
 }
 
 Status SearchLoop::accept(std::size_t index) {

@@ -74,6 +74,7 @@ private:
   Result<std::vector<Candidate>> candidatesFor(const Ask &ask);
   Status judgeAll(const std::vector<Candidate> &candidates);
   Status accept(std::size_t index);
+  Error interruption() const; ///< with the best so far
 
   SearchServices services_;
   SearchProblem problem_;

@@ -439,6 +439,12 @@ Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &speci
                               "'grid' and 'block' clauses";
     return tl::unexpected(geometry.error());
   }
+  constexpr std::uint64_t kMostThreads = 1024; // of every GPU
+  if (const std::uint64_t threads = geometry->block.count(); threads > kMostThreads)
+    return makeError(
+        ErrorCode::Usage, fmt::format("launch '{}' has blocks of {} threads", launch.name, threads),
+        fmt::format("a GPU takes {} at most", kMostThreads),
+        site && declaration.block.empty() ? placeOf(*site) : placeOfClause(kernel, "block"));
   launch.grid = geometry->grid;
   launch.block = geometry->block;
   launch.sharedBytes = geometry->sharedBytes;

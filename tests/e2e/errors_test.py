@@ -164,6 +164,13 @@ class Errors(ErrorsTest):
         self.write("kopt.toml", "[tune]\nround = 3\n")
         self.fails(1, "kopt.toml:2", "rounds", command=self.tune())
 
+    def test_a_path_is_named_once(self):
+        (self.folder / ".kopt").mkdir()
+        self.write(".kopt/kopt.db", "no database at all" * 100)
+        error = self.kopt("report").stderr.splitlines()[0]
+        self.assertIn("is damaged", error)
+        self.assertEqual(error.count("kopt.db"), 1, error)
+
     def test_a_repository_may_not_set_commands(self):
         self.scale()
         self.write("kopt.toml", "[tune]\nmodel = \"exec:rm -rf /\"\n")

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <regex>
 #include <type_traits>
 
 namespace kopt::config {
@@ -121,11 +122,10 @@ std::string checkAssurance(const RawValue &value) {
 }
 std::string checkArch(const RawValue &value) {
   const std::string &text = std::get<std::string>(value);
-  bool good =
-      text.size() > 3 && text.rfind("sm_", 0) == 0 &&
-      std::isdigit(static_cast<unsigned char>(text[3])) &&
-      std::all_of(text.begin() + 3, text.end(), [](unsigned char c) { return std::isalnum(c); });
-  return good ? "" : "'" + text + "' is not an architecture such as sm_90";
+  static const std::regex kArch("sm_[1-9][0-9]{1,2}[af]?");
+  return std::regex_match(text, kArch)
+             ? ""
+             : "'" + text + "' is not an architecture such as sm_90, sm_90a or sm_120";
 }
 std::string checkMode(const RawValue &value) {
   return oneOf(std::get<std::string>(value), {"patch", "header"});

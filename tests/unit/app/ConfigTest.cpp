@@ -155,6 +155,7 @@ TEST_F(ConfigTest, RefusesValuesThatMeanNothing) {
   EXPECT_THAT(what("device = \"gpu\""), HasSubstr("not one of auto, cuda, emulated"));
   EXPECT_THAT(what("assurance = \"full\""), HasSubstr("not one of standard, strict"));
   EXPECT_THAT(what("arch = \"90\""), HasSubstr("sm_90"));
+  EXPECT_THAT(what("arch = \"sm_9\""), HasSubstr("such as sm_90"));
   EXPECT_THAT(what("model = \"gpt\""), HasSubstr("exec:COMMAND"));
   EXPECT_THAT(what("rounds = "), HasSubstr("Error while parsing"));
 }

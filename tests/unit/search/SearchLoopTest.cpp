@@ -284,6 +284,9 @@ TEST_F(SearchLoopTest, ARunThatIsInterruptedGoesOnWhereItWasAndRepeatsNothing) {
     const auto stopped = search();
     ASSERT_FALSE(stopped);
     EXPECT_EQ(stopped.error().code, ErrorCode::Interrupted);
+    if (after + 1 == int(total))
+      EXPECT_NE(stopped.error().what.find("the best with 1.400x: 1.4x"), std::string::npos)
+          << stopped.error().what;
     EXPECT_EQ(judge_.judged.size(), std::size_t(after));
     judgements_ = 1000;
     const auto resumed = search();

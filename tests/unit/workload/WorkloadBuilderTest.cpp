@@ -174,6 +174,16 @@ TEST_F(WorkloadBuilderTest, ANarrowArgumentIsGivenByAClauseToo) {
   }
 }
 
+TEST_F(WorkloadBuilderTest, ABlockThatNoGpuTakesIsAnError) {
+  const auto built = buildWorkload(kernel_, specialization_,
+                                   declaration({"arg n = 64", "extent x = n", "block 2048"}),
+                                   DeviceKind::Emulated);
+  ASSERT_FALSE(built);
+  EXPECT_NE(built.error().what.find("blocks of 2048 threads"), std::string::npos)
+      << built.error().what;
+  EXPECT_NE(built.error().hint.find("1024"), std::string::npos) << built.error().hint;
+}
+
 TEST_F(WorkloadBuilderTest, AFloatingPointArgumentKeepsItsFraction) {
   specialization_.params.push_back(
       {"factor", "float", ParamKind::Scalar, 4, 4, "f32", 1, 0, false, false});
