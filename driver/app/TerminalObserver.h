@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "driver/app/TrialFlow.h"
 #include "driver/search/SearchLoop.h"
 #include "driver/support/Terminal.h"
 
@@ -12,19 +13,30 @@
 
 namespace kopt {
 
-/// Shows the search on the terminal.
+using VerdictCounts = std::map<Verdict, std::size_t>;
+
+inline Style styleOf(Verdict verdict) {
+  if (verdict == Verdict::Faster)
+    return Style::Green;
+  return severityOf(verdict) > severityOf(Verdict::Slower) ? Style::Red : Style::Yellow;
+}
+
+/// Shows the search on the terminal. What a status line begins with fits in 80 columns.
 class TerminalObserver final : public SearchObserver {
 public:
-  /// `secondsLeft` gives the remaining time of the kernel; empty: no limit.
-  TerminalObserver(Terminal &terminal, const std::string &label,
-                   std::function<double()> secondsLeft)
-      : terminal_(terminal), label_(label), secondsLeft_(std::move(secondsLeft)) {}
+  /// `position` is the kernel's among others, "2/6 "; empty: it is the only one. `counts` receives
+  /// the verdicts. `secondsLeft` gives the remaining time of the kernel; empty: no limit.
+  TerminalObserver(Terminal &terminal, const std::string &position, const std::string &label,
+                   VerdictCounts &counts, std::function<double()> secondsLeft)
+      : terminal_(terminal), name_(position + shortened(label)), counts_(counts),
+        secondsLeft_(std::move(secondsLeft)) {}
 
-  void judging(const SearchHistory &history, const Candidate &candidate) override {
+  void judging(const SearchHistory &, const Candidate &candidate) override {
+    const std::size_t before = candidate.title.rfind(" + "); // what it keeps of its parent
     terminal_.status(fmt::format(
-        "{}: round {}, trial {}{}: {}", label_, history.round + 1, history.trials.size(),
+        "{}: best {:.2f}x{}: {}", name_, best_,
         secondsLeft_ ? fmt::format(", {:.0f} s left", std::max(0.0, secondsLeft_())) : "",
-        candidate.title));
+        candidate.title.substr(before == std::string::npos ? 0 : before + 3)));
   }
   void judged(const Trial &trial) override {
     const std::vector<std::string> &parents = trial.candidate.parents;
@@ -33,13 +45,18 @@ public:
         trial.speedup && parent != speedups_.end()
             ? fmt::format(" ({:.3f}x of its parent)", trial.speedup->estimate / parent->second)
             : "";
-    terminal_.line(fmt::format("{:<11} {:<34} {}{}", toString(trial.verdict), trial.candidate.title,
-                               trial.reason, beside));
+    terminal_.line(fmt::format(
+        "{} {:<34} {}{}",
+        terminal_.paint(styleOf(trial.verdict), fmt::format("{:<11}", toString(trial.verdict))),
+        trial.candidate.title, trial.reason, beside));
+    ++counts_[trial.verdict];
     if (trial.speedup)
       speedups_[trial.candidateHash] = trial.speedup->estimate;
+    if (trial.verdict == Verdict::Faster)
+      best_ = std::max(best_, trial.speedup->estimate);
   }
   void profiling(const Trial &trial) override {
-    terminal_.status(fmt::format("{}: profiling {}", label_, trial.candidate.title));
+    terminal_.status(fmt::format("{}: profiling {}", name_, trial.candidate.title));
   }
   void proposerFailed(const ProposerFailure &failure) override {
     terminal_.line(fmt::format("warning: proposer '{}' failed and {}: {}", failure.role,
@@ -48,9 +65,18 @@ public:
   }
 
 private:
+  static std::string shortened(const std::string &label) {
+    constexpr std::size_t kMost = 24, kHalf = (kMost - 3) / 2;
+    return label.size() <= kMost
+               ? label
+               : label.substr(0, kHalf) + "..." + label.substr(label.size() - kHalf);
+  }
+
   Terminal &terminal_;
-  std::string label_;
+  std::string name_;
+  VerdictCounts &counts_;
   std::function<double()> secondsLeft_;
+  double best_ = 1;
   std::map<std::string, double> speedups_; ///< of judged candidates, by hash
 };
 

@@ -58,28 +58,6 @@ Status confirmWin(Judge &judge, Trial &trial) {
   return {};
 }
 
-/// Replaces lines of the slice in a trial's texts by lines of the user's files and the candidate's
-/// file.
-Status tellUserLines(const TuneSubject &subject, const Candidate &candidate,
-                     const std::filesystem::path &file, Trial &trial) {
-  KOPT_TRY(const RenderedSlice rendered,
-           renderSlice(subject.sliceText, subject.kernel, subject.specialization, candidate));
-  const auto lines = SliceLines::make(rendered.text, rendered.chunks, subject.specialization,
-                                      file.string(), rendered.declarations);
-  if (!lines)
-    return {}; // keep the lines of the slice, which are better than none
-  trial.reason = lines->tell(trial.reason);
-  for (Finding &finding : trial.findings) {
-    finding.message = lines->tell(finding.message);
-    finding.where = lines->tell(finding.where);
-  }
-  for (CheckRecord &record : trial.checks)
-    record.detail = lines->tell(record.detail);
-  for (AssuranceGap &gap : trial.assurance.gaps)
-    gap.what = lines->tell(gap.what);
-  return {};
-}
-
 /// Adds a finding with the launch that the candidate's file gives the kernel, in terms of its
 /// parameters and the changed constants.
 void noteLaunch(const Candidate &candidate, Trial &trial) {
@@ -143,7 +121,7 @@ private:
     if (trial.verdict == Verdict::Faster)
       KOPT_CHECK(judge_->addCounters(trial));
     trial.reason += whatVanished(baseline_, trial);
-    KOPT_CHECK(tellUserLines(subject_, candidate, file.path, trial));
+    KOPT_CHECK(tellUserLines(subject_, file.path, trial));
     noteLaunch(candidate, trial);
     addLaunchSiteNotes(trial);
     return trial;
@@ -249,6 +227,28 @@ private:
 };
 
 } // namespace
+
+Status tellUserLines(const TuneSubject &subject, const std::filesystem::path &file, Trial &trial) {
+  KOPT_TRY(const RenderedSlice rendered,
+           renderSlice(subject.sliceText, subject.kernel, subject.specialization, trial.candidate));
+  const auto lines = file.empty()
+                         ? SliceLines::inPatchedFiles(rendered, subject.kernel,
+                                                      subject.specialization, trial.candidate)
+                         : SliceLines::make(rendered.text, rendered.chunks, subject.specialization,
+                                            file.string(), rendered.declarations);
+  if (!lines)
+    return {}; // keep the lines of the slice, which are better than none
+  trial.reason = lines->tell(trial.reason);
+  for (Finding &finding : trial.findings) {
+    finding.message = lines->tell(finding.message);
+    finding.where = lines->tell(finding.where);
+  }
+  for (CheckRecord &record : trial.checks)
+    record.detail = lines->tell(record.detail);
+  for (AssuranceGap &gap : trial.assurance.gaps)
+    gap.what = lines->tell(gap.what);
+  return {};
+}
 
 int severityOf(Verdict verdict) {
   static constexpr std::array kAccepted{Verdict::Faster, Verdict::Duplicate, Verdict::Same,

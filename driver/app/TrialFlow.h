@@ -43,6 +43,10 @@ struct CandidateTrials {
 /// refusal or failure has the highest value.
 int severityOf(Verdict verdict);
 
+/// Replaces lines of the slice in the trial's texts by lines of the user's files, as its patch
+/// leaves them, or of the file that it came from.
+Status tellUserLines(const TuneSubject &subject, const std::filesystem::path &file, Trial &trial);
+
 /// Returns one result for each candidate, in the order of the request; candidates of one kernel are
 /// judged one after another. Fails with Usage (no such file or kernel), BaselineFailed, StaleInput
 /// (a trace of another program) or Environment. A problem of a candidate is its verdict, not a

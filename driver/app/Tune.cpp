@@ -93,18 +93,6 @@ TuneOutcome failedOutcome(const TuneSubject &subject, const Error &error) {
   return outcome;
 }
 
-/// Records the trial unless the run already has it, as a run that was killed before its
-/// confirmation may.
-Status recordOnce(Store &store, std::int64_t run, const Trial &trial) {
-  KOPT_TRY(const std::vector<Trial> known, store.trials(run));
-  for (const Trial &other : known)
-    if (other.candidateHash == trial.candidateHash && other.purpose == trial.purpose)
-      return {};
-  KOPT_TRY(const Trial stored, store.recordTrial(run, trial));
-  static_cast<void>(stored);
-  return {};
-}
-
 } // namespace
 
 TuneSession::TuneSession(Services services, TuneSettings settings)
@@ -279,6 +267,7 @@ bool TuneSession::beginTurn(std::size_t index) {
   if (subjects.size() == 1 && shares_.empty())
     return true;
   const auto share = shareOf(subject.specialization.symbol);
+  position_ = fmt::format("{}/{} ", index + 1, subjects.size());
   services_.terminal.line(fmt::format(
       "kernel {} of {}: {}{}{}", index + 1, subjects.size(), subject.label,
       share ? fmt::format(", {} of kernel time", formatPercent(*share)) : "",
@@ -288,6 +277,12 @@ bool TuneSession::beginTurn(std::size_t index) {
 
 double TuneSession::secondsUsed() const {
   return Duration(services_.clock.now() - turnStart_).count() - (programSeconds_ - turnProgram_);
+}
+
+std::function<double()> TuneSession::secondsLeft() const {
+  if (turnLimit_ <= 0)
+    return {};
+  return [this] { return turnLimit_ - secondsUsed(); };
 }
 
 SessionEnd TuneSession::sessionEnd() {
@@ -358,7 +353,10 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
   outcome.sandbox = bench_->sandbox().layers();
   outcome.folder = run.folder;
   KOPT_TRY(const std::unique_ptr<Judge> devices, makeJudge(subject, workload, run));
-  KOPT_TRY(RecallingJudge judge, RecallingJudge::open(*devices, *store_, run.record.id));
+  KOPT_TRY(RecallingJudge judge,
+           RecallingJudge::open(*devices, *store_, run.record.id, [&](Trial &trial) {
+             static_cast<void>(tellUserLines(subject, "", trial));
+           }));
   KOPT_TRY(DecisionLog decisions, DecisionLog::open(*store_, run.record.id));
   KOPT_TRY(const Baseline baseline, stage(subject, "measure the baseline", [&] {
              return measureBaseline(subject, judge, decisions);
@@ -465,13 +463,10 @@ Result<std::unique_ptr<Judge>> TuneSession::makeJudge(const TuneSubject &subject
   options.buildThreads =
       settings_.buildJobs.value_or(unsigned(defaultBuildJobs(bench_->pool().size())));
   options.programSeconds = workload.programSeconds;
-  std::function<double()> secondsLeft;
-  if (turnLimit_ > 0)
-    secondsLeft = [this] { return turnLimit_ - secondsUsed(); };
   JudgeOptions look = options;
   look.depth = Depth::Look;
   KOPT_TRY(std::unique_ptr<Judge> local,
-           bench_->makeJudge(subject, workload.workload, look, run.record.name, secondsLeft));
+           bench_->makeJudge(subject, workload.workload, look, run.record.name, secondsLeft()));
   return std::make_unique<HeldOutJudge>(
       std::move(local), workload.heldOut, options,
       [&](const Workload &heldOut, const JudgeOptions &again) {
@@ -503,6 +498,9 @@ Result<Baseline> TuneSession::measureBaseline(const TuneSubject &subject, Judge 
     times += fmt::format(" {} {}", timing.launch, formatDuration(timing.baselineSeconds));
   services_.terminal.line(fmt::format("{}: baseline{}{}", subject.label, times,
                                       bench_->device().modelled ? " (modelled)" : ""));
+  for (const RuleHit &hit : rules_->diagnose(baseline.trial.counters).hits)
+    if (hit.id == "launch-overhead")
+      services_.terminal.line(fmt::format("note: {}: {}", hit.finding, hit.action));
   KOPT_CHECK(record(Note{"baseline", "baseline measured:" + times}));
   return baseline;
 }
@@ -529,8 +527,7 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
       options.maxCalls = settings_.maxModelCalls;
       options.maxTokens = settings_.maxTokens;
       options.tell = [this](const std::string &text) { services_.terminal.line(text); };
-      if (turnLimit_ > 0)
-        options.secondsLeft = [this] { return turnLimit_ - secondsUsed(); };
+      options.secondsLeft = secondsLeft();
       proposers.push_back(std::make_unique<LlmProposer>(*model_, *store_, run.record.id, options));
     }
   }
@@ -547,10 +544,8 @@ Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Base
     settings.budget.seconds -= std::min(kToBuildPrograms, kMostToBuild * turnLimit_);
   settings.budget.target = targetOf(settings_, subject);
   const std::unique_ptr<Strategy> strategy = makeTurnStrategy(settings_.batch);
-  std::function<double()> left;
-  if (turnLimit_ > 0)
-    left = [this] { return turnLimit_ - secondsUsed(); };
-  TerminalObserver observer(services_.terminal, subject.label, left);
+  TerminalObserver observer(services_.terminal, position_, subject.label, overview_.verdicts,
+                            secondsLeft());
   const SearchServices services{
       judge,
       *strategy,

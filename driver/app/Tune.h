@@ -43,9 +43,10 @@ std::optional<double> programSpeedup(const TuneOutcome &outcome);
 struct TuneOverview {
   /// Kernels with much of the time that are not in the given files.
   std::vector<KernelShare> elsewhere;
-  StageSeconds stages; ///< extract, observe, device
-  double limit = 0;    ///< seconds of the time budget; 0: no limit
-  double used = 0;     ///< seconds used of it, or since the program's own runs
+  StageSeconds stages;                     ///< extract, observe, device
+  double limit = 0;                        ///< seconds of the time budget; 0: no limit
+  double used = 0;                         ///< seconds used of it, or since the program's own runs
+  std::map<Verdict, std::size_t> verdicts; ///< how many candidates had each
 };
 
 class TuneSession {
@@ -80,6 +81,8 @@ private:
   /// Sets the time limit of the next kernel. False if too little time is left.
   bool beginTurn(std::size_t index);
   double secondsUsed() const; ///< by the current kernel, without the program's own runs
+  /// Gives the seconds that are left for the current kernel; empty: no limit.
+  std::function<double()> secondsLeft() const;
 
   Result<TuneOutcome> tune(const TuneSubject &subject);
   Result<TuneOutcome> tuneInRun(const TuneSubject &subject, const SubjectWorkload &workload,
@@ -124,6 +127,7 @@ private:
   std::optional<TimeBudget> budget_; ///< of what kopt itself does; begins after the observation
   double turnLimit_ = 0;             ///< seconds for the current kernel; 0: no limit
   std::chrono::steady_clock::time_point turnStart_;
+  std::string position_;                   ///< of the current kernel, "2/6 "; empty: the only one
   std::optional<double> quickestBaseline_; ///< seconds
   StageSeconds spent_;                     ///< by the current kernel
   std::vector<Win> wins_;                  ///< of the kernels searched so far

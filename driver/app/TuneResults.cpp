@@ -124,4 +124,14 @@ Result<std::vector<SourceEdit>> addWinnerPatch(const TunedKernel &tuned, RunReco
   return edits;
 }
 
+Status recordOnce(Store &store, std::int64_t run, const Trial &trial) {
+  KOPT_TRY(const std::vector<Trial> known, store.trials(run));
+  for (const Trial &other : known)
+    if (other.candidateHash == trial.candidateHash && other.purpose == trial.purpose)
+      return {};
+  KOPT_TRY(const Trial stored, store.recordTrial(run, trial));
+  static_cast<void>(stored);
+  return {};
+}
+
 } // namespace kopt

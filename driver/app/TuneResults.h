@@ -32,4 +32,8 @@ std::vector<Decision> verificationOf(const TunedKernel &tuned);
 /// changed meanwhile.
 Result<std::vector<SourceEdit>> addWinnerPatch(const TunedKernel &tuned, RunRecord &run);
 
+/// Records the trial unless the run already has it, as a run that was killed before its
+/// confirmation may.
+Status recordOnce(Store &store, std::int64_t run, const Trial &trial);
+
 } // namespace kopt

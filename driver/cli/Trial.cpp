@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/app/TrialFlow.h"
+#include "driver/app/TerminalObserver.h"
 
 #include "driver/cli/Command.h"
 #include "driver/cli/Flags.h"
@@ -21,12 +21,6 @@ struct TrialFlags {
   std::string program, failOn = "refused";
   bool keepGoing = false;
 };
-
-Style styleOf(Verdict verdict) {
-  if (verdict == Verdict::Faster)
-    return Style::Green;
-  return severityOf(verdict) > severityOf(Verdict::Slower) ? Style::Red : Style::Yellow;
-}
 
 class TrialCommand final : public Command {
 public:

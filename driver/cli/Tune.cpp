@@ -116,6 +116,18 @@ void printTime(const std::vector<TuneOutcome> &outcomes, const TuneOverview &ove
                                               : "");
 }
 
+void printCounts(const std::map<Verdict, std::size_t> &verdicts) {
+  std::size_t all = 0;
+  std::vector<std::string> parts;
+  for (const auto &[verdict, count] : verdicts) {
+    all += count;
+    parts.push_back(fmt::format("{} {}", count, toString(verdict)));
+  }
+  if (all > 0)
+    std::cout << fmt::format("{} candidate{} judged: {}\n", all, all == 1 ? "" : "s",
+                             join(parts, ", "));
+}
+
 std::string inOneLine(const Assurance &assurance) {
   if (assurance.gaps.empty())
     return toString(assurance.level);
@@ -126,13 +138,20 @@ std::string inOneLine(const Assurance &assurance) {
                      assurance.gaps.size() == 1 ? "it" : "them");
 }
 
+/// What 'git am' needs for a patch of files with carriage returns.
+std::string howToApply(const std::string &mail) {
+  return mail.find("git am --keep-cr") == mail.npos ? ""
+                                                    : " (lines end in CR LF: git am --keep-cr)";
+}
+
 void print(const TuneOutcome &outcome, const Terminal &out) {
   const std::string report = (outcome.folder / "report.html").string();
   if (outcome.winner)
-    std::cout << fmt::format(
-        "{}: {}\n  {}\n  assurance: {}\n  patch:  {}\n  report: {}\n", outcome.label,
-        out.paint(Style::Green, inWords(*outcome.winner->speedup)), outcome.winner->candidate.title,
-        inOneLine(outcome.winner->assurance), outcome.patch.string(), report);
+    std::cout << fmt::format("{}: {}\n  {}\n  assurance: {}\n  patch:  {}{}\n  report: {}\n",
+                             outcome.label,
+                             out.paint(Style::Green, inWords(*outcome.winner->speedup)),
+                             outcome.winner->candidate.title, inOneLine(outcome.winner->assurance),
+                             outcome.patch.string(), howToApply(outcome.run.patchText), report);
   else
     std::cout << fmt::format("{}: {} in {} candidate{} ({})\n  report: {}\n", outcome.label,
                              out.paint(Style::Yellow, "nothing faster was found"), outcome.judged,
@@ -193,6 +212,8 @@ public:
     Answer answered = answerOf(outcomes, session.overview(), session.session(), call);
     if (session.session())
       addSession(*session.session(), output / session.session()->name, answered, call);
+    if (!call.json)
+      printCounts(session.overview().verdicts);
     return answered;
   }
 
@@ -295,7 +316,8 @@ private:
                                win.state == WinState::Confirmed ? "" : toString(win.state),
                                win.state == WinState::Confirmed ? win.reason : ": " + win.reason);
     if (!patch.empty())
-      std::cout << fmt::format("  patch:   {}\n", (folder / patch).string());
+      std::cout << fmt::format("  patch:   {}{}\n", (folder / patch).string(),
+                               howToApply(session.confirmedPatch + session.offeredPatch));
     std::cout << fmt::format("  summary: {}\n", (folder / "summary.html").string());
   }
 

@@ -5,8 +5,9 @@
 
 namespace kopt {
 
-Result<RecallingJudge> RecallingJudge::open(Judge &inner, Store &store, std::int64_t run) {
-  RecallingJudge judge(inner, store, run);
+Result<RecallingJudge> RecallingJudge::open(Judge &inner, Store &store, std::int64_t run,
+                                            std::function<void(Trial &)> tell) {
+  RecallingJudge judge(inner, store, run, std::move(tell));
   KOPT_TRY(const std::vector<Trial> trials, store.trials(run));
   for (const Trial &trial : trials)
     judge.recorded_.emplace(Key{trial.candidateHash, trial.purpose}, trial);
@@ -15,6 +16,8 @@ Result<RecallingJudge> RecallingJudge::open(Judge &inner, Store &store, std::int
 
 Result<Trial> RecallingJudge::record(Trial trial, const Key &key) {
   std::tie(trial.candidateHash, trial.purpose) = key;
+  if (tell_)
+    tell_(trial);
   KOPT_TRY(Trial stored, store_.recordTrial(run_, trial));
   recorded_.emplace(key, stored);
   return stored;

@@ -6,6 +6,7 @@
 #include "driver/judge/Judge.h"
 #include "driver/store/Store.h"
 
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -13,9 +14,11 @@ namespace kopt {
 
 class RecallingJudge final : public Judge {
 public:
-  /// Reads the run's trials. `inner` and `store` must outlive the judge. Fails as Store::trials()
+  /// Reads the run's trials. `inner` and `store` must outlive the judge. `tell`, which may be
+  /// empty, puts a trial into the user's words before it is recorded. Fails as Store::trials()
   /// does.
-  static Result<RecallingJudge> open(Judge &inner, Store &store, std::int64_t run);
+  static Result<RecallingJudge> open(Judge &inner, Store &store, std::int64_t run,
+                                     std::function<void(Trial &)> tell = {});
 
   /// Measures the baseline anew, since candidates are compared with it. If the run has a recorded
   /// baseline trial, returns that trial.
@@ -31,8 +34,8 @@ public:
   void remember(const Trial &trial) override { inner_.remember(trial); }
 
 private:
-  RecallingJudge(Judge &inner, Store &store, std::int64_t run)
-      : inner_(inner), store_(store), run_(run) {}
+  RecallingJudge(Judge &inner, Store &store, std::int64_t run, std::function<void(Trial &)> tell)
+      : inner_(inner), store_(store), run_(run), tell_(std::move(tell)) {}
   using Key = std::pair<std::string, Purpose>; ///< candidate hash and purpose
   /// Commits the trial and returns it with its id.
   Result<Trial> record(Trial trial, const Key &key);
@@ -40,6 +43,7 @@ private:
   Judge &inner_;
   Store &store_;
   std::int64_t run_;
+  std::function<void(Trial &)> tell_;
   std::map<Key, Trial> recorded_;
 };
 

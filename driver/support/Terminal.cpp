@@ -35,7 +35,8 @@ public:
   void line(std::string_view text) override {
     const std::lock_guard lock(mutex_);
     erase();
-    write(std::string(text) + "\n");
+    if (!quiet_ || text.substr(0, text.find(' ')).find("warning:") != text.npos)
+      write(std::string(text) + "\n");
   }
 
   void clear() override {
@@ -58,15 +59,13 @@ private:
     last_.clear();
   }
 
-  /// Cuts the text to the width of the terminal, because a wrapped line cannot be overprinted. Cuts
-  /// in the middle, which matters least in progress texts.
+  /// Cuts the text to the width of the terminal, because a wrapped line cannot be overprinted.
   std::string fitted(std::string_view text) const {
     winsize size{};
     std::size_t width = ::ioctl(fd_, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
     if (text.size() < width || width < 20)
       return std::string(text);
-    std::size_t half = (width - 4) / 2;
-    return std::string(text.substr(0, half)) + "..." + std::string(text.substr(text.size() - half));
+    return std::string(text.substr(0, width - 4)) + "...";
   }
 
   /// Errors are ignored: progress that cannot be shown is not a reason to stop.

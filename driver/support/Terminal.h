@@ -31,8 +31,8 @@ public:
   virtual std::string paint(Style style, std::string_view text) const = 0;
 };
 
-/// Writes to a file descriptor (2 for standard error), which must outlive it. `quiet` drops status
-/// lines.
+/// Writes to a file descriptor (2 for standard error), which must outlive it. `quiet` drops
+/// everything but warnings.
 std::unique_ptr<Terminal> makeTerminal(int fd, ColourChoice choice, bool quiet);
 
 } // namespace kopt

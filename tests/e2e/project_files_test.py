@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import subprocess
 import unittest
 
@@ -132,6 +133,23 @@ class Roots(Project):
         self.assertEqual((self.folder / ".kopt/.gitignore").read_text(), "*\n")
         self.assertEqual((self.folder / "kopt.out/.gitignore").read_text(), "*\n")
 
+    def test_git_am_takes_the_patch_as_the_output_says(self):
+        for ends in ("\n", "\r\n"):
+            with self.subTest(ends=ends):
+                self.kernel(name="src/am.cu")
+                source = self.folder / "src/am.cu"
+                text = source.read_text().replace("RADIUS", "2").replace("\n", ends)
+                source.write_bytes(text.encode())
+                if ends == "\n":
+                    self.commit()
+                else:
+                    self.git("commit", "-qam", "line ends")
+                said = self.kopt_ok("tune", "src/am.cu", *TUNE, *FLAGS).stdout
+                self.assertEqual("git am --keep-cr" in said, ends == "\r\n", said)
+                patch = re.search(r"patch: +(\S+winner\.patch)", said).group(1)
+                self.git("am", "-q", *(["--keep-cr"] if ends == "\r\n" else []), patch)
+                self.assertEqual(source.read_bytes().decode(), text.replace("ROWS = 16;", "ROWS = 1;"))
+
     def test_it_is_the_source_folder_of_the_build(self):
         self.build("project")
         build = self.folder / "project/build"
@@ -202,6 +220,27 @@ class Chosen(Project):
             self.assertEqual(done.returncode, 4, done.stdout + done.stderr)
             self.assertRegex(done.stderr, r"of the buffer of 'in' .* at blur\.cu:9")
             self.assertNotIn("slice.cu", done.stderr)
+
+    def test_progress_has_the_users_lines_and_ends_with_counts(self):
+        self.put("src/all.cu", """#include <kopt/kopt.h>
+KOPT_TUNE("arg n = 1280", "extent in = n", "extent out = n")
+__global__ void all(float *out, const float *in, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = in[i] * 2;
+}
+void launch(float *out, const float *in, int n) {
+  const int threads = 256;
+  all<<<(n + threads - 1) / threads, threads>>>(out, in, n);
+}
+""")
+        tune = ["tune", "src/all.cu", "--device", "emulated", "--proposers", "transform", "--rounds", "2", *FLAGS]
+        done = self.kopt_ok(*tune)
+        self.assertRegex(done.stderr, r"RunFailed .*out of bounds .* at all\.cu:5")
+        self.assertNotIn("slice.cu", done.stderr + self.kopt_ok("report").stdout)
+        self.assertRegex(done.stderr, r"note: \d+% of this launch \(\d\.\d us\) is the launch itself")
+        self.assertRegex(done.stderr, r"all: best 1\.\d\dx, \d+ s left: launch in blocks of ")
+        self.assertRegex(done.stdout.splitlines()[-1], r"^\d+ candidates judged: .*\d+ RunFailed")
+        self.assertEqual(self.kopt_ok("-q", *tune).stderr, "")
 
     def test_modelled_gains_are_called_so(self):
         self.kernel(value="expf(in[row * width + column])")

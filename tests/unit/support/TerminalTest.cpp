@@ -40,11 +40,14 @@ TEST_F(TerminalTest, APipeGetsPlainLines) {
   EXPECT_EQ(read(), "done\n");
 }
 
-TEST_F(TerminalTest, AQuietOneKeepsLinesAndDropsTheStatus) {
-  const auto terminal = makeTerminal(ends_[1], ColourChoice::Auto, true);
+TEST_F(TerminalTest, AQuietOneKeepsWarningsAlone) {
+  const auto terminal = makeTerminal(ends_[1], ColourChoice::Always, true);
   terminal->status("reading");
-  terminal->line("done");
-  EXPECT_EQ(read(), "done\n");
+  terminal->line("Faster      an idea");
+  terminal->line("note: a warning: of somebody's");
+  terminal->line("warning: a");
+  terminal->line(terminal->paint(Style::Yellow, "warning:") + " b");
+  EXPECT_EQ(read(), "warning: a\n\x1b[33mwarning:\x1b[0m b\n");
 }
 
 } // namespace
