@@ -111,6 +111,14 @@ MaybeFill negative(const Buffer &buffer) {
              : std::nullopt;
 }
 
+/// Integers that reach beyond all sizes are no indices but bits: of these none is set. Of others
+/// the least.
+MaybeFill noBits(const Buffer &buffer) {
+  constexpr double kBeyondSizes = 1 << 30;
+  return constant(buffer,
+                  buffer.fill.low >= 0 && buffer.fill.high >= kBeyondSizes ? 0 : buffer.fill.low);
+}
+
 /// Replaces zeros and constants. A candidate might leave out a term that happens to be 0, overwrite
 /// a sum that starts at 0, or write a known constant into elements that the original leaves alone.
 MaybeFill notZero(const Buffer &buffer) {
@@ -162,7 +170,7 @@ const std::vector<OtherContents> &otherContents() {
                     ? MaybeFill(Fill{FillKind::Zero, 0, 0})
                     : std::nullopt;
        },
-       [](const Buffer &b) { return constant(b, b.fill.low); }},
+       noBits},
       {"other constants", notZero, notZero, {.maybeConditional = true}},
       {"small integers", smallIntegers, asItIs},
       {"cancelling",

@@ -31,6 +31,21 @@ TEST_F(CapturedLaunchesTest, WhatHasGrownRepeatsWhatWasCapturedWhenItGrowsAgain)
   EXPECT_EQ(largest->buffers[0].fill.low, -4.0 * kN) << "the file has no more bytes";
 }
 
+TEST_F(CapturedLaunchesTest, IntegersThatAreBitsAreTriedWithNoneSet) {
+  const auto least = [&] {
+    for (const DerivedLaunch &derived : derive(Derivation::Contents))
+      if (derived.title == "contents: zeros")
+        return derived.launch.buffers[2].fill.low;
+    return -1.0;
+  };
+  launch_.buffers[2].fill.path = store(std::vector<std::uint32_t>{3, 9, 77, 5, 1u << 31, 6});
+  launch_.buffers[2].bytes = 24;
+  launch_.buffers[2].scalar = "u32";
+  EXPECT_EQ(least(), 0);
+  launch_.buffers[2].fill.path = store(std::vector<std::uint32_t>{3, 9, 77, 5, 1u << 11, 6});
+  EXPECT_EQ(least(), 3) << "they may be indices from 3 on";
+}
+
 TEST_F(CapturedLaunchesTest, AProblemWithoutBlocksIsNoLaunch) {
   for (const DerivedLaunch &derived : derive().launches) {
     EXPECT_NE(integer(derived.launch, 6), 0) << derived.title;
