@@ -14,9 +14,9 @@ namespace {
 
 /// The GPU replays all other derived launches; here it only matters how a launch runs.
 constexpr std::size_t kMostDerived = 6; // one of each kind, and a second one of some
-/// Of a run of the original, about a twentieth of a second: a launch that takes more is replaced by
-/// fewer of its blocks. A candidate has some two hundred runs.
-constexpr std::uint64_t kMostInstructions = 10'000'000;
+/// Of a run of the original, about a quarter of a second: a launch that takes more is replaced by
+/// fewer of its blocks.
+constexpr std::uint64_t kMostInstructions = 50'000'000;
 /// The most threads of a candidate's own launch, if that is more than so many times the original's:
 /// threads without work take some hundred instructions, in each of some thirty runs.
 constexpr std::uint64_t kMostThreads = 1u << 17, kTimesOriginal = 4;

@@ -14,7 +14,7 @@ namespace kopt {
 struct LaunchProperty {
   std::string text;                   ///< "n % 4 == 0", "n > 0", "in is aligned to 16 bytes" in C++
   std::vector<std::string> variables; ///< parameters in it
-  std::string requirement;            ///< the same as a `require` clause
+  std::string requirement{};          ///< the same as a `require` clause
   bool isOfPointer = false;           ///< host code cannot ask for it
   bool operator==(const LaunchProperty &) const = default;
 };
