@@ -6,16 +6,15 @@
 #include "driver/report/facts/CounterTable.h"
 #include "driver/report/facts/HotLineTable.h"
 #include "driver/report/facts/Reproduce.h"
+#include "driver/report/facts/TrialExplainer.h"
 #include "driver/support/Text.h"
 #include "driver/support/UnifiedDiff.h"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <set>
 
 namespace kopt {
@@ -36,21 +35,11 @@ std::string factor(const Speedup &speedup) {
   return fmt::format("{:.2f}x{}", speedup.estimate, speedup.modelled ? " modelled" : "");
 }
 
-json parsed(const std::string &text) {
-  json value = json::parse(text, nullptr, false);
-  return value.is_object() ? value : json::object();
-}
-
-std::string textOf(const json &object, const char *key) {
-  auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 class MarkdownReport {
 public:
   MarkdownReport(const RunHistory &history, const Diagnosis &before, const Diagnosis &after)
       : history_(history), run_(history.run), before_(before), after_(after),
-        device_(parsed(run_.deviceJson)), config_(parsed(run_.configJson)),
+        device_(recordedObject(run_.deviceJson)), config_(recordedObject(run_.configJson)),
         winner_(history.winner()), measured_(history.confirmation()) {
     if (!measured_)
       measured_ = winner_;
@@ -85,11 +74,6 @@ private:
   void section(const char *title) { line("\n## {}\n", title); }
 
   bool modelled() const { return device_.value("modelled", false); }
-  std::string deviceName() const {
-    const std::string name = textOf(device_, "name");
-    return name.empty() ? "an unknown device" : name;
-  }
-
   void verdict() {
     if (!winner_) {
       std::string why = run_.stopText.empty() ? "" : ": " + run_.stopText;
@@ -105,11 +89,11 @@ private:
     } else if (measured_->speedup->modelled) {
       line("\n**{:.2f}x faster, modelled** for {}: a roofline model of the emulated device, not a "
            "measurement. Tune on a GPU to measure it.",
-           measured_->speedup->estimate, deviceName());
+           measured_->speedup->estimate, deviceName(device_));
     } else {
       line("\n**{:.2f}x faster, measured** on {}: {:g}% interval [{:.3f}, {:.3f}] from {} "
            "pairs{}{}.",
-           measured_->speedup->estimate, deviceName(), measured_->speedup->confidence * 100,
+           measured_->speedup->estimate, deviceName(device_), measured_->speedup->confidence * 100,
            measured_->speedup->low, measured_->speedup->high, measured_->speedup->pairs,
            measured_->speedup->processes > 1
                ? fmt::format(" in {} fresh processes", measured_->speedup->processes)
@@ -117,7 +101,7 @@ private:
            measured_ == winner_ ? "" : ", taken after the search on fresh inputs and samples");
     }
     line("\n- source: `{}`, run `{}`", run_.file, run_.name);
-    line("- device: {} ({}{}), compiler {}", deviceName(), textOf(device_, "kind"),
+    line("- device: {} ({}{}), compiler {}", deviceName(device_), textOf(device_, "kind"),
          textOf(device_, "driver").empty() ? "" : ", driver " + textOf(device_, "driver"),
          textOf(device_, "toolchain"));
     sandbox();
@@ -127,19 +111,11 @@ private:
       line("- the search stopped: {}", run_.stopText);
   }
 
-  /// The layers of the sandbox around the candidates, and those that were missing. Runs of earlier
-  /// versions did not record them.
   void sandbox() {
-    std::vector<std::string> held, missing;
-    for (const json &layer : device_.value("sandbox", json::array()))
-      if (layer.is_object() && layer.value("active", false))
-        held.push_back(textOf(layer, "layer"));
-      else if (layer.is_object())
-        missing.push_back(fmt::format("{} ({})", textOf(layer, "layer"), textOf(layer, "detail")));
-    if (!held.empty())
-      line("- sandbox of the candidates: {}", join(held, ", "));
-    if (!missing.empty())
-      line("- missing sandbox layers: {}", join(missing, ", "));
+    if (const std::string held = sandboxLayers(device_, true); !held.empty())
+      line("- sandbox of the candidates: {}", held);
+    if (const std::string missing = sandboxLayers(device_, false); !missing.empty())
+      line("- missing sandbox layers: {}", missing);
   }
 
   void launches() {
@@ -181,35 +157,7 @@ private:
          candidate.technique.empty() ? "" : ", technique `" + candidate.technique + "`");
     if (!candidate.rationale.empty())
       line("\nWhy it was tried: {}", candidate.rationale);
-    std::vector<std::string> parts;
-    for (const auto &[name, value] : candidate.constants)
-      parts.push_back(fmt::format("`{}` = {}", name, value));
-    if (candidate.launch.block)
-      parts.push_back(
-          fmt::format("block = {} x {} x {}{}", candidate.launch.block->x,
-                      candidate.launch.block->y, candidate.launch.block->z,
-                      candidate.launch.coverGrid ? ", the grid covers the same threads" : ""));
-    if (candidate.launch.sharedBytes)
-      parts.push_back(
-          fmt::format("dynamic shared memory = {} bytes", *candidate.launch.sharedBytes));
-    const auto add = [&](const char *what, const auto &expressions) {
-      if (expressions)
-        parts.push_back(fmt::format("{} = {}", what, fmt::join(*expressions, " x ")));
-    };
-    add("grid", candidate.launch.gridExpressions);
-    add("block", candidate.launch.blockExpressions);
-    if (candidate.launch.sharedExpression)
-      parts.push_back("dynamic shared memory = " + *candidate.launch.sharedExpression);
-    if (candidate.launch.largeShared)
-      parts.push_back("the launch opts in to large shared memory");
-    for (const CandidateTunable &tunable : candidate.tunables)
-      parts.push_back(fmt::format("its own tunable `{}` = {} of {}", tunable.name, tunable.value,
-                                  fmt::join(tunable.values, ", ")));
-    for (const CandidateInclude &include : candidate.includes)
-      parts.push_back("includes `" + include.header + "`");
-    if (!candidate.declarations.empty())
-      parts.push_back(fmt::format("{} new declarations", candidate.declarations.size()));
-    if (!parts.empty())
+    if (const auto parts = partsOf(candidate, "`"); !parts.empty())
       line("\nLaunch and constants: {}.", join(parts, "; "));
     const std::string diff = formatDiff(diffTexts("kernel.cu", run_.sliceText, winner_->sliceText));
     if (!diff.empty() && !winner_->sliceText.empty()) {
@@ -431,15 +379,10 @@ private:
   /// Where the time of the evaluations went. Only stages that take at least 1% of it are listed.
   void cost() {
     std::vector<double> whole;
-    std::map<std::string, std::vector<double>> stages;
-    double together = 0;
     for (const Trial &trial : history_.trials) {
       if (&trial == history_.baseline() || !isOfSearch(trial) || trial.stages.empty())
         continue;
       whole.push_back(trial.seconds);
-      together += trial.seconds;
-      for (const auto &[name, seconds] : trial.stages)
-        stages[name].push_back(seconds);
     }
     if (whole.empty())
       return;
@@ -450,53 +393,30 @@ private:
          formatDuration(*std::max_element(whole.begin(), whole.end())));
     line("| stage | candidates | median | longest | total |");
     line("|---|---:|---:|---:|---:|");
-    for (const auto &[name, seconds] : stages) {
-      const double sum = std::accumulate(seconds.begin(), seconds.end(), 0.0);
-      if (sum >= 0.01 * together)
-        line("| {} | {} | {} | {} | {} |", name, seconds.size(), formatDuration(median(seconds)),
-             formatDuration(*std::max_element(seconds.begin(), seconds.end())),
-             formatDuration(sum));
-    }
+    for (const std::vector<std::string> &row : evaluationCosts(history_))
+      line("| {} |", join(row, " | "));
   }
 
   void models() {
     if (history_.modelCalls.empty())
       return;
     section("Language model");
-    struct Sum {
-      std::size_t calls = 0;
-      long input = 0, output = 0, cached = 0;
-    };
-    std::map<std::pair<std::string, std::string>, Sum> sums;
-    for (const ModelCall &call : history_.modelCalls) {
-      Sum &sum = sums[{call.purpose, call.model}];
-      ++sum.calls;
-      sum.input += call.inputTokens;
-      sum.output += call.outputTokens;
-      sum.cached += call.cachedTokens;
-    }
     line("| purpose | model | calls | input tokens | output tokens | from cache |");
     line("|---|---|---:|---:|---:|---:|");
-    for (const auto &[key, sum] : sums)
-      line("| {} | {} | {} | {} | {} | {} |", cell(key.first), cell(key.second), sum.calls,
-           sum.input, sum.output, sum.cached);
+    for (const std::vector<std::string> &row : modelCosts(history_))
+      line("| {} | {} | {} | {} | {} | {} |", cell(row[0]), cell(row[1]), row[2], row[3], row[4],
+           row[5]);
   }
 
   void apply() {
     if (run_.patchText.empty())
       return;
     section("How to apply it");
-    line("```sh\nkopt apply --run-id {}{}\n```\n\nor, from the top of the repository, `git apply` "
+    line("```sh\n{}\n```\n\nor, from the top of the repository, `git apply` "
          "with "
          "the "
          "`winner.patch` of this folder. It changes the kernel and its launch sites, nothing else.",
-         run_.name, modelled() ? " --modelled" : applyFlag());
-  }
-
-  /// The flag that `kopt apply` needs for a winner that was not confirmed.
-  std::string applyFlag() const {
-    const SessionWin *win = history_.inProgram();
-    return win && win->state == WinState::Confirmed ? "" : " --unconfirmed";
+         applyCommand(history_));
   }
 
   void reproduce() {

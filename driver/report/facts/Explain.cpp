@@ -19,11 +19,6 @@ template <class... Ts> struct Overloaded : Ts... {
   using Ts::operator()...;
 };
 
-std::string textOf(const nlohmann::json &object, const char *key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 /// Explains the decisions in order, each with what was known at that time.
 class RunExplainer {
 public:
@@ -48,11 +43,9 @@ private:
   }
 
   void start() {
-    const std::string device = textOf(device_, "name");
     add("start", 0,
         fmt::format("The run '{}' of the kernel '{}' began at {} on {}{}.", history_.run.name,
-                    history_.run.kernel, history_.run.startedUtc,
-                    device.empty() ? "an unknown device" : device,
+                    history_.run.kernel, history_.run.startedUtc, deviceName(device_),
                     device_.value("modelled", false) ? " (emulated: its times are modelled)" : ""));
     const Trial *baseline = history_.baseline();
     if (!baseline) {

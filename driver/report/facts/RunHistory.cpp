@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/report/facts/RunHistory.h"
 
+#include "driver/judge/Statistics.h"
 #include "driver/search/diagnose/RuleBook.h"
+#include "driver/support/Text.h"
 
+#include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <string_view>
 
 namespace kopt {
@@ -55,6 +61,75 @@ std::optional<std::size_t> RunHistory::indexOf(const std::string &candidateHash)
 nlohmann::json recordedObject(const std::string &text) {
   nlohmann::json value = nlohmann::json::parse(text, nullptr, false);
   return value.is_object() ? value : nlohmann::json::object();
+}
+
+std::string textOf(const nlohmann::json &object, const char *key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::string deviceName(const nlohmann::json &device) {
+  const std::string name = textOf(device, "name");
+  return name.empty() ? "an unknown device" : name;
+}
+
+std::string sandboxLayers(const nlohmann::json &device, bool isActive) {
+  std::vector<std::string> layers;
+  const auto list = device.find("sandbox");
+  if (list == device.end() || !list->is_array())
+    return {};
+  for (const nlohmann::json &layer : *list)
+    if (layer.is_object() && layer.value("active", false) == isActive)
+      layers.push_back(textOf(layer, "layer") +
+                       (isActive ? std::string() : " (" + textOf(layer, "detail") + ")"));
+  return join(layers, ", ");
+}
+
+std::string applyCommand(const RunHistory &history) {
+  const SessionWin *win = history.inProgram();
+  std::string command = "kopt apply --run-id " + history.run.name;
+  if (recordedObject(history.run.deviceJson).value("modelled", false))
+    command += " --modelled";
+  else if (!win || win->state != WinState::Confirmed)
+    command += " --unconfirmed";
+  return command;
+}
+
+std::vector<std::vector<std::string>> evaluationCosts(const RunHistory &history) {
+  std::map<std::string, std::vector<double>> stages;
+  double together = 0;
+  for (const Trial &trial : history.trials) {
+    if (&trial == history.baseline() || trial.purpose != Purpose::Search || trial.stages.empty())
+      continue;
+    together += trial.seconds;
+    for (const auto &[name, seconds] : trial.stages)
+      stages[name].push_back(seconds);
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const auto &[name, seconds] : stages)
+    if (const double sum = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+        sum >= 0.01 * together)
+      rows.push_back({name, std::to_string(seconds.size()), formatDuration(median(seconds)),
+                      formatDuration(*std::ranges::max_element(seconds)), formatDuration(sum)});
+  return rows;
+}
+
+std::vector<std::vector<std::string>> modelCosts(const RunHistory &history) {
+  std::map<std::pair<std::string, std::string>, std::array<long, 4>> sums;
+  for (const ModelCall &call : history.modelCalls) {
+    std::array<long, 4> &sum = sums[{call.purpose, call.model}];
+    ++sum[0];
+    sum[1] += call.inputTokens;
+    sum[2] += call.outputTokens;
+    sum[3] += call.cachedTokens;
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const auto &[key, sum] : sums) {
+    rows.push_back({key.first, key.second});
+    for (const long count : sum)
+      rows.back().push_back(std::to_string(count));
+  }
+  return rows;
 }
 
 std::string verdictInWords(Verdict verdict) {

@@ -30,8 +30,25 @@ struct RunHistory {
 
 Result<RunHistory> loadRun(Store &store, const RunRecord &run);
 
+/// For each stage that took at least 1% of the time of the search's evaluations: its name, for how
+/// many candidates, and the median, longest and total times.
+std::vector<std::vector<std::string>> evaluationCosts(const RunHistory &history);
+/// For each purpose and language model: both, the calls, and the tokens of input, of output and
+/// from the cache.
+std::vector<std::vector<std::string>> modelCosts(const RunHistory &history);
+
 /// A JSON object that a run stores as text; an empty object if the text is not one.
 nlohmann::json recordedObject(const std::string &text);
+/// The text under that key; empty if there is none.
+std::string textOf(const nlohmann::json &object, const char *key);
+/// The name of a recorded device, "an unknown device" without one.
+std::string deviceName(const nlohmann::json &device);
+/// Its sandbox layers that were active around the candidates, or those that were missing, with why.
+/// Runs of earlier versions did not record them.
+std::string sandboxLayers(const nlohmann::json &device, bool isActive);
+
+/// `kopt apply` of the run, with the flag that a winner needs which was not confirmed.
+std::string applyCommand(const RunHistory &history);
 
 /// "faster", "wrong result".
 std::string verdictInWords(Verdict verdict);

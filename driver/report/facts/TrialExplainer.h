@@ -14,6 +14,9 @@ std::string nameOfTrial(const RunHistory &history, std::size_t index);
 /// "#7 'pad the rows of tile': faster, decided at time: 1.895x".
 std::string outcomeOf(const RunHistory &history, std::size_t index);
 
+/// What a candidate changes besides code, with `quote` around names: "`TILE` = 32".
+std::vector<std::string> partsOf(const Candidate &candidate, const std::string &quote);
+
 /// Replaces line breaks, with the blanks around them, by single spaces, and cuts at `width` bytes
 /// with an ellipsis.
 std::string oneLine(const std::string &text, std::size_t width = 400);

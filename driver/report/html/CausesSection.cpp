@@ -95,11 +95,7 @@ void writeRules(Writer &writer, const PageFacts &facts) {
 void writeBars(Writer &writer, std::optional<double> before, std::optional<double> after,
                double most) {
   constexpr double kWidth = 240, kHeight = 18;
-  const auto svg = writer.open("svg", {{"class", "strip"},
-                                       {"viewBox", fmt::format("0 0 {} {}", kWidth, kHeight)},
-                                       {"width", coordinate(kWidth)},
-                                       {"height", coordinate(kHeight)},
-                                       {"aria-hidden", "true"}});
+  const auto svg = openStrip(writer, "strip", kWidth, kHeight);
   const auto bar = [&](Literal style, std::optional<double> value, double y) {
     if (value && most > 0)
       writer.leaf("rect",
@@ -207,11 +203,7 @@ void writeCounters(Writer &writer, const PageFacts &facts) {
 /// Draws a share as a bar. The number beside it says the same.
 void writeShare(Writer &writer, double share, Literal style) {
   constexpr double kWidth = 90, kHeight = 10;
-  const auto svg = writer.open("svg", {{"class", "strip"},
-                                       {"viewBox", fmt::format("0 0 {} {}", kWidth, kHeight)},
-                                       {"width", coordinate(kWidth)},
-                                       {"height", coordinate(kHeight)},
-                                       {"aria-hidden", "true"}});
+  const auto svg = openStrip(writer, "strip", kWidth, kHeight);
   writer.leaf("rect", {{"class", style.text()},
                        {"x", "0.5"},
                        {"y", "2"},

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace kopt::html {
 namespace {
@@ -134,35 +133,6 @@ void writeLine(Writer &writer, const Line &line) {
   writer.text(std::string_view(line.text).substr(prefix + middle));
 }
 
-std::vector<std::string> partsOf(const Candidate &candidate) {
-  std::vector<std::string> parts;
-  for (const auto &[name, value] : candidate.constants)
-    parts.push_back(fmt::format("{} = {}", name, value));
-  const LaunchOverride &launch = candidate.launch;
-  if (launch.block)
-    parts.push_back(fmt::format("block = {} x {} x {}{}", launch.block->x, launch.block->y,
-                                launch.block->z,
-                                launch.coverGrid ? ", the grid covers the same threads" : ""));
-  if (launch.sharedBytes)
-    parts.push_back(fmt::format("dynamic shared memory = {} bytes", *launch.sharedBytes));
-  if (launch.gridExpressions)
-    parts.push_back(fmt::format("grid = {}", fmt::join(*launch.gridExpressions, " x ")));
-  if (launch.blockExpressions)
-    parts.push_back(fmt::format("block = {}", fmt::join(*launch.blockExpressions, " x ")));
-  if (launch.sharedExpression)
-    parts.push_back("dynamic shared memory = " + *launch.sharedExpression);
-  if (launch.largeShared)
-    parts.push_back("the launch opts in to large shared memory");
-  for (const CandidateTunable &tunable : candidate.tunables)
-    parts.push_back(fmt::format("its own tunable {} = {} of {}", tunable.name, tunable.value,
-                                fmt::join(tunable.values, ", ")));
-  for (const CandidateInclude &include : candidate.includes)
-    parts.push_back("includes " + include.header);
-  if (!candidate.declarations.empty())
-    parts.push_back(fmt::format("{} new declarations", candidate.declarations.size()));
-  return parts;
-}
-
 } // namespace
 
 void writeDiff(Writer &writer, const std::string &diff) {
@@ -192,7 +162,7 @@ void writeChange(Writer &writer, const PageFacts &facts) {
   }
   if (!candidate.rationale.empty())
     writer.element("p", "Why it was tried: " + oneLine(candidate.rationale, 2000));
-  if (const auto parts = partsOf(candidate); !parts.empty())
+  if (const auto parts = partsOf(candidate, ""); !parts.empty())
     writer.element("p", "Launch and constants: " + join(parts, "; ") + ".");
   if (!facts.history.run.patchText.empty()) {
     writeDiff(writer, facts.history.run.patchText);

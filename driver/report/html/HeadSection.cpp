@@ -32,10 +32,10 @@ std::string evidenceOf(const PageFacts &facts) {
   if (speedup.modelled)
     return fmt::format("Modelled for {}: a roofline model of the emulated device, not a "
                        "measurement. Tune on a GPU to measure it.",
-                       facts.deviceName());
+                       deviceName(facts.device));
   return fmt::format(
-      "Measured on {}: {:g}% interval [{:.3f}, {:.3f}] from {} pairs{}{}.", facts.deviceName(),
-      speedup.confidence * 100, speedup.low, speedup.high, speedup.pairs,
+      "Measured on {}: {:g}% interval [{:.3f}, {:.3f}] from {} pairs{}{}.",
+      deviceName(facts.device), speedup.confidence * 100, speedup.low, speedup.high, speedup.pairs,
       speedup.processes > 1 ? fmt::format(" in {} fresh processes", speedup.processes) : "",
       facts.measured == facts.winner ? "" : ", taken after the search on fresh inputs and samples");
 }
@@ -132,7 +132,7 @@ void writeFacts(Writer &writer, const PageFacts &facts) {
   writeFact(writer, "Candidates", std::to_string(tried),
             fmt::format("{} faster, in {} round{}", faster, rounds, rounds == 1 ? "" : "s"));
   writeFact(
-      writer, "Device", facts.deviceName(),
+      writer, "Device", deviceName(facts.device),
       fmt::format("{}{}", textOf(facts.device, "kind"),
                   textOf(facts.device, "arch").empty() ? "" : ", " + textOf(facts.device, "arch")));
   if (!history.run.stopText.empty())

@@ -13,11 +13,6 @@ namespace {
 
 constexpr double kStripWidth = 140, kStripHeight = 14, kStripMargin = 15;
 
-nlohmann::json parsed(const std::string &text) {
-  nlohmann::json value = nlohmann::json::parse(text, nullptr, false);
-  return value.is_object() ? value : nlohmann::json::object();
-}
-
 std::string box(double width, double height) {
   return fmt::format("0 0 {} {}", coordinate(width), coordinate(height));
 }
@@ -26,21 +21,11 @@ std::string box(double width, double height) {
 
 PageFacts::PageFacts(const RunHistory &given, RunDiagnosis found)
     : history(given), diagnosis(std::move(found)), story(given),
-      device(parsed(given.run.deviceJson)), config(parsed(given.run.configJson)),
+      device(recordedObject(given.run.deviceJson)), config(recordedObject(given.run.configJson)),
       baseline(given.baseline()), winner(given.winner()), measured(given.confirmation()),
       modelled(device.value("modelled", false)) {
   if (!measured)
     measured = winner;
-}
-
-std::string PageFacts::deviceName() const {
-  const std::string name = textOf(device, "name");
-  return name.empty() ? "an unknown device" : name;
-}
-
-std::string textOf(const nlohmann::json &object, const char *key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 void beginPage(Writer &writer, const std::string &title) {
@@ -105,12 +90,16 @@ Scale stripScale(const std::vector<Speedup> &speedups) {
   return Scale::ofRatios(low, high, kStripMargin, kStripWidth - kStripMargin, 3);
 }
 
+Writer::Element openStrip(Writer &writer, const std::string &style, double width, double height) {
+  return writer.open("svg", {{"class", style},
+                             {"viewBox", box(width, height)},
+                             {"width", coordinate(width)},
+                             {"height", coordinate(height)},
+                             {"aria-hidden", "true"}});
+}
+
 void writeStrip(Writer &writer, const Scale &scale, const Speedup &speedup) {
-  const auto svg = writer.open("svg", {{"class", "strip"},
-                                       {"viewBox", box(kStripWidth, kStripHeight)},
-                                       {"width", coordinate(kStripWidth)},
-                                       {"height", coordinate(kStripHeight)},
-                                       {"aria-hidden", "true"}});
+  const auto svg = openStrip(writer, "strip", kStripWidth, kStripHeight);
   const std::string middle = coordinate(kStripHeight / 2);
   const std::string one = coordinate(scale.at(1));
   writer.leaf(
@@ -138,11 +127,7 @@ void writeStrip(Writer &writer, const Scale &scale, const Speedup &speedup) {
 }
 
 void writeStripAxis(Writer &writer, const Scale &scale) {
-  const auto svg = writer.open("svg", {{"class", "strip axis"},
-                                       {"viewBox", box(kStripWidth, kStripHeight)},
-                                       {"width", coordinate(kStripWidth)},
-                                       {"height", coordinate(kStripHeight)},
-                                       {"aria-hidden", "true"}});
+  const auto svg = openStrip(writer, "strip axis", kStripWidth, kStripHeight);
   double last = -100;
   for (const double tick : scale.ticks()) {
     const double x = scale.at(tick);

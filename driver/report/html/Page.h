@@ -23,12 +23,7 @@ struct PageFacts {
   const Trial *baseline, *winner;
   const Trial *measured; ///< the confirmation, else the winner; null if nothing won
   bool modelled;         ///< times of the device are modelled
-
-  std::string deviceName() const;
 };
-
-/// The text under that key; empty if there is none.
-std::string textOf(const nlohmann::json &object, const char *key);
 
 /// Writes the document up to the content of <main>, and its end.
 void beginPage(Writer &writer, const std::string &title);
@@ -60,6 +55,8 @@ std::string factorInWords(double estimate);
 /// "[1.840, 1.905]"; "modelled" if there is none.
 std::string intervalInWords(const Speedup &speedup);
 
+/// A small drawing in a table, hidden from screen readers.
+Writer::Element openStrip(Writer &writer, const std::string &style, double width, double height);
 /// A scale for strips of these speedups; it always contains 1.
 Scale stripScale(const std::vector<Speedup> &speedups);
 /// Draws an interval with its estimate, on a scale that all rows of a table share. The numbers

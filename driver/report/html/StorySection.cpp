@@ -58,24 +58,7 @@ void writeTime(Writer &writer, const PageFacts &facts) {
 }
 
 void writeCost(Writer &writer, const PageFacts &facts) {
-  std::map<std::string, std::vector<double>> stages;
-  double together = 0;
-  for (const Trial &trial : facts.history.trials) {
-    if (&trial == facts.baseline || trial.purpose != Purpose::Search || trial.stages.empty())
-      continue;
-    together += trial.seconds;
-    for (const auto &[name, seconds] : trial.stages)
-      stages[name].push_back(seconds);
-  }
-  std::vector<std::vector<std::string>> rows;
-  for (const auto &[name, seconds] : stages) {
-    double sum = 0;
-    for (const double each : seconds)
-      sum += each;
-    if (sum >= 0.01 * together)
-      rows.push_back({name, std::to_string(seconds.size()), formatDuration(median(seconds)),
-                      formatDuration(*std::ranges::max_element(seconds)), formatDuration(sum)});
-  }
+  const auto rows = evaluationCosts(facts.history);
   if (rows.empty())
     return;
   writer.element("h3", "What the evaluations cost");
@@ -86,23 +69,9 @@ void writeCost(Writer &writer, const PageFacts &facts) {
 }
 
 void writeModels(Writer &writer, const PageFacts &facts) {
-  struct Sum {
-    long calls = 0, input = 0, output = 0, cached = 0;
-  };
-  std::map<std::pair<std::string, std::string>, Sum> sums;
-  for (const ModelCall &call : facts.history.modelCalls) {
-    Sum &sum = sums[{call.purpose, call.model}];
-    ++sum.calls;
-    sum.input += call.inputTokens;
-    sum.output += call.outputTokens;
-    sum.cached += call.cachedTokens;
-  }
-  if (sums.empty())
+  const auto rows = modelCosts(facts.history);
+  if (rows.empty())
     return;
-  std::vector<std::vector<std::string>> rows;
-  for (const auto &[key, sum] : sums)
-    rows.push_back({key.first, key.second, std::to_string(sum.calls), std::to_string(sum.input),
-                    std::to_string(sum.output), std::to_string(sum.cached)});
   writer.element("h3", "Language model");
   writeTable(writer, "Language model",
              {{"purpose"},
@@ -112,29 +81,6 @@ void writeModels(Writer &writer, const PageFacts &facts) {
               {"output tokens", true},
               {"from cache", true}},
              rows);
-}
-
-std::string applyCommand(const PageFacts &facts) {
-  const SessionWin *win = facts.history.inProgram();
-  std::string command = "kopt apply --run-id " + facts.history.run.name;
-  if (facts.modelled)
-    command += " --modelled";
-  else if (!win || win->state != WinState::Confirmed)
-    command += " --unconfirmed";
-  return command;
-}
-
-/// The sandbox layers that were active around the candidates, or those that were missing.
-std::string sandboxOf(const PageFacts &facts, bool isActive) {
-  std::vector<std::string> layers;
-  const auto list = facts.device.find("sandbox");
-  if (list == facts.device.end() || !list->is_array())
-    return {};
-  for (const nlohmann::json &layer : *list)
-    if (layer.is_object() && layer.value("active", false) == isActive)
-      layers.push_back(textOf(layer, "layer") +
-                       (isActive ? std::string() : " (" + textOf(layer, "detail") + ")"));
-  return join(layers, ", ");
 }
 
 } // namespace
@@ -175,7 +121,7 @@ void writeProvenance(Writer &writer, const PageFacts &facts) {
   const RunRecord &run = facts.history.run;
   if (!run.patchText.empty()) {
     writer.element("h3", "Apply");
-    writer.element("pre", applyCommand(facts));
+    writer.element("pre", applyCommand(facts.history));
     writeNote(writer,
               "Or, from the top of the repository, 'git apply' with the winner.patch of this "
               "folder. It changes the kernel and its launch sites, nothing else.");
@@ -188,11 +134,11 @@ void writeProvenance(Writer &writer, const PageFacts &facts) {
       writer.element("li", std::string(what.text()) + ": " + value);
   };
   add("inputs", run.inputsHash);
-  add("device", fmt::format("{} ({})", facts.deviceName(), textOf(facts.device, "kind")));
+  add("device", fmt::format("{} ({})", deviceName(facts.device), textOf(facts.device, "kind")));
   add("driver", textOf(facts.device, "driver"));
   add("compiler", textOf(facts.device, "toolchain"));
-  add("sandbox of the candidates", sandboxOf(facts, true));
-  add("missing sandbox layers", sandboxOf(facts, false));
+  add("sandbox of the candidates", sandboxLayers(facts.device, true));
+  add("missing sandbox layers", sandboxLayers(facts.device, false));
   add("started", run.startedUtc);
   add("finished", run.finishedUtc.empty() ? "not finished" : run.finishedUtc);
   add("every sample and every candidate's source", ".kopt/kopt.db, and this run's folder");
