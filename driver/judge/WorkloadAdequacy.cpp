@@ -18,8 +18,6 @@
 namespace kopt {
 namespace {
 
-using nlohmann::json;
-
 constexpr int kFormat = 6; ///< version of the cached reports and of how mutants are judged: a new
                            ///< number makes all be judged anew
 
@@ -39,19 +37,6 @@ std::string identity(CheckContext &context, const std::vector<std::unique_ptr<Ch
       std::to_string(kFormat), hashHex(versions), subject.sliceText, settings.build.expression,
       join(settings.build.flags, " "), canonicalJson(workload), names + context.switches().list(),
       toString(device.kind), device.name, settings.toolchain, std::to_string(context.seed()));
-}
-
-/// The cached report; nothing if there is none or it cannot be read.
-std::optional<AdequacyReport> findReport(const std::filesystem::path &file) {
-  const auto text = readFile(file);
-  const json value = text ? json::parse(*text, nullptr, false) : json();
-  if (!value.is_object())
-    return std::nullopt;
-  try {
-    return value.get<AdequacyReport>();
-  } catch (const json::exception &) {
-    return std::nullopt;
-  }
 }
 
 struct BuiltMutant {
@@ -204,8 +189,8 @@ Result<AdequacyReport> testAdequacy(CheckContext &context,
       settings.cache.empty()
           ? settings.cache
           : settings.cache / (identity(context, checks, settings, mutants) + ".json");
-  if (!file.empty())
-    if (auto known = findReport(file))
+  if (const auto text = readFile(file); text && !file.empty())
+    if (auto known = fromJson<AdequacyReport>(nlohmann::json::parse(*text, nullptr, false)))
       return *known;
   std::vector<BuiltMutant> built;
   JobQueue builders(std::max(1u, settings.threads));
@@ -274,8 +259,8 @@ Result<AdequacyReport> testAdequacy(CheckContext &context,
   if (test.isOutOfTime())
     return report; // not cached: another run may get further
   if (!file.empty() && createDirectories(settings.cache))
-    (void)writeFileAtomically(file,
-                              json(report).dump()); // if this fails, the next run judges them again
+    (void)writeFileAtomically(file, // if this fails, the next run judges them again
+                              canonicalJson(report));
   return report;
 }
 

@@ -6,28 +6,9 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 namespace kopt {
-
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AdequacyReport::Survivor, title, op, line, excuse)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AdequacyReport::Addition, kind, base, seed)
-
-void to_json(nlohmann::json &json, const AdequacyReport &report) {
-  json = {{"tried", report.tried},         {"noticed", report.noticed},
-          {"untried", report.untried},     {"draws", report.draws},
-          {"survivors", report.survivors}, {"additions", report.additions}};
-}
-
-void from_json(const nlohmann::json &json, AdequacyReport &report) {
-  json.at("tried").get_to(report.tried);
-  json.at("noticed").get_to(report.noticed);
-  json.at("untried").get_to(report.untried);
-  json.at("draws").get_to(report.draws);
-  json.at("survivors").get_to(report.survivors);
-  json.at("additions").get_to(report.additions);
-}
 
 std::vector<AdequacyReport::Survivor> AdequacyReport::unexplained() const {
   std::vector<Survivor> found;

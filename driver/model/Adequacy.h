@@ -4,9 +4,10 @@
 // wrong candidate might pass, too.
 #pragma once
 
+#include "driver/model/Fields.h"
+
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -41,9 +42,8 @@ struct AdequacyReport {
   std::string inWords() const;
   std::string remedy() const; ///< what would notice the survivors; empty if there are none
 };
-
-/// from_json() throws nlohmann::json::exception on a document that to_json() did not write.
-void to_json(nlohmann::json &json, const AdequacyReport &report);
-void from_json(const nlohmann::json &json, AdequacyReport &report);
+KOPT_FIELDS(AdequacyReport::Survivor, title, op, line, excuse)
+KOPT_FIELDS(AdequacyReport::Addition, kind, base, seed)
+KOPT_FIELDS(AdequacyReport, tried, noticed, untried, draws, survivors, additions)
 
 } // namespace kopt
