@@ -3,6 +3,7 @@
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/ExprCXX.h>
+#include <llvm/Support/SaveAndRestore.h>
 
 namespace kopt::frontend {
 
@@ -148,11 +149,7 @@ PointerReader::Found PointerReader::value(const Expr *expression, const Stmt *po
   expression = bare(expression);
   if (!expression || depth_ > kDeepest)
     return std::nullopt;
-  struct Depth {
-    int &depth;
-    explicit Depth(int &value) : depth(++value) {}
-    ~Depth() { --depth; }
-  } guard(depth_);
+  const llvm::SaveAndRestore guard(depth_, depth_ + 1);
 
   if (const auto *cast = llvm::dyn_cast<clang::CastExpr>(expression))
     switch (cast->getCastKind()) {
@@ -333,11 +330,7 @@ PointerReader::Found PointerReader::held(const Place &place, const Stmt *point) 
 
 PointerReader::Found PointerReader::defined(const Definition &definition, const Place &place,
                                             const Stmt *point) {
-  struct Depth {
-    int &depth;
-    explicit Depth(int &value) : depth(++value) {}
-    ~Depth() { --depth; }
-  } guard(depth_);
+  const llvm::SaveAndRestore guard(depth_, depth_ + 1);
   switch (definition.kind) {
   case Definition::Kind::Value:
     return definition.rest.empty() ? value(definition.value, definition.value)

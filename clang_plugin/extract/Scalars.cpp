@@ -5,6 +5,7 @@
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/ExprCXX.h>
+#include <llvm/Support/SaveAndRestore.h>
 
 namespace kopt::frontend {
 
@@ -301,11 +302,7 @@ GeometryReader::builtinVariable(const clang::PseudoObjectExpr *property) {
 std::optional<GeometryReader::Term> GeometryReader::scalar(const Expr *expression, Where where) {
   if (!expression || expression->isTypeDependent() || depth_ > 200)
     return fail("an expression that depends on template parameters");
-  struct Depth {
-    int &depth;
-    explicit Depth(int &value) : depth(++value) {}
-    ~Depth() { --depth; }
-  } guard(depth_);
+  const llvm::SaveAndRestore guard(depth_, depth_ + 1);
 
   if (const auto *parens = llvm::dyn_cast<clang::ParenExpr>(expression))
     return scalar(parens->getSubExpr(), where);

@@ -223,10 +223,12 @@ Status EmulatedDevice::launch(const LaunchRequest &request) {
   return status;
 }
 
-/// Executes one launch and counts everything, unless the same launch on the same data was counted
-/// before. Does not look for races; launch() does.
-Status EmulatedDevice::count(const LaunchRequest &request, const Prepared &prepared,
+/// Prepares and executes one launch and counts everything, unless the same launch on the same data
+/// was counted before. Does not look for races; launch() does.
+Status EmulatedDevice::count(const LaunchRequest &request, Prepared &prepared,
                              const Counted *&out) {
+  if (Status status = prepare(request, prepared); !status.ok())
+    return status;
   const std::uint64_t key = fingerprint(request);
   if (const auto known = counted_.find(key); known != counted_.end()) {
     out = &known->second;
@@ -243,8 +245,7 @@ Status EmulatedDevice::count(const LaunchRequest &request, const Prepared &prepa
   options.instructionLimit = request.instructionLimit;
   options.trace = &trace;
   launching_ = &request;
-  Status status = runner_.run(*prepared.module, request,
-                              const_cast<void **>(prepared.arguments.data()), options);
+  Status status = runner_.run(*prepared.module, request, prepared.arguments.data(), options);
   launching_ = nullptr;
   if (!status.ok())
     return status;
@@ -270,8 +271,6 @@ std::uint64_t EmulatedDevice::fingerprint(const LaunchRequest &request) const {
 
 Status EmulatedDevice::time(const LaunchRequest &request, bool cold, double &seconds) {
   Prepared prepared;
-  if (Status status = prepare(request, prepared); !status.ok())
-    return status;
   const Counted *counted = nullptr;
   if (Status status = count(request, prepared, counted); !status.ok())
     return status;
@@ -291,8 +290,6 @@ Status EmulatedDevice::profile(const LaunchRequest &request, Counters &out,
                                std::vector<LineCost> *lines) {
   out.clear();
   Prepared prepared;
-  if (Status status = prepare(request, prepared); !status.ok())
-    return status;
   const Counted *counted = nullptr;
   if (Status status = count(request, prepared, counted); !status.ok())
     return status;

@@ -54,7 +54,7 @@ private:
     std::vector<LineCost> lines;
   };
   /// `out` is valid until the next call.
-  Status count(const LaunchRequest &request, const Prepared &prepared, const Counted *&out);
+  Status count(const LaunchRequest &request, Prepared &prepared, const Counted *&out);
   std::uint64_t fingerprint(const LaunchRequest &request) const;
   std::string describe(std::uint64_t address, std::uint32_t bytes) const;
   Status checkRange(Address address, std::size_t bytes, const char *what) const;

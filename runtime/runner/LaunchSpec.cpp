@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/runner/LaunchSpec.h"
 
+#include "runtime/trace/Format.h"
+
 #include <cmath>
 
 namespace kopt::runtime {
@@ -164,16 +166,6 @@ std::vector<std::string> words(const std::array<std::uint32_t, 3> &extent) {
   return {std::to_string(extent[0]), std::to_string(extent[1]), std::to_string(extent[2])};
 }
 
-template <class Bytes> std::string hexDigits(const Bytes &bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const auto byte : bytes) {
-    text += kDigits[static_cast<unsigned char>(byte) >> 4];
-    text += kDigits[static_cast<unsigned char>(byte) & 15];
-  }
-  return text;
-}
-
 /// True if the argument is one pointer and nothing else, so that it needs no bytes of a value.
 bool isBuffer(const ArgumentSpec &argument) {
   return argument.pointers.size() == 1 && argument.pointers.front().at == 0 &&
@@ -206,7 +198,7 @@ void addLaunch(protocol::Message &request, const std::string &prefix, const Laun
     if (buffer.fill == FillKind::Captured || !buffer.contents.empty())
       request.addList(prefix + "contents", {index, buffer.contents});
     else if (buffer.fill == FillKind::Values)
-      request.addList(prefix + "values", {index, hexDigits(buffer.values)});
+      request.addList(prefix + "values", {index, trace::hexOf(buffer.values)});
     if (!buffer.drawnAs.empty())
       request.addList(prefix + "drawn", {index, buffer.drawnAs});
     if (!buffer.symbol.empty())
@@ -222,7 +214,7 @@ void addLaunch(protocol::Message &request, const std::string &prefix, const Laun
                       {"buffer", std::to_string(pointer.buffer), std::to_string(pointer.offset)});
       continue;
     }
-    std::vector<std::string> fields{"value", hexDigits(argument.value)};
+    std::vector<std::string> fields{"value", trace::hexOf(argument.value)};
     for (const PointerSpec &pointer : argument.pointers)
       for (const std::uint64_t number :
            {std::uint64_t(pointer.at), std::uint64_t(pointer.buffer), pointer.offset})

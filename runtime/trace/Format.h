@@ -88,12 +88,13 @@ enum class AllocationKind : std::uint8_t {
 /// XXH3-128 of contents, which names them in the trace.
 using ContentHash = std::array<std::uint8_t, 16>;
 
-inline std::string hexOf(const ContentHash &hash) {
+/// Two digits for each byte.
+template <class Bytes> std::string hexOf(const Bytes &bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
-  for (const std::uint8_t byte : hash) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
+  for (const auto byte : bytes) {
+    text += kDigits[static_cast<unsigned char>(byte) >> 4];
+    text += kDigits[static_cast<unsigned char>(byte) & 15];
   }
   return text;
 }

@@ -257,19 +257,6 @@ void correctDepfile(const std::string &path, const OverlaySet &set,
   writeIfDifferent(path, text);
 }
 
-/// Reads the lock. If there is no file yet, the lock is empty; if it cannot be read, returns
-/// nothing and sets `message`.
-std::optional<Lock> readLock(const std::string &path, Sources &sources, Message &message) {
-  const std::string *text = sources.read(path);
-  if (!text && !fs::exists(path))
-    return Lock();
-  std::string problem = "it is no readable file";
-  std::optional<Lock> lock = text ? parseLock(*text, problem) : std::nullopt;
-  if (!lock)
-    message = {path, 0, "kopt cannot read it (" + problem + "), so all originals are built"};
-  return lock;
-}
-
 void print(const std::vector<Message> &messages) {
   std::set<std::string> printed;
   for (const Message &message : messages) {
@@ -281,6 +268,18 @@ void print(const std::vector<Message> &messages) {
   }
 }
 
+/// Reads the lock, which is empty if there is no file yet, or if it cannot be read, which it says.
+Lock readLock(const std::string &path, Sources &sources) {
+  const std::string *text = sources.read(path);
+  if (!text && !fs::exists(path))
+    return {};
+  std::string problem = "it is no readable file";
+  if (std::optional<Lock> lock = text ? parseLock(*text, problem) : std::nullopt)
+    return std::move(*lock);
+  print({Message{path, 0, "kopt cannot read it (" + problem + "), so all originals are built"}});
+  return {};
+}
+
 int compile(const std::string &lockPath, const std::string &build, const std::string &work,
             const std::string &states, const std::string &archs, std::vector<std::string> command) {
   CommandLine line;
@@ -288,12 +287,7 @@ int compile(const std::string &lockPath, const std::string &build, const std::st
   Sources sources(fs::path(lockPath).parent_path().parent_path().string(), build);
   if (line.source == 0)
     return runCompiler(command);
-  Message damaged;
-  std::optional<Lock> lock = readLock(lockPath, sources, damaged);
-  if (!lock) {
-    print({damaged});
-    lock.emplace();
-  }
+  const Lock lock = readLock(lockPath, sources);
   OverlayRequest request;
   request.source = absolute(command[line.source]);
   request.lockFolder = fs::path(lockPath).parent_path().string();
@@ -303,7 +297,7 @@ int compile(const std::string &lockPath, const std::string &build, const std::st
   request.includeFolders.insert(request.includeFolders.end(), line.folders.begin(),
                                 line.folders.end());
   request.archs = parseArchs(archs);
-  const OverlaySet set = makeOverlays(*lock, request, sources);
+  const OverlaySet set = makeOverlays(lock, request, sources);
   print(set.messages);
   for (const auto &[file, text] : set.texts)
     if (!writeIfDifferent(set.places.at(file), text)) {
@@ -330,15 +324,10 @@ std::string bracketed(const std::string &text) { return "[==[" + text + "]==]"; 
 
 int state(const std::string &lockPath, const std::string &build, const fs::path &out) {
   Sources sources(fs::path(lockPath).parent_path().parent_path().string(), build);
-  Message damaged;
-  std::optional<Lock> lock = readLock(lockPath, sources, damaged);
-  if (!lock) {
-    print({damaged});
-    lock.emplace();
-  }
+  const Lock lock = readLock(lockPath, sources);
   std::map<std::string, std::string> states;
   std::map<std::string, std::set<std::string>> variants;
-  for (const Entry &entry : lock->entries) {
+  for (const Entry &entry : lock.entries) {
     std::string text = entry.symbol + "\n" + entry.variants + "\n" + entry.regressed + "\n" +
                        (entry.deviceOnly ? "device\n" : "program\n");
     for (const std::string &arch : entry.archs)

@@ -3,6 +3,7 @@
 
 #include "driver/support/ElementType.h"
 #include "driver/support/FileSystem.h"
+#include "runtime/trace/Format.h"
 
 #include <fmt/format.h>
 
@@ -15,13 +16,6 @@ namespace {
 constexpr std::string_view kHead =
     "# A launch of the program, as kopt captured it: harness.cu runs it again. Buffers are counted "
     "from 0;\n# their contents before and after are in the files named here.\n";
-
-std::string hexOf(const std::string &bytes) {
-  std::string hex;
-  for (const char c : bytes)
-    hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  return hex;
-}
 
 std::string pointerLine(const PointerWord &pointer) {
   return fmt::format("pointer {} -> buffer {} offset {}\n", pointer.at, pointer.buffer,
@@ -87,7 +81,8 @@ std::string parameterLines(const Argument &argument, const std::string &name) {
     return fmt::format("parameter {} = buffer {} offset {}\n", name, buffer->buffer,
                        buffer->offset);
   const ValueArg &value = std::get<ValueArg>(argument);
-  std::string lines = fmt::format("parameter {} = bytes {}\n", name, hexOf(value.bytes));
+  std::string lines =
+      fmt::format("parameter {} = bytes {}\n", name, runtime::trace::hexOf(value.bytes));
   for (const PointerWord &pointer : value.pointers)
     lines += pointerLine(pointer);
   return lines;

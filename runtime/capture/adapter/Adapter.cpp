@@ -126,16 +126,12 @@ LaunchFacts factsOf(DriverCall call, const std::uint32_t *grid, const std::uint3
   return facts;
 }
 
-std::string hexOf(const unsigned char (&bytes)[16]) {
-  std::string text = "GPU-";
-  constexpr char kDigits[] = "0123456789abcdef";
-  for (int i = 0; i < 16; ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10)
-      text += '-';
-    text += kDigits[bytes[i] >> 4];
-    text += kDigits[bytes[i] & 15];
-  }
-  return text;
+/// The name of a GPU from its bytes: "GPU-" and digits in groups.
+std::string nameOf(const unsigned char (&uuid)[16]) {
+  std::string text = trace::hexOf(uuid);
+  for (const std::size_t at : {20, 16, 12, 8})
+    text.insert(at, "-");
+  return "GPU-" + text;
 }
 
 } // namespace
@@ -594,7 +590,7 @@ void Adapter::seen(CuContext context) {
     if (driver_.deviceGetUuid)
       driver_.deviceGetUuid(&uuid, device);
   }
-  recorder_.context(number(context), device, name, hexOf(uuid.bytes));
+  recorder_.context(number(context), device, name, nameOf(uuid.bytes));
 }
 
 } // namespace kopt::runtime::capture
