@@ -2,11 +2,13 @@
 #include "clang_plugin/extract/Launches.h"
 
 #include "clang_plugin/analysis/Types.h"
-#include "clang_plugin/extract/Allocations.h"
 #include "clang_plugin/extract/Pointers.h"
 
 #include <clang/AST/ASTContext.h>
+#include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/Lex/Lexer.h>
+#include <set>
+#include <vector>
 
 namespace kopt::frontend {
 namespace {
@@ -171,6 +173,52 @@ std::vector<std::string> guardsOf(HostCode &code, UnitFlow &flows,
       texts.push_back(guard.holds ? *text : "(!" + *text + ")");
   }
   return texts;
+}
+
+/// The variable that an expression names, through casts.
+const clang::ValueDecl *variableOf(const Expr *expression) {
+  const auto *reference =
+      llvm::dyn_cast_or_null<clang::DeclRefExpr>(expression->IgnoreParenCasts());
+  return reference ? reference->getDecl() : nullptr;
+}
+
+class Finder : public clang::RecursiveASTVisitor<Finder> {
+public:
+  explicit Finder(const clang::ValueDecl *pointer) : pointer_(pointer) {}
+
+  bool VisitCallExpr(clang::CallExpr *call) {
+    static const std::set<llvm::StringRef> kAllocating = {
+        "cudaMalloc", "cudaMallocManaged", "cudaMallocAsync", "cudaMallocHost", "cudaHostAlloc"};
+    const clang::FunctionDecl *callee = call->getDirectCallee();
+    if (!callee || !callee->getIdentifier() || !kAllocating.contains(callee->getName()) ||
+        call->getNumArgs() < 2)
+      return true;
+    const auto *address = llvm::dyn_cast<clang::UnaryOperator>(call->getArg(0)->IgnoreParenCasts());
+    if (address && address->getOpcode() == clang::UO_AddrOf &&
+        variableOf(address->getSubExpr()) == pointer_)
+      calls.push_back(call);
+    return true;
+  }
+
+  std::vector<const clang::CallExpr *> calls;
+
+private:
+  const clang::ValueDecl *pointer_;
+};
+
+/// The bytes that `function` allocates, with cudaMalloc() or a call like it, for the pointer
+/// variable that `argument` names: an expression as `numbers` reads them. Empty if there is not
+/// exactly one such call, or if its size cannot be read at the launch of `numbers`.
+std::string allocatedBytes(const Expr *argument, const clang::FunctionDecl *function,
+                           GeometryReader &numbers) {
+  const clang::ValueDecl *pointer = variableOf(argument);
+  if (!pointer || !function || !function->hasBody())
+    return "";
+  Finder finder(pointer);
+  finder.TraverseStmt(function->getBody());
+  return finder.calls.size() == 1
+             ? numbers.scalarBefore(finder.calls[0]->getArg(1), finder.calls[0]).value_or("")
+             : "";
 }
 
 } // namespace

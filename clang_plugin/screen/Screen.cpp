@@ -4,7 +4,6 @@
 #include "clang_plugin/parse/ParseCuda.h"
 #include "clang_plugin/screen/BodyFacts.h"
 #include "clang_plugin/screen/Declarations.h"
-#include "clang_plugin/screen/SharedCode.h"
 #include "clang_plugin/screen/SourceFacts.h"
 
 #include <clang/Frontend/ASTUnit.h>
@@ -78,6 +77,139 @@ llvm::Error compareHostPass(const ScreenRequest &request, std::vector<ScreenFind
                       readDeclarations(*candidateView, request.kernel), request.baselineExpression,
                       request.candidateExpression, findings);
   return llvm::Error::success();
+}
+
+// What the kernel shares with code outside its slice. A candidate that changes it also affects that
+// code, which does not run while the candidate is judged.
+
+constexpr const char *kShared = "shared-code";
+
+/// True if the tokens are whole functions, types and variables, so that the text before and after
+/// them is neither inside them nor changed by them.
+bool standsAlone(llvm::StringRef tokens) {
+  int depth = 0;
+  llvm::SmallVector<llvm::StringRef> words;
+  tokens.split(words, ' ', -1, /*KeepEmpty=*/false);
+  for (llvm::StringRef word : words) {
+    depth += (word == "{" || word == "(") - (word == "}" || word == ")");
+    if (word == "#" || depth < 0)
+      return false;
+  }
+  return words.empty() || (depth == 0 && (words.back() == "}" || words.back() == ";"));
+}
+
+/// True if the new text contains the old one unchanged, among whole declarations.
+bool isKept(const std::string &old, llvm::StringRef now) {
+  for (std::size_t at = now.find(old); at != llvm::StringRef::npos; at = now.find(old, at + 1))
+    if (standsAlone(now.take_front(at)) && standsAlone(now.substr(at + old.size())))
+      return true;
+  return false;
+}
+
+const SharedName *find(const ScreenRequest &request, llvm::StringRef name) {
+  const auto found = llvm::find_if(request.shared.names,
+                                   [&](const SharedName &outside) { return outside.name == name; });
+  return found == request.shared.names.end() ? nullptr : &*found;
+}
+
+/// True if the user's files already have the text that begins in this line of the candidate.
+bool isOwn(const ScreenRequest &request, unsigned line) {
+  const llvm::StringRef text = request.candidate;
+  return llvm::any_of(request.shared.own, [&](const TextRange &range) {
+    const auto first = text.take_front(range.begin).count('\n') + 1;
+    return first <= line && line <= first + text.slice(range.begin, range.end).count('\n');
+  });
+}
+
+/// True if the candidate adds an inline namespace or a using declaration or directive, which lets
+/// code outside look into namespaces that only the candidate has.
+bool opensNamespaces(const ScreenRequest &request, const std::vector<Declaration> &baseline,
+                     const std::vector<Declaration> &candidate) {
+  const auto inlined = [](const std::string &text) {
+    return llvm::StringRef(normalizedTokens(text)).count("inline namespace");
+  };
+  return inlined(request.candidate) > inlined(request.baseline) ||
+         llvm::any_of(candidate, [&](const Declaration &now) {
+           return llvm::StringRef(now.key).starts_with("Using") && !isOwn(request, now.line) &&
+                  llvm::none_of(baseline,
+                                [&](const Declaration &old) { return old.key == now.key; });
+         });
+}
+
+bool isHidden(const ScreenRequest &request, const SourceFacts &baseline, llvm::StringRef space) {
+  llvm::SmallVector<llvm::StringRef> parts;
+  space.split(parts, "::", -1, /*KeepEmpty=*/false);
+  return llvm::any_of(parts, [&](llvm::StringRef part) {
+    return !part.starts_with("(") && !baseline.identifiers.count(part.str()) &&
+           !find(request, part);
+  });
+}
+
+/// Rejects changes to text that code outside the slice uses; new functions before or after the text
+/// are allowed. Works on tokens alone, hence also if the candidate does not parse.
+void compareSharedChunks(const ScreenRequest &request, std::vector<ScreenFinding> &findings) {
+  for (const SharedText &chunk : request.shared.texts) {
+    const std::string old =
+        normalizedTokens(llvm::StringRef(request.baseline).slice(chunk.begin, chunk.end));
+    const std::string now =
+        normalizedTokens(llvm::StringRef(request.candidate).slice(chunk.newBegin, chunk.newEnd));
+    if (old == now || isKept(old, now))
+      continue;
+    const auto line = llvm::StringRef(request.candidate).take_front(chunk.newBegin).count('\n') + 1;
+    findings.push_back(
+        {kShared, ScreenSeverity::Reject,
+         "'" + chunk.name + "' changed, which " + chunk.user +
+             " uses, too: leave it as it is, and put a changed copy of it before the "
+             "kernel under another name",
+         static_cast<unsigned>(line)});
+  }
+}
+
+/// Rejects new or changed macros whose name occurs outside the slice.
+void compareOutsideMacros(const ScreenRequest &request, const SourceFacts &baseline,
+                          const SourceFacts &candidate, std::vector<ScreenFinding> &findings) {
+  for (const auto &[name, macro] : candidate.macros) {
+    const auto old = baseline.macros.find(name);
+    const SharedName *outside = find(request, name);
+    if (outside && (old == baseline.macros.end() || old->second.text != macro.text) &&
+        !isOwn(request, macro.line))
+      findings.push_back(
+          {kShared, ScreenSeverity::Reject,
+           "macro '" + name + (old == baseline.macros.end() ? "' is new" : "' changed") + ", and " +
+               outside->user + " has the same word in it: give the macro another name",
+           macro.line});
+  }
+}
+
+/// Rejects new functions and types that code outside the slice could pick up: an overload, a
+/// specialization, a second declaration of a name.
+void compareOutsideNames(const ScreenRequest &request, const SourceFacts &baselineSource,
+                         const std::vector<Declaration> &baseline,
+                         const std::vector<Declaration> &candidate,
+                         std::vector<ScreenFinding> &findings) {
+  const bool opens = opensNamespaces(request, baseline, candidate);
+  for (const Declaration &now : candidate) {
+    // An alias may be declared again, and a candidate that repeats one from the file has no other
+    // way to name a global one.
+    const llvm::StringRef kind = llvm::StringRef(now.key).split(' ').first;
+    const bool isGlobalAlias =
+        (kind == "NamespaceAlias" || kind == "Typedef" || kind == "TypeAlias") &&
+        now.name.find("::") == std::string::npos;
+    if (now.role == DeclarationRole::Kernel || isGlobalAlias || isOwn(request, now.line) ||
+        llvm::any_of(baseline, [&](const Declaration &old) { return old.key == now.key; }))
+      continue;
+    const std::size_t colons = now.name.rfind("::");
+    const llvm::StringRef name =
+        llvm::StringRef(now.name).substr(colons == std::string::npos ? 0 : colons + 2);
+    const llvm::StringRef space = llvm::StringRef(now.name).drop_back(name.size());
+    const SharedName *outside = find(request, name);
+    if (outside && outside->isDeclared && (opens || !isHidden(request, baselineSource, space)))
+      findings.push_back(
+          {kShared, ScreenSeverity::Reject,
+           "'" + now.name + "' is new, and " + outside->user +
+               " has that name already and might take it for its own: give it another one",
+           now.line});
+  }
 }
 
 } // namespace

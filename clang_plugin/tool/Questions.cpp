@@ -1,17 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands of kopt-frontend that answer one question about a slice: JSON in, JSON out.
+// The subcommands of kopt-frontend for the driver that answer one question about a slice: one JSON
+// request on standard input, one JSON reply on standard output.
 #include "clang_plugin/coverage/Coverage.h"
 #include "clang_plugin/emulate/Emulate.h"
 #include "clang_plugin/extract/HostText.h"
 #include "clang_plugin/mutate/Mutate.h"
+#include "clang_plugin/output/RecordJson.h"
 #include "clang_plugin/reference/Reference.h"
 #include "clang_plugin/screen/Screen.h"
-#include "clang_plugin/tool/JsonExchange.h"
 #include "clang_plugin/tool/Tools.h"
 #include "clang_plugin/transform/Catalogue.h"
 #include "clang_plugin/transform/GuardedBody.h"
 
+#include <iostream>
+#include <llvm/Support/Error.h>
+
 namespace kopt::frontend {
+namespace {
+
+using nlohmann::json;
+
+/// Prints a reply on one line; text that is not UTF-8 is replaced.
+void printReply(const json &reply) {
+  std::cout << reply.dump(-1, ' ', false, json::error_handler_t::replace) << "\n";
+}
+
+/// Prints a reply that contains only an error; returns the exit status.
+int failReply(const std::string &what, const std::string &where, const std::string &hint) {
+  printReply({{"error", {{"what", what}, {"where", where}, {"hint", hint}}}});
+  return 1;
+}
+
+/// Reads a Request (Variants.h) and prints the result of `answer`, which is a record in an
+/// llvm::Expected, or the error; returns the exit status.
+template <class Request, class Answer> int answerRequest(Answer answer) {
+  Request request;
+  try {
+    request = readRecord<Request>(json::parse(std::cin));
+  } catch (const std::exception &error) {
+    return failReply(error.what(), "the request on standard input",
+                     "kopt and kopt-frontend must come from the same build");
+  }
+  auto reply = answer(request);
+  if (!reply)
+    return failReply(llvm::toString(reply.takeError()), "the slice of the kernel",
+                     "the slice must parse with the kernel's own flags: run kopt-extract again if "
+                     "the source changed");
+  printReply(recordJson(*reply));
+  return 0;
+}
+
+} // namespace
 
 int runTransforms(int, const char **) {
   return answerRequest<TransformRequest>(

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/emulated/execute/BlockRunner.h"
 
-#include "runtime/emulated/execute/FaultGuard.h"
 #include "runtime/emulated/execute/SpecialRegisters.h"
 #include "runtime/emulated/execute/WarpExchange.h"
 
 #include <algorithm>
+#include <csetjmp>
+#include <csignal>
 #include <cstring>
 #include <random>
 #include <sys/mman.h>
@@ -36,10 +37,64 @@ void draw(std::uint64_t seed, std::byte *to, std::size_t bytes) {
   }
 }
 
-std::string positionText(const std::array<std::uint32_t, 3> &at) {
-  return "(" + std::to_string(at[0]) + "," + std::to_string(at[1]) + "," + std::to_string(at[2]) +
-         ")";
+sigjmp_buf faultJump; ///< where the handler jumps to; set before a fiber is entered
+volatile int lastSignal = 0;
+volatile std::uint64_t lastAddress = 0;
+alignas(16) char handlerStack[64 * 1024];
+
+void onSignal(int signal, siginfo_t *info, void *) {
+  lastSignal = signal;
+  lastAddress = reinterpret_cast<std::uint64_t>(info->si_addr);
+  siglongjmp(faultJump, 1);
 }
+
+/// Describes the signal, for the finding.
+std::string faultText() {
+  if (lastSignal == SIGSEGV && lastAddress < machine.stackLow &&
+      lastAddress + 65536 > machine.stackLow)
+    return "stack overflow: more than 252 KiB of local memory in one thread";
+  switch (lastSignal) {
+  case SIGSEGV:
+  case SIGBUS:
+    return "access to an invalid address";
+  case SIGFPE:
+    return "arithmetic exception";
+  default:
+    return "illegal instruction";
+  }
+}
+
+/// Turns a signal that a kernel raises (for example when its stack reaches the guard page) into a
+/// finding: installs the handlers on a separate stack, and restores the old ones in its destructor.
+class FaultGuard {
+public:
+  FaultGuard() {
+    stack_t stack{};
+    stack.ss_sp = handlerStack;
+    stack.ss_size = sizeof handlerStack;
+    sigaltstack(&stack, &previousStack_);
+    struct sigaction action{};
+    action.sa_sigaction = onSignal;
+    // SA_NODEFER, because the handler never returns and the signal would stay masked.
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < 4; ++i)
+      sigaction(kSignals[i], &action, &previous_[i]);
+  }
+
+  ~FaultGuard() {
+    for (int i = 0; i < 4; ++i)
+      sigaction(kSignals[i], &previous_[i], nullptr);
+    sigaltstack(&previousStack_, nullptr);
+  }
+  FaultGuard(const FaultGuard &) = delete;
+  FaultGuard &operator=(const FaultGuard &) = delete;
+
+private:
+  static constexpr int kSignals[4] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+  struct sigaction previous_[4];
+  stack_t previousStack_;
+};
 
 } // namespace
 

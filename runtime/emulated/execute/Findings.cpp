@@ -7,11 +7,6 @@
 namespace kopt::runtime::emulated {
 namespace {
 
-std::string positionText(const std::array<std::uint32_t, 3> &at) {
-  return "(" + std::to_string(at[0]) + "," + std::to_string(at[1]) + "," + std::to_string(at[2]) +
-         ")";
-}
-
 const char *verb(AccessKind kind) {
   return kind == AccessKind::Load ? "read" : kind == AccessKind::Store ? "write" : "atomic update";
 }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 namespace kopt::runtime::emulated {
 
@@ -16,6 +17,11 @@ void setThread(const std::array<std::uint32_t, 3> &thread, std::uint64_t callKey
 /// integer.
 void setUnset(std::uint32_t choice);
 std::array<std::uint32_t, 3> currentBlock();
+/// "(0,1,0)"
+inline std::string positionText(const std::array<std::uint32_t, 3> &at) {
+  return "(" + std::to_string(at[0]) + "," + std::to_string(at[1]) + "," + std::to_string(at[2]) +
+         ")";
+}
 std::uint64_t currentCallKey();
 /// Judges a pending suspicious store of the thread that is about to give way.
 void judgePendingStore();
