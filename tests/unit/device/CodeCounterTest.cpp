@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/device/CudaToolkit.h"
 #include "driver/device/sass/CodeCounter.h"
+#include "driver/device/CudaToolkit.h"
 #include "tests/fakes/FakeProcessRunner.h"
 #include "tests/unit/device/Fixtures.h"
 
