@@ -19,10 +19,12 @@ enum class Ends { Block, Function };
 
 bool leaves(const Stmt *statement, Ends ends, unsigned depth = 0);
 
-bool mayReturn(const Stmt *statement) {
-  return statement && (llvm::isa<clang::ReturnStmt>(statement) ||
-                       (!llvm::isa<clang::LambdaExpr>(statement) &&
-                        std::any_of(statement->child_begin(), statement->child_end(), mayReturn)));
+/// True if a statement of these kinds is in it, outside of lambdas.
+template <class... Kinds> bool contains(const Stmt *statement) {
+  return statement &&
+         (llvm::isa<Kinds...>(statement) ||
+          (!llvm::isa<clang::LambdaExpr>(statement) &&
+           std::any_of(statement->child_begin(), statement->child_end(), contains<Kinds...>)));
 }
 
 bool neverReturns(const Expr *expression, unsigned depth) {
@@ -35,7 +37,7 @@ bool neverReturns(const Expr *expression, unsigned depth) {
                           ? llvm::dyn_cast<clang::CompoundStmt>(body->getBody())
                           : nullptr;
   // One that ends the program with its last statement, as usage() does.
-  return block && !block->body_empty() && !mayReturn(block) &&
+  return block && !block->body_empty() && !contains<clang::ReturnStmt>(block) &&
          leaves(block->body_back(), Ends::Function, depth + 1);
 }
 
@@ -82,7 +84,9 @@ void addAfter(const Stmt *statement, Ends ends, std::vector<Guard> &guards) {
     if (then != other && choice->getCond())
       addParts(choice->getCond(), other, guards);
   } else if (const auto *loop = llvm::dyn_cast<clang::DoStmt>(statement)) {
-    addAfter(loop->getBody(), Ends::Function, guards); // do { ... } while (0) of a macro
+    // The do { ... } while (0) of a macro. After a break what follows it was not checked.
+    if (!contains<clang::BreakStmt, clang::ContinueStmt>(loop->getBody()))
+      addAfter(loop->getBody(), Ends::Function, guards);
   } else if (const auto *block = llvm::dyn_cast<clang::CompoundStmt>(statement)) {
     for (const Stmt *inner : block->body())
       addAfter(inner, ends, guards);

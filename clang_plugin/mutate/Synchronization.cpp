@@ -26,16 +26,11 @@ void findRemovedBarrier(const KernelFacts &facts, MutantSink &sink) {
 std::string updateOf(llvm::StringRef name, const std::string &value) {
   name.consume_back("_block") || name.consume_back("_system");
   const std::string argument = "(" + value + ")";
-  if (name == "atomicAdd")
-    return "*koptAt = *koptAt + " + argument + ";";
-  if (name == "atomicSub")
-    return "*koptAt = *koptAt - " + argument + ";";
-  if (name == "atomicAnd")
-    return "*koptAt = *koptAt & " + argument + ";";
-  if (name == "atomicOr")
-    return "*koptAt = *koptAt | " + argument + ";";
-  if (name == "atomicXor")
-    return "*koptAt = *koptAt ^ " + argument + ";";
+  for (const auto &[atomic, symbol] :
+       {std::pair{"atomicAdd", "+"}, std::pair{"atomicSub", "-"}, std::pair{"atomicAnd", "&"},
+        std::pair{"atomicOr", "|"}, std::pair{"atomicXor", "^"}})
+    if (name == atomic)
+      return std::string("*koptAt = *koptAt ") + symbol + " " + argument + ";";
   if (name == "atomicExch")
     return "*koptAt = " + argument + ";";
   if (name == "atomicMin")

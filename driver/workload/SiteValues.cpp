@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/SiteValues.h"
 
+#include "driver/source/CandidateLaunch.h"
 #include "driver/source/Expression.h"
 
 #include <algorithm>
@@ -16,6 +17,16 @@ std::string computedValue(const LaunchSite *site, std::size_t argument) {
       site->values[argument] == site->args[argument] || !namesIn(site->values[argument]))
     return "";
   return site->values[argument];
+}
+
+std::string overParameters(const std::string &text, const LaunchSite &site,
+                           const Specialization &specialization) {
+  const auto names = parametersAt(site, specialization);
+  const auto named = namesIn(text);
+  const bool isKnown =
+      named && !named->empty() &&
+      std::ranges::all_of(*named, [&](const std::string &one) { return names.contains(one); });
+  return isKnown ? renamed(text, names) : std::string();
 }
 
 std::optional<double> passedReal(const LaunchSite *site, std::size_t argument,

@@ -16,6 +16,11 @@ namespace kopt {
 /// not, or if `site` is null.
 std::string computedValue(const LaunchSite *site, std::size_t argument);
 
+/// An expression of the launch site over the kernel's parameters; empty if it names none, or
+/// anything else.
+std::string overParameters(const std::string &text, const LaunchSite &site,
+                           const Specialization &specialization);
+
 /// A real number that the launch site passes as a literal ("0.5f") or as an integer of a known
 /// value
 /// ("(float)n"); nothing if it passes anything else, or if `site` is null.

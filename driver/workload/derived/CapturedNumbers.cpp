@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/derived/CapturedNumbers.h"
 
-#include "driver/source/CandidateLaunch.h"
 #include "driver/source/Expression.h"
 #include "driver/workload/ScalarArguments.h"
 #include "driver/workload/SiteValues.h"
@@ -90,13 +89,11 @@ std::string CapturedNumbers::computedAs(const std::string &name) const {
   for (const LaunchSite &site : source_.kernel.launches) {
     if (site.symbol != source_.specialization.symbol)
       continue;
-    const std::string text = computedValue(&site, std::size_t(param - params.begin()));
-    const auto names = parametersAt(site, source_.specialization);
+    const std::string text = overParameters(
+        computedValue(&site, std::size_t(param - params.begin())), site, source_.specialization);
     const auto named = namesIn(text);
-    if (named && !named->empty() && std::ranges::all_of(*named, [&](const std::string &one) {
-          return names.contains(one) && names.at(one) != name;
-        }))
-      return renamed(text, names);
+    if (named && !named->empty() && std::ranges::find(*named, name) == named->end())
+      return text;
   }
   return {};
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/derived/ProgramLaunches.h"
 
-#include "driver/source/CandidateLaunch.h"
 #include "driver/source/Expression.h"
 #include "driver/workload/HostValues.h"
 #include "driver/workload/ScalarArguments.h"
@@ -121,14 +120,10 @@ std::string ProgramLaunches::whyNotAligned(const Launch &launch) const {
 std::vector<std::string> ProgramLaunches::requirements() const {
   std::vector<std::string> common;
   for (const LaunchSite *site : sites_) {
-    const auto names = parametersAt(*site, source_.specialization);
     std::vector<std::string> here;
-    for (const std::string &guard : site->guards) {
-      const auto named = namesIn(guard);
-      if (named && std::ranges::all_of(
-                       *named, [&](const std::string &name) { return names.contains(name); }))
-        here.push_back(renamed(guard, names));
-    }
+    for (const std::string &guard : site->guards)
+      if (std::string text = overParameters(guard, *site, source_.specialization); !text.empty())
+        here.push_back(std::move(text));
     if (site == sites_.front())
       common = std::move(here);
     else

@@ -61,7 +61,7 @@ void dispatches(float *p, int n, int m) {
 // CHECK: "guards": [
 // CHECK-NEXT: "(!(i == 3))"
 // CHECK-NEXT: ],
-// CHECK-NEXT: "line": [[#@LINE+16]],
+// CHECK-NEXT: "line": [[#@LINE+17]],
 void changes(float *p, int n, int m, int way) {
   if (n % 4)
     return;
@@ -69,7 +69,8 @@ void changes(float *p, int n, int m, int way) {
   do {
     if (m == 7)
       break;
-    printf("m\n");
+    if (m == 8)
+      return;
   } while (m < 0);
   switch (way) {
     if (m == 5)
