@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/LocalJudge.h"
+#include "driver/source/Expression.h"
 #include "driver/workload/ApplyCandidate.h"
 
 #include <fmt/format.h>
@@ -167,12 +168,22 @@ Result<Baseline> LocalJudge::baseline() {
   return Baseline{std::move(trial), subject_.workload};
 }
 
+// Two are the same if their launches are, those of other arguments too: their expressions count.
 std::string LocalJudge::codeKey(const std::string &moduleHash,
                                 const std::vector<Launch> &launches) const {
   std::string key = moduleHash;
-  for (const Launch &launch : launches)
+  for (const Launch &launch : launches) {
     key += fmt::format("|{},{},{}/{},{},{}/{}", launch.grid.x, launch.grid.y, launch.grid.z,
                        launch.block.x, launch.block.y, launch.block.z, launch.sharedBytes);
+    const auto &[grid, block, shared] = launch.geometry;
+    for (const std::string &text :
+         {grid[0], grid[1], grid[2], block[0], block[1], block[2], shared}) {
+      key += "|" + text;
+      for (const std::string &name : namesIn(text).value_or(std::vector<std::string>()))
+        if (const auto value = launch.bindings.find(name); value != launch.bindings.end())
+          key += fmt::format(",{}", value->second);
+    }
+  }
   return key;
 }
 

@@ -111,7 +111,9 @@ def main():
                 trace = folder / "trace"
                 shutil.rmtree(trace, ignore_errors=True)
                 trace.mkdir()
-                (folder / "config").write_text(f"trace {trace}\ntiming {int(mode == 'times')}\n")
+                cupti = "".join(f"cupti {path}\n" for part in ("extras/CUPTI/lib64", "lib64")
+                                if (path := toolkit / part / "libcupti.so").exists())
+                (folder / "config").write_text(f"trace {trace}\n{cupti}timing {int(mode == 'times')}\n")
                 environment |= {"CUDA_INJECTION64_PATH": library, "KOPT_CAPTURE_CONFIG": str(folder / "config")}
             begin = time.monotonic()
             done = subprocess.run([str(folder / "many"), str(options.launches), str(log_size)], env=environment,

@@ -254,6 +254,20 @@ TEST_F(LocalJudgeTest, TheSameMachineCodeIsADuplicateOfTheBaselineOrOfATrial) {
   EXPECT_EQ(judge(local, "FAST// again").verdict, Verdict::Duplicate);
 }
 
+TEST_F(LocalJudgeTest, ALaunchThatIsTheSameOnlyForTheseArgumentsIsNoDuplicate) {
+  makeRunner(false);
+  LocalJudge local = make(declaredSubject(), {});
+  ASSERT_TRUE(local.baseline());
+  const auto trial = [&](const char *text, const char *grid) {
+    Candidate candidate = candidateWith(text);
+    candidate.launch.gridExpressions = {grid, "1", "1"};
+    return local.judge(candidate, Purpose::Search).value().verdict;
+  };
+  EXPECT_EQ(trial("FAST", "(n + 63) / 64 + 1"), Verdict::Faster);
+  EXPECT_EQ(trial("FAST// again", "(n + 63) / 64 + 1"), Verdict::Duplicate);
+  EXPECT_EQ(trial("FAST// fixed", "(n + 63) / 64 + (n > 1)"), Verdict::Faster);
+}
+
 TEST_F(LocalJudgeTest, ConfirmationLooksAtKnownCodeAgain) {
   LocalJudge local = make();
   ASSERT_TRUE(local.baseline());
