@@ -175,9 +175,7 @@ std::string LocalJudge::codeKey(const std::string &moduleHash,
   for (const Launch &launch : launches) {
     key += fmt::format("|{},{},{}/{},{},{}/{}", launch.grid.x, launch.grid.y, launch.grid.z,
                        launch.block.x, launch.block.y, launch.block.z, launch.sharedBytes);
-    const auto &[grid, block, shared] = launch.geometry;
-    for (const std::string &text :
-         {grid[0], grid[1], grid[2], block[0], block[1], block[2], shared}) {
+    for (const std::string &text : launch.geometry.all()) {
       key += "|" + text;
       for (const std::string &name : namesIn(text).value_or(std::vector<std::string>()))
         if (const auto value = launch.bindings.find(name); value != launch.bindings.end())

@@ -95,6 +95,10 @@ using Argument = std::variant<BufferArg, ValueArg>;
 struct GeometryExpressions {
   std::array<std::string, 3> grid{"1", "1", "1"}, block{"1", "1", "1"};
   std::string sharedBytes = "0";
+
+  std::array<std::string, 7> all() const {
+    return {grid[0], grid[1], grid[2], block[0], block[1], block[2], sharedBytes};
+  }
 };
 KOPT_FIELDS(GeometryExpressions, grid, block, sharedBytes)
 

@@ -149,6 +149,15 @@ KnownExpressions knownFromLaunch(const KernelSpec &kernel, const Launch &launch)
   return known;
 }
 
+/// True if each name in the expressions has a value.
+bool isKnown(const GeometryExpressions &expressions, const Bindings &values) {
+  return std::ranges::all_of(expressions.all(), [&](const std::string &text) {
+    const auto names = namesIn(text);
+    return names &&
+           std::ranges::all_of(*names, [&](const auto &name) { return values.count(name) > 0; });
+  });
+}
+
 /// Replaces what is known from the launch in expressions that name host variables without a value.
 void fillInKnown(const KnownExpressions &known, const Bindings &values,
                  GeometryExpressions &expressions) {
@@ -276,7 +285,12 @@ Result<Launch> applyToLaunch(const KernelSpec &kernel, const Launch &launch,
 std::optional<std::string> whyNotLaunched(const KernelSpec &kernel, const Launch &launch,
                                           const Candidate &candidate) {
   const auto changed = changedLaunch(kernel, launch, candidate);
-  return changed ? refused(launch, *changed, candidate) : std::nullopt;
+  if (changed)
+    return refused(launch, *changed, candidate);
+  if (unknownEffect(kernel, launch, candidate) ||
+      !isKnown(expressionsOf(launch, candidate.launch), valuesOf(kernel, launch, candidate)))
+    return std::nullopt;
+  return changed.error().what;
 }
 
 std::optional<std::string> brokenClause(const TuneDeclaration &declaration,

@@ -3,6 +3,7 @@
 
 #include "driver/judge/checks/DerivedOptions.h"
 #include "driver/judge/checks/ErrorStatistics.h"
+#include "driver/model/Json.h"
 #include "driver/support/Log.h"
 #include "driver/support/Text.h"
 #include "driver/workload/ScalarArguments.h"
@@ -100,6 +101,11 @@ bool isAlike(const DerivedReplays::Change &change, const DerivedReplays::Change 
   if (hung.scalars.empty())
     return change.scalars.empty() && change.kind == hung.kind;
   return std::ranges::includes(change.scalars, hung.scalars);
+}
+
+/// Launches with other contents have one name, whatever the sizes are.
+std::string identityOf(const Launch &launch) {
+  return launch.name + canonicalJson(launch.bindings);
 }
 
 } // namespace
@@ -223,7 +229,7 @@ Status DerivedReplays::learn(CheckContext &context) {
     inSearch_ = mostReplays(context, GpuSeconds::replays(Depth::Search), kFewestInSearch);
   }
   std::erase_if(derived.launches,
-                [&](const DerivedLaunch &one) { return known_.contains(one.launch.name); });
+                [&](const DerivedLaunch &one) { return known_.contains(identityOf(one.launch)); });
   pending_.assign(std::make_move_iterator(derived.launches.begin()),
                   std::make_move_iterator(derived.launches.end()));
   KOPT_CHECK(learnLaunches(context, std::min(most_, inSearch_), GpuSeconds::kLearnForSearch));
@@ -258,7 +264,7 @@ Status DerivedReplays::learnWhere(CheckContext &context,
   DerivedReplays where(most_, policy_, mostKept_);
   where.slot_ = fmt::format("where-{}", requirements_.size());
   for (const Replay &replay : replays_)
-    where.known_.insert(replay.derived.launch.name);
+    where.known_.insert(identityOf(replay.derived.launch));
   std::optional<TuneDeclaration> &declaration = context.subject().declaration;
   const auto usual = declaration;
   if (!declaration)
@@ -269,7 +275,7 @@ Status DerivedReplays::learnWhere(CheckContext &context,
   declaration = usual;
   KOPT_CHECK(learned);
   for (Replay &replay : where.replays_)
-    if (!where.known_.contains(replay.derived.launch.name))
+    if (!where.known_.contains(identityOf(replay.derived.launch)))
       replays_.push_back(std::move(replay));
   return {};
 }

@@ -75,6 +75,11 @@ public:
                 return integer(launch, name) && integer(launch, name) == integer(launch, other);
               },
               {fmt::format("{} == {}", name, other), {name, other}});
+        addIf(
+            [=](const Counterexample &launch) {
+              return integer(launch, name) && integer(launch, name) <= integer(launch, other);
+            },
+            {fmt::format("{} <= {}", name, other), {name, other}});
         for (const std::int64_t number : numbers_.divisors) // of one part of `name`, as of a head
           addIf(
               [=](const Counterexample &launch) {

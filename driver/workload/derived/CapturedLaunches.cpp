@@ -67,6 +67,16 @@ private:
     return nullptr;
   }
 
+  /// Adds launches with each of the values at the ends of what is required of it.
+  void addEnds(Derivation kind, const Values &values) {
+    const Requirements requirements(source_.declaration, realsOf(source_, launch_));
+    for (const auto &[name, end] : requirements.ends(numbers_.all(), launch_.bindings))
+      if (const auto value = values.find(name);
+          value != values.end() && end >= 0 &&
+          end <= kFar * std::max<std::int64_t>(1, value->second))
+        addNumbers(kind, {{name, end}});
+  }
+
   void addSizes() {
     addFewerBlocks();
     const Values &sizes = numbers_.sizes();
@@ -79,6 +89,7 @@ private:
                       "value for other sizes is not known; 'arg {0} = ...' would tell",
                       name));
     addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t v) { return v - 1; }));
+    addEnds(Derivation::Sizes, sizes);
     addFarTogether();
     addLarger();
     for (const auto &small : {numbers_.halved(most_), numbers_.divided(most_)})
@@ -241,6 +252,7 @@ private:
           }))
         add(Derivation::Scalars, scaled->title, std::move(scaled->launch));
     const Values &others = numbers_.others();
+    addEnds(Derivation::Scalars, others);
     if (others.size() > 1 && others.size() <= kMostAlone) // they may not fit together
       for (const auto &[name, value] : others)
         addNumbers(Derivation::Scalars, {{name, value - 1}});

@@ -19,6 +19,8 @@ using Values = LaunchFamily::Values;
 constexpr std::uint64_t kSixteenBits = 65536;
 constexpr std::int64_t kBeyond =
     4567; ///< enough that a sum of that many squares of bytes exceeds 32 bits
+constexpr std::uint64_t kMostContents =
+    1 << 20; ///< the most elements of a problem that is tried as a whole with other contents
 constexpr std::int64_t kWidest = 16; ///< the most elements of one 16-byte load
 
 std::int64_t nextPrime(std::int64_t value) {
@@ -93,6 +95,12 @@ private:
         if (const auto tall = longIn(name, length, 4 * most_, kSmallestSize)) {
           variants.push_back(*tall);
           break;
+        }
+    for (const auto &[name, end] : ends())
+      if (small_.contains(name) && end >= 0)
+        if (auto long_ = longIn(name, end, 4 * most_, 1); long_ || end < small_.at(name)) {
+          variants.push_back(long_.value_or(small_));
+          variants.back()[name] = end;
         }
     for (const std::int64_t few : {1, 0})
       for (const auto &[name, value] : small_)
@@ -214,6 +222,13 @@ private:
     }
   }
 
+  /// Of sizes and other integers, the ends of what is required of them.
+  std::vector<std::pair<std::string, std::int64_t>> ends() const {
+    Values values = small_;
+    values.insert(family_.others().begin(), family_.others().end());
+    return Requirements(source_.declaration, realsOf(source_, base_)).ends(values, base_.bindings);
+  }
+
   /// Sizes with `name` set to `length` and the others halved, but not below `smallest`, until the
   /// launch costs at most `most`. Nothing if the size is already as large, or this is impossible.
   std::optional<Values> longIn(const std::string &name, std::int64_t length, std::uint64_t most,
@@ -252,6 +267,12 @@ private:
         Values moved = small_;
         moved[name] = family_.inRange(name, value + 2);
         add(Derivation::Scalars, describe({{name, moved[name]}}), family_.with(moved));
+      }
+    for (const auto &[name, end] : ends())
+      if (family_.others().contains(name)) {
+        Values moved = small_;
+        moved[name] = family_.inRange(name, end);
+        add(Derivation::Scalars, describe({{name, end}}), family_.with(moved));
       }
     addModes();
     addWide();
@@ -329,6 +350,11 @@ private:
     bool any = false;
     for (const OtherContents &wanted : otherContents())
       any |= addContents(base_, "", wanted);
+    // A candidate may have a way of its own for large problems.
+    if (costOf(launch_) > costOf(base_) && costOf(launch_) <= kMostContents)
+      for (const OtherContents &wanted : otherContents())
+        if (wanted.inEachMode)
+          addContents(launch_, "whole, ", wanted);
     if (!any)
       miss(Derivation::Contents, "no input of the launch is drawn from a range");
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/derived/Requirements.h"
 
+#include <cstdlib>
+#include <regex>
 #include <set>
-#include <utility>
-#include <vector>
 
 namespace kopt {
 namespace {
@@ -72,6 +72,38 @@ Requirements::moved(std::map<std::string, std::int64_t> values,
     settled.insert(chosen->first);
   }
   return values;
+}
+
+std::vector<std::pair<std::string, std::int64_t>>
+Requirements::ends(const std::map<std::string, std::int64_t> &values, const Bindings &known) const {
+  static const std::regex kNumber(R"(\b\d+\b)");
+  Bindings bindings = known;
+  for (const auto &[name, value] : values)
+    bindings[name] = value;
+  std::set<std::pair<std::string, std::int64_t>> found;
+  for (const std::string &text : texts_) {
+    const auto names = namesIn(text).value_or(std::vector<std::string>());
+    std::set<std::int64_t> limits;
+    for (std::sregex_iterator at(text.begin(), text.end(), kNumber), end; at != end; ++at)
+      limits.insert(std::atoll(at->str().c_str()));
+    for (const std::string &name : names)
+      if (const auto bound = bindings.find(name); bound != bindings.end())
+        limits.insert(bound->second);
+    for (const std::string &name : names) {
+      const auto value = values.find(name);
+      const auto allows = [&](std::int64_t number) {
+        bindings[name] = number;
+        return !broken(bindings);
+      };
+      for (const std::int64_t limit : value == values.end() ? std::set<std::int64_t>() : limits)
+        for (const std::int64_t end : {limit - 1, limit, limit + 1})
+          if (end != value->second && allows(end) && !(allows(end - 1) && allows(end + 1)))
+            found.emplace(name, end);
+      if (value != values.end())
+        bindings[name] = value->second;
+    }
+  }
+  return {found.begin(), found.end()};
 }
 
 } // namespace kopt

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace kopt {
 
@@ -40,6 +41,11 @@ public:
   std::map<std::string, std::int64_t> moved(std::map<std::string, std::int64_t> values,
                                             const std::map<std::string, std::int64_t> &base,
                                             const Bindings &known) const;
+
+  /// For each of the values the last ones that the requirements allow, the others as they are: 256
+  /// for `shift <= 256`, as far as numbers in the requirements or other values tell.
+  std::vector<std::pair<std::string, std::int64_t>>
+  ends(const std::map<std::string, std::int64_t> &values, const Bindings &known) const;
 
 private:
   bool holds(const std::string &text, const Bindings &bindings) const;

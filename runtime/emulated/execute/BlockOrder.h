@@ -25,17 +25,23 @@ public:
   /// The running block accesses a word through which others signal to it.
   void look() { looked_ = true; }
 
+  bool hasLooked() const { return looked_; }
+  /// True if the block of `interval` passed a fence, before or after.
+  bool hasFence(std::uint32_t interval) const { return lastFenceOf(interval) != 0; }
+
   /// True if what an earlier block did in `interval` happened before the running block continues.
   bool isOrdered(std::uint32_t interval) const {
-    if (!looked_)
-      return false;
-    const auto next =
-        std::upper_bound(blocks_.begin(), blocks_.end(), interval,
-                         [](std::uint32_t at, const Block &block) { return at < block.first; });
-    return next != blocks_.begin() && std::prev(next)->lastFence >= interval;
+    return looked_ && lastFenceOf(interval) >= interval;
   }
 
 private:
+  std::uint32_t lastFenceOf(std::uint32_t interval) const {
+    const auto next =
+        std::upper_bound(blocks_.begin(), blocks_.end(), interval,
+                         [](std::uint32_t at, const Block &block) { return at < block.first; });
+    return next == blocks_.begin() ? 0 : std::prev(next)->lastFence;
+  }
+
   struct Block {
     std::uint32_t first, lastFence; ///< intervals; lastFence is 0 if there was no fence
   };

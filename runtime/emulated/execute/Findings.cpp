@@ -102,7 +102,11 @@ void reportReadRace(std::uint64_t offset, std::uint32_t bytes, std::uint32_t sit
 
 void readOfOtherBlock(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site,
                       const WordCell &cell) {
-  if (machine.sites[site].flags & kVolatile)
+  // A volatile word may be a signal, or a value that is read once there was a signal: its block
+  // needs a fence.
+  const bool isValue = machine.order.hasLooked() && !machine.order.hasFence(cell.writeInterval) &&
+                       !(machine.sites[cell.writeSite].flags & kVolatile);
+  if ((machine.sites[site].flags & kVolatile) && !isValue)
     return machine.order.look();
   if (!machine.order.isOrdered(cell.writeInterval))
     endLaunch(StatusCode::Race,
