@@ -290,7 +290,8 @@ std::optional<std::string> whyNotLaunched(const KernelSpec &kernel, const Launch
   if (unknownEffect(kernel, launch, candidate) ||
       !isKnown(expressionsOf(launch, candidate.launch), valuesOf(kernel, launch, candidate)))
     return std::nullopt;
-  return changed.error().what;
+  const std::string &what = changed.error().what;
+  return what.substr(0, what.rfind(" in launch '"));
 }
 
 std::optional<std::string> brokenClause(const TuneDeclaration &declaration,

@@ -170,7 +170,7 @@ public:
 
   void compileAhead(const CompileAhead &ahead) override {
     if (!ahead.isOriginal || !isAsked(*ahead.subject) ||
-        !hasFloatingOutput(ahead.subject->workload.launches))
+        !hasNarrowOutput(ahead.subject->workload.launches))
       return;
     ahead.jobs.add([this, subject = ahead.subject] {
       const auto clone = services_.frontend.referenceClone(
@@ -184,7 +184,7 @@ public:
     KOPT_CHECK(replays_->learnAll(context, trial));
     KOPT_CHECK(makeClone(context));
     applies_ =
-        isAsked(context.subject()) && hasFloatingOutput(context.baseline().launches) && !isWide_;
+        isAsked(context.subject()) && hasNarrowOutput(context.baseline().launches) && !isWide_;
     if (clonePath_.empty())
       return {};
     const auto loaded = context.runner().load(clonePath_, "");
@@ -287,10 +287,10 @@ private:
     return services_.toolchain.build(request);
   }
 
-  static bool hasFloatingOutput(const std::vector<Launch> &launches) {
+  static bool hasNarrowOutput(const std::vector<Launch> &launches) {
     for (const Launch &launch : launches)
       for (const Buffer &buffer : launch.buffers)
-        if (!buffer.readOnly && isFloating(buffer.scalar))
+        if (!buffer.readOnly && isNarrow(buffer.scalar))
           return true;
     return false;
   }
@@ -431,7 +431,7 @@ private:
     }
     if (references_.empty() && why_.empty())
       why_ = launches.empty() ? "no launch is small enough"
-                              : "the kernel has no floating-point output";
+                              : "the kernel has no floating-point output narrower than double";
     return {};
   }
 

@@ -62,7 +62,7 @@ private:
                     "if results may differ that much, declare how far (tolerance relative=…)";
     case Derivation::Scalars:
     case Derivation::Sizes:
-      return made + "if no caller uses such numbers, say so, as in require n % 128 == 0";
+      return made + "if no caller uses such numbers, say so in a require clause";
     case Derivation::Alignment:
       return made + "pointers may have any alignment that their type allows, and may be equal "
                     "where a launch passes equal ones; if all callers pass aligned ones, say so, "

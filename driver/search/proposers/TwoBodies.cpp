@@ -193,7 +193,7 @@ Result<std::optional<Candidate>> repaired(Frontend &frontend, const SearchProble
     made->requirements.push_back(property.requirement);
   made->proposer = candidate.proposer;
   made->technique = kRepairTechnique;
-  made->title = fmt::format("{} where {}", candidate.title, condition);
+  made->title = fmt::format("{} where {}", candidate.title, join(made->requirements, " && "));
   made->parents = {candidate.contentHash()};
   made->rationale = fmt::format("'{}' is right on all launches of the workload, and wrong on '{}'",
                                 candidate.title, wrong.front().launch);

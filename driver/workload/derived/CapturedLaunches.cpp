@@ -11,6 +11,7 @@
 #include "runtime/runner/StructType.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <fmt/format.h>
 #include <functional>
@@ -100,6 +101,10 @@ private:
     addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t v) { return v * 3 / 4 + 1; }));
     addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t v) { return v - 3; }));
     addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t) { return 1; }));
+    // One element beyond whole blocks, whatever their length is.
+    addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t v) {
+                 return v > 2 ? std::int64_t(std::bit_floor(std::uint64_t(v - 2))) + 1 : v;
+               }));
     // Multiples of as many as a vector, a warp or a block has, and not of twice as many.
     for (const std::int64_t step : {4, 8, 16, 32, 64})
       addNumbers(Derivation::Sizes, each(sizes, [step](std::int64_t v) {

@@ -64,12 +64,13 @@ private:
     if (family_.sizes().empty())
       return miss(Derivation::Sizes, "no argument decides the launch's size");
     std::vector<Values> variants = {
-        small_,
-        each([](std::int64_t v) { return v + 1; }),
+        small_, each([](std::int64_t v) { return v + 1; }),
         each([](std::int64_t v) { return v - 1; }),
         each([](std::int64_t v) { return nextPrime(v + v / 3); }),
         each([](std::int64_t) { return std::int64_t(1); }),
-        each([](std::int64_t v) { return std::int64_t(std::bit_ceil(std::uint64_t(v))); })};
+        each([](std::int64_t v) { return std::int64_t(std::bit_ceil(std::uint64_t(v))); }),
+        // one element beyond whole blocks, whatever their length is
+        each([](std::int64_t v) { return std::int64_t(std::bit_ceil(std::uint64_t(v))) + 1; })};
     if (small_.size() > 1) { // unequal sizes reveal mixed-up ones
       Values unequal = small_;
       unequal.begin()->second = unequal.begin()->second * 2;

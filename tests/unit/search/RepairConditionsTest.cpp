@@ -42,6 +42,14 @@ TEST(RepairConditions, AValueOfTheLaunchesIsNoProperty) {
       << "only the contents differ";
 }
 
+TEST(RepairConditions, OneNumberMayBoundAnother) {
+  EXPECT_EQ(without({launch({{"columns", 100}, {"shift", 70110}})},
+                    {launch({{"columns", 100}, {"shift", 7}})}, "if (i < 256)",
+                    {launch({{"columns", 100}, {"shift", 99}}),
+                     launch({{"columns", 300}, {"shift", 280}})}),
+            "shift <= columns");
+}
+
 TEST(RepairConditions, AlignmentIsAskedOfEachPointerThatLacksIt) {
   const auto found =
       propertiesWithout({launch({{"n", 64}}, 4)}, {launch({{"n", 64}})}, {}, "float4 v;");

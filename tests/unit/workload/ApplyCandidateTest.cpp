@@ -70,6 +70,18 @@ TEST_F(ApplyCandidateTest, WhatNoGpuLaunchesIsNamedWithTheLimit) {
   EXPECT_NE(why(over).find("no value for m"), std::string::npos) << why(over);
 }
 
+TEST_F(ApplyCandidateTest, ALaunchWhoseNumbersCannotBeIsRefusedButNotAnUnknownOne) {
+  const auto why = [&](const char *grid) {
+    Candidate candidate;
+    candidate.launch.gridExpressions = {grid, "1", "1"};
+    return whyNotLaunched(kernel_, workload().launches[0], candidate).value_or("launched");
+  };
+  EXPECT_EQ(why("n / 10"), "launched");
+  EXPECT_EQ(why("n / 2000"), "the grid's x 'n / 2000' is 0");
+  EXPECT_NE(why("n / (n / 2000)").find("division by zero"), std::string::npos);
+  EXPECT_EQ(why("m / 2"), "launched") << "nobody knows m";
+}
+
 TEST_F(ApplyCandidateTest, ExpressionsTakeThePlaceOfTheLaunchSitesAndFollowItsNumbers) {
   Candidate candidate;
   candidate.constants["TILE"] = 64;

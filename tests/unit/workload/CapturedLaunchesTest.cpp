@@ -535,4 +535,16 @@ TEST(RequirementsTest, MoveAsLittleAsPossible) {
   EXPECT_EQ(requirements.broken({{"n", 6}, {"K", 1}}), "n % 4 == 0");
 }
 
+TEST(RequirementsTest, EndsAreTheLastNumbersThatAreAllowed) {
+  TuneDeclaration declaration;
+  declaration.requirements = {"shift <= 256", "n > m", "n % 4 == 0"};
+  const Requirements requirements(&declaration);
+  const auto ends = requirements.ends({{"shift", 7}, {"n", 1000}}, {{"m", 64}});
+  EXPECT_THAT(ends, testing::UnorderedElementsAre(std::pair("shift", 256)))
+      << "65 is no multiple of 4";
+  declaration.requirements.pop_back();
+  EXPECT_THAT(Requirements(&declaration).ends({{"shift", 7}, {"n", 1000}}, {{"m", 64}}),
+              testing::UnorderedElementsAre(std::pair("shift", 256), std::pair("n", 65)));
+}
+
 } // namespace

@@ -106,8 +106,8 @@ TEST_F(DerivedLaunchesTest, SizesAreSmallAndTheirLaunchesConsistent) {
     EXPECT_LE(costOf(derived.launch), 2u * 16384) << derived.title;
     EXPECT_TRUE(derived.launch.buffers[2].output);
   }
-  // Halved until it is small; one more and one less; a prime; one.
-  for (const std::int32_t n : {3906, 3907, 3905, 5209, 1})
+  // Halved until it is small; one more and one less; a prime; one; one beyond whole blocks.
+  for (const std::int32_t n : {3906, 3907, 3905, 5209, 1, 4097})
     EXPECT_TRUE(seen.contains(n)) << n;
 }
 
@@ -125,6 +125,30 @@ TEST_F(DerivedLaunchesTest, SizesKeepWhatIsRequiredOfThem) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed)
     if (const auto drawn = drawSizes({kernel_, specialization_, &declaration_}, declared(), seed))
       EXPECT_EQ(integer(drawn->launch, 4) % 512, 0) << seed;
+}
+
+TEST_F(DerivedLaunchesTest, TheEndsOfWhatIsRequiredAreTried) {
+  declaration_.requirements = {"n >= 37", "steps <= 9 && steps >= 0"};
+  std::set<std::int32_t> sizes, steps;
+  for (const DerivedLaunch &derived : derive().launches) {
+    sizes.insert(integer(derived.launch, 4));
+    steps.insert(integer(derived.launch, 5));
+  }
+  EXPECT_EQ(*sizes.begin(), 37);
+  EXPECT_TRUE(steps.contains(9));
+  EXPECT_TRUE(steps.contains(0));
+}
+
+TEST_F(DerivedLaunchesTest, TheWholeProblemHasOtherContentsToo) {
+  declaration_.arguments["n"] = "300000";
+  std::set<std::int32_t> sizes;
+  for (const DerivedLaunch &derived : only(derive(), Derivation::Contents))
+    sizes.insert(integer(derived.launch, 4));
+  EXPECT_EQ(sizes.size(), 2u);
+  EXPECT_EQ(*sizes.rbegin(), 300000);
+  declaration_.arguments["n"] = "4000000";
+  for (const DerivedLaunch &derived : only(derive(), Derivation::Contents))
+    EXPECT_NE(integer(derived.launch, 4), 4000000) << "it would take seconds";
 }
 
 TEST_F(DerivedLaunchesTest, TheThreadsOfABlockAreNoSize) {
