@@ -320,7 +320,7 @@ TEST_F(CapturedJudge, WhereACandidateHasVeryManyThreadsTheEmulatedDeviceDoesNotR
   candidate.launch.blockExpressions = {{"1024", "1", "1"}};
   const auto trial = local.judge(candidate, Purpose::Search);
   ASSERT_TRUE(trial);
-  EXPECT_EQ(trial->verdict, Verdict::Faster);
+  EXPECT_EQ(trial->verdict, Verdict::Faster) << trial->reason;
   EXPECT_THAT(recordOf(*trial, "sizes")->detail,
               testing::HasSubstr("the candidate launches 71785472 threads for it, and the original "
                                  "70144"));
