@@ -26,6 +26,7 @@ Result<TuneSubject> subjectOf(Workbench &bench, const Specialization &specializa
       return subject;
   SelectionRequest request;
   request.globs = {specialization.symbol};
+  request.clauses = bench.clauses();
   KOPT_TRY(std::vector<TuneSubject> made, selectSubjects(bench.extraction(), request));
   return std::move(made.front());
 }

@@ -119,6 +119,7 @@ Result<ExtractionResult> Workbench::extract(Frontend &reader, const KernelPlan &
 }
 
 Status Workbench::makeSubjects(const KernelPlan &plan) {
+  clauses_ = plan.selection.clauses;
   KOPT_TRY(const std::vector<KernelInstance> chosen, selectInstances(extraction_, plan.selection));
   for (const KernelInstance &instance : chosen) {
     Result<TuneSubject> subject = makeSubject(extraction_, instance, plan.selection);

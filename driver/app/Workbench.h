@@ -67,6 +67,8 @@ public:
   nlohmann::json describe() const;
   const ExtractionResult &extraction() const { return extraction_; }
   std::vector<TuneSubject> &subjects() { return subjects_; }
+  /// The clauses that are not in the source.
+  const std::vector<KernelClauses> &clauses() const { return clauses_; }
   const std::vector<LeftOutKernel> &leftOut() const { return leftOut_; }
   double extractSeconds() const { return extractSeconds_; } ///< time that reading the sources took
   const std::filesystem::path &scratch() const { return scratch_->path(); }
@@ -117,6 +119,7 @@ private:
   std::atomic<unsigned> candidates_ = 0; ///< number of files that were read
   ExtractionResult extraction_;
   std::vector<TuneSubject> subjects_;
+  std::vector<KernelClauses> clauses_;
   bool leavesOut_ = false; ///< as KernelPlan::leaveOut
   std::vector<LeftOutKernel> leftOut_;
   double extractSeconds_ = 0;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 namespace kopt {
 
@@ -96,6 +97,8 @@ private:
   }
 
   Status compose() {
+    for (const Win &win : request_.wins)
+      won_.emplace(win.subject->specialization.symbol, win.candidate().contentHash());
     Composition composition = composeWins(std::move(request_.wins));
     for (Win &win : composition.wins)
       KOPT_CHECK(join(std::move(win)));
@@ -128,15 +131,13 @@ private:
       const OtherUser &user = users[i];
       if (isSeparable && !problem.empty())
         break; // an explicit specialization changes none of the users
-      const bool isLate = services_.isTimeUp && services_.isTimeUp();
-      const Judged judged =
-          isLate ? Judged{false, "and there was no time left to judge that"} : judgeUser(user, win);
+      const Judged judged = judgeUser(user, win);
       if (judged.good)
         continue;
       problem +=
           (problem.empty() ? "" : "; ") + fmt::format("it changes {} of '{}' ({}), {}", user.what,
                                                       user.label, user.place, judged.reason);
-      if (isLate) {
+      if (isLate()) {
         if (i + 1 < users.size())
           problem +=
               fmt::format(", nor {} others; --budget-seconds gives more", users.size() - i - 1);
@@ -208,6 +209,8 @@ private:
     return nullptr;
   }
 
+  bool isLate() const { return services_.isTimeUp && services_.isTimeUp(); }
+
   Judged judgeUser(const OtherUser &user, const Win &joining) {
     if (!user.notJudged.empty())
       return {false, "and it cannot be judged: " + user.notJudged};
@@ -227,6 +230,10 @@ private:
         composedCandidate(subject.kernel, subject.specialization, own, withOthers(joining));
     if (!candidate)
       return {false, "and it cannot be judged: " + candidate.error().what};
+    if (won_.contains({subject.specialization.symbol, candidate->contentHash()}))
+      return {true, {}}; // with this very text
+    if (&subject != &*joining.subject && isLate())
+      return {false, "and there was no time left to judge that"};
     services_.tell(fmt::format("{}: judging it with the composed text", subject.label));
     const auto trial = services_.judge(subject, *candidate);
     if (!trial)
@@ -337,6 +344,7 @@ private:
   const SessionServices &services_;
   std::vector<Win> wins_; ///< in the patch; record_.wins begins with them, in this order
   std::vector<SessionWin> dropped_;
+  std::set<std::pair<std::string, std::string>> won_; ///< symbols, and hashes of their candidates
   SessionRecord record_;
 };
 

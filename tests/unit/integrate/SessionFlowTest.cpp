@@ -351,6 +351,18 @@ TEST_F(SessionFlowTest, WithoutTimeToJudgeWhoSharesItsTextAWinIsASpecializationO
   EXPECT_EQ(session.wins[0].state, WinState::Modelled);
 }
 
+TEST_F(SessionFlowTest, WinsWithOneTextNeedNoTimeToBeJudgedAgain) {
+  isTimeUp_ = true;
+  const SessionRecord session =
+      integrate({win("t<32>", {{1, kFastT}}, 2), win("t<16>", {{1, kFastT}}, 1)});
+  EXPECT_THAT(judged_, IsEmpty());
+  ASSERT_EQ(session.wins.size(), 2u);
+  for (const SessionWin &one : session.wins) {
+    EXPECT_EQ(one.state, WinState::Modelled) << one.reason;
+    EXPECT_FALSE(one.ownSpecialization);
+  }
+}
+
 TEST_F(SessionFlowTest, WithoutTimeAWinThatCanBeNoSpecializationIsDropped) {
   verdicts_["t<16>"] = verdicts_["k"] = Verdict::Same;
   isTimeUp_ = true;
