@@ -4,6 +4,7 @@
 #include "clang_plugin/analysis/Types.h"
 #include "clang_plugin/extract/HostFinder.h"
 #include "clang_plugin/hostflow/HostCode.h"
+#include "clang_plugin/hostflow/HostFlow.h"
 #include "clang_plugin/hostflow/Place.h"
 #include "clang_plugin/hostflow/Purity.h"
 #include "clang_plugin/parse/ParseCuda.h"
@@ -23,6 +24,68 @@ using clang::FunctionDecl;
 using clang::SourceLocation;
 using clang::Stmt;
 using clang::VarDecl;
+
+std::string textOf(const clang::Token &token) {
+  return token.is(clang::tok::raw_identifier) ? token.getRawIdentifier().str()
+         : token.isLiteral() ? std::string(token.getLiteralData(), token.getLength())
+                             : "";
+}
+std::string spelled(const clang::Token &token, const std::string &before) {
+  std::string text = textOf(token);
+  if (text.empty())
+    if (const char *spelling = clang::tok::getPunctuatorSpelling(token.getKind()))
+      text = spelling;
+  return text.empty() || before.empty() ? text : " " + text;
+}
+std::string spelled(const std::string &text, const SourceIndex &index) {
+  clang::Lexer lexer(SourceLocation(), index.unit().getLangOpts(), text.data(), text.data(),
+                     text.data() + text.size());
+  std::string tokens;
+  clang::Token token;
+  for (lexer.LexFromRawLexer(token); token.isNot(clang::tok::eof); lexer.LexFromRawLexer(token))
+    tokens += spelled(token, tokens);
+  return tokens;
+}
+
+/// True if the expression has the same value wherever it stands in the function: it is made of
+/// numbers, and of variables of the function that nobody changes.
+bool isSteady(const Stmt *expression, const FunctionFlow &flow) {
+  if (llvm::isa<clang::CallExpr, clang::MemberExpr, clang::ArraySubscriptExpr>(expression))
+    return false;
+  if (const auto *change = llvm::dyn_cast<clang::UnaryOperator>(expression);
+      change && change->getOpcode() == clang::UO_Deref)
+    return false;
+  if (const auto *reference = llvm::dyn_cast<clang::DeclRefExpr>(expression)) {
+    const auto *variable = llvm::dyn_cast<VarDecl>(reference->getDecl());
+    return variable && variable->isLocalVarDeclOrParm() &&
+           !variable->getType()->isReferenceType() && !flow.writes(Place{variable, {}});
+  }
+  return std::all_of(expression->child_begin(), expression->child_end(),
+                     [&](const Stmt *child) { return !child || isSteady(child, flow); });
+}
+
+/// Puts steady expressions in the places of the constants that they initialise.
+void putInPlace(HostFinder &found, const SourceIndex &index) {
+  UnitFlow flows;
+  for (const VarDecl *variable : found.feeding) {
+    const clang::QualType type = variable->getType();
+    const auto *function = llvm::dyn_cast<FunctionDecl>(variable->getDeclContext());
+    const auto uses = found.references.find(variable);
+    if (!variable->isLocalVarDecl() || !type.isConstQualified() || type->isDependentType() ||
+        !type->isIntegralOrEnumerationType() || !variable->getInit() || !function ||
+        uses == found.references.end())
+      continue;
+    const FunctionFlow *flow = flows.of(function);
+    if (!flow || !isSteady(variable->getInit(), *flow))
+      continue;
+    const Span text = found.spanOf(variable->getInit()->getSourceRange());
+    const llvm::StringRef file = index.sources().getBufferData(text.file);
+    for (const Span &use : uses->second)
+      found.constants[{use.file, use.begin}] = {
+          spelled(file.slice(text.begin, text.end).str(), index), true};
+    found.references.erase(uses);
+  }
+}
 
 /// Finds the text to leave out: the largest set of variables such that all uses of them are left
 /// out too.
@@ -240,13 +303,8 @@ private:
 
   void addMacro(const Piece &piece, HostText &reply) const {
     HostItem item{HostKind::Macro, piece.name, piece.file, piece.begin, piece.end, 0, false, {}};
-    const std::string text = index_.text(piece);
-    clang::Lexer lexer(SourceLocation(), index_.unit().getLangOpts(), text.data(), text.data(),
-                       text.data() + text.size());
     HostStatement statement;
-    clang::Token token;
-    for (lexer.LexFromRawLexer(token); token.isNot(clang::tok::eof); lexer.LexFromRawLexer(token))
-      statement.text += spelled(token, statement.text);
+    statement.text = spelled(index_.text(piece), index_);
     item.text.push_back(std::move(statement));
     for (auto file = sources_.fileinfo_begin(); file != sources_.fileinfo_end(); ++file)
       if (const clang::FileID id = sources_.translateFile(file->first);
@@ -255,19 +313,6 @@ private:
         item.text.front().line = item.line;
       }
     reply.items.push_back(std::move(item));
-  }
-
-  static std::string textOf(const clang::Token &token) {
-    return token.is(clang::tok::raw_identifier) ? token.getRawIdentifier().str()
-           : token.isLiteral() ? std::string(token.getLiteralData(), token.getLength())
-                               : "";
-  }
-  static std::string spelled(const clang::Token &token, const std::string &before) {
-    std::string text = textOf(token);
-    if (text.empty())
-      if (const char *spelling = clang::tok::getPunctuatorSpelling(token.getKind()))
-        text = spelling;
-    return text.empty() || before.empty() ? text : " " + text;
   }
 
   std::vector<HostStatement> statementsOf(const Span &span) const {
@@ -289,7 +334,16 @@ private:
         statement.line = sources_.getLineNumber(span.file, at);
       const auto known = found_.constants.find({span.file, at});
       const auto add = [&](std::string &to, bool byValue) {
-        to += !byValue ? spelled(token, to) : (to.empty() ? "" : " ") + known->second.value;
+        if (!byValue) {
+          to += spelled(token, to);
+          return;
+        }
+        // An argument needs no parentheses.
+        const std::string &value = known->second.value;
+        const bool isWhole = value.find(' ') == value.npos ||
+                             ((to.ends_with("(") || to.ends_with(",")) &&
+                              text.drop_front(own.end).ltrim().find_first_of(",)") == 0);
+        to += (to.empty() ? "" : " ") + (isWhole ? value : "( " + value + " )");
       };
       const bool isConstant = known != found_.constants.end();
       add(statement.text, isConstant && known->second.isLocal);
@@ -327,6 +381,7 @@ llvm::Expected<HostText> readHostText(const HostRequest &request) {
   const SourceIndex index(*unit.ast);
   HostFinder finder(index, request.kernels);
   finder.TraverseDecl(unit.ast->getASTContext().getTranslationUnitDecl());
+  putInPlace(finder, index);
   const LaunchOnly only(index, finder);
   return Writer(index, finder, only).write();
 }

@@ -68,6 +68,23 @@ void used(const float *in, float *out, int n) {
 // CHECK-NEXT: note ( blocks ) ;
 // CHECK-NEXT: scaled <<< >>> ( in , out , n ) ;
 
+// A constant is what it is made of, if that does not change.
+void sized(const float *in, float *out, int rows, int columns) {
+  const int total = rows * columns;
+  int many = columns;
+  const int before = many + 1;
+  ++many;
+  scaled<float, 4><<<DIV_UP(total, 256), 256>>>(in, out, total);
+  note(total - before);
+}
+// CHECK: function sized(
+// CHECK-NEXT: {
+// CHECK-NEXT: int many = columns ;
+// CHECK-NEXT: const int before = many + 1 ;
+// CHECK-NEXT: ++ many ;
+// CHECK-NEXT: scaled <<< >>> ( in , out , rows * columns ) ;
+// CHECK-NEXT: note ( ( rows * columns ) - before ) ;
+
 void given(const float *in, float *out, int n, int block) {
   scaled<float, 4><<<n / block, block, 0, 0>>>(in, out, n);
 }
