@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // F4: what is small is written as zero.
 // base: copyscale
-// expect: WrongResult by outputs|fresh|contents
+// expect: WrongResult by outputs|fresh|contents|scalars
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg n = 12000", "arg factor = 1.5", "extent in = n", "extent out = n")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps a result in shared memory for the next block.
 // base: montecarlo
-// expect: WrongResult|RunFailed
+// expect: WrongResult|RunFailed|Suspect
 // expect on cuda: RunFailed|WrongResult|Duplicate
 #include <kopt/kopt.h>
 
