@@ -3,9 +3,7 @@
 
 #include "driver/device/build/NvccFlags.h"
 #include "driver/device/build/Toolchains.h"
-#include "driver/device/runner/RunnerClient.h"
 #include "driver/source/candidate/HostChanges.h"
-#include "driver/support/FileSystem.h"
 #include "driver/support/Log.h"
 
 #include <algorithm>

@@ -6,7 +6,6 @@
 #include "driver/source/Includes.h"
 #include "driver/source/SourceEdits.h"
 #include "driver/support/FileSystem.h"
-#include "driver/support/Hash.h"
 
 #include <algorithm>
 #include <fmt/format.h>

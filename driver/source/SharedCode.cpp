@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/source/SharedCode.h"
-#include "driver/source/RenderSlice.h"
 
 #include <algorithm>
 #include <fmt/format.h>

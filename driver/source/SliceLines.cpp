@@ -10,7 +10,6 @@
 #include <charconv>
 #include <filesystem>
 #include <map>
-#include <string_view>
 
 namespace kopt {
 namespace {

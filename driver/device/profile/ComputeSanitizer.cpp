@@ -4,7 +4,6 @@
 #include "driver/device/CudaToolkit.h"
 #include "driver/device/build/ChildEnvironment.h"
 #include "driver/support/FileSystem.h"
-#include "driver/support/Process.h"
 #include "driver/support/Text.h"
 #include "runtime/runner/Protocol.h"
 

@@ -7,13 +7,11 @@
 #include "driver/device/profile/CounterPermission.h"
 #include "driver/device/profile/NcuTable.h"
 #include "driver/support/FileSystem.h"
-#include "driver/support/Process.h"
 #include "driver/support/Text.h"
 #include "runtime/runner/Protocol.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <fmt/format.h>
 
 namespace kopt {

@@ -5,7 +5,6 @@
 #include "driver/device/build/ChildEnvironment.h"
 #include "driver/device/profile/NcuTable.h"
 #include "driver/support/FileSystem.h"
-#include "driver/support/Process.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>

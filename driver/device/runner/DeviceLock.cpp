@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/device/runner/DeviceLock.h"
-#include "driver/device/runner/RunnerClient.h"
 #include "driver/support/FileSystem.h"
 
 #include <cctype>
 #include <cerrno>
-#include <chrono>
 #include <cstdlib>
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <map>
-#include <set>
 #include <unistd.h>
 
 namespace kopt {

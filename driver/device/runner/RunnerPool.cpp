@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/device/runner/RunnerPool.h"
-#include "driver/device/runner/RunnerClient.h"
 
 #include "driver/support/Text.h"
 #include "runtime/runner/Protocol.h"

@@ -3,7 +3,6 @@
 
 #include "driver/support/Text.h"
 
-#include <csignal>
 #include <fmt/format.h>
 
 namespace kopt {

@@ -7,7 +7,6 @@
 #include "driver/report/facts/HotLineTable.h"
 #include "driver/report/facts/Reproduce.h"
 #include "driver/report/facts/Roofline.h"
-#include "driver/report/facts/TrialExplainer.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <functional>
-#include <set>
 #include <utility>
 
 namespace kopt {
