@@ -154,28 +154,18 @@ void fillFloat(const BufferSpec &spec, std::uint64_t key, std::uint64_t first, s
   const std::uint64_t count = std::max<std::uint64_t>(spec.bytes / sizeof(T), 1);
   const double low = std::clamp(spec.low, -Traits::kMax, Traits::kMax);
   const double high = std::clamp(spec.high, -Traits::kMax, Traits::kMax);
-  switch (spec.fill) {
-  case FillKind::Zero:
-    std::memset(out, 0, size);
-    return;
-  case FillKind::Constant:
-    return store<T>(out, size, first, [&](std::uint64_t) { return Traits::from(low); });
-  case FillKind::Iota: // wraps before integers stop being exact
-    return store<T>(out, size, first, [&](std::uint64_t i) {
-      return Traits::from(double(i % std::uint64_t(Traits::kExactIntegers)));
-    });
-  case FillKind::Captured: // read from its file, never drawn
-  case FillKind::Values:
-    return;
-  default:
-    break;
-  }
   // Halve first, because high - low may overflow to infinity.
   const auto between = [&](double unit) {
     return std::clamp(low + 2 * (unit * (high / 2 - low / 2)), low, high);
   };
   const auto unit = [&](std::uint64_t i) { return double(drawnBits(key, i) >> 11) * 0x1p-53; };
   switch (spec.fill) {
+  case FillKind::Constant:
+    return store<T>(out, size, first, [&](std::uint64_t) { return Traits::from(low); });
+  case FillKind::Iota: // wraps before integers stop being exact
+    return store<T>(out, size, first, [&](std::uint64_t i) {
+      return Traits::from(double(i % std::uint64_t(Traits::kExactIntegers)));
+    });
   case FillKind::Integers:
     return store<T>(out, size, first, [&](std::uint64_t i) {
       return Traits::from(std::clamp(std::round(between(unit(i))), low, high));
@@ -243,10 +233,10 @@ void fillInteger(const BufferSpec &spec, std::uint64_t key, std::uint64_t first,
                  std::byte *out) {
   const T low = clipToInteger<T>(std::ceil(spec.low));
   const T high = std::max(low, clipToInteger<T>(std::floor(spec.high)));
+  const std::uint64_t span = std::uint64_t(high) - std::uint64_t(low); // modular, exact
+  const std::uint64_t count = std::max<std::uint64_t>(spec.bytes / sizeof(T), 1);
+  const auto at = [&](std::uint64_t step) { return static_cast<T>(std::uint64_t(low) + step); };
   switch (spec.fill) {
-  case FillKind::Zero:
-    std::memset(out, 0, size);
-    return;
   case FillKind::Constant:
     return store<T>(out, size, first, [&](std::uint64_t) { return low; });
   case FillKind::Iota: // wraps before the sign
@@ -254,16 +244,6 @@ void fillInteger(const BufferSpec &spec, std::uint64_t key, std::uint64_t first,
       const auto limit = std::uint64_t(std::numeric_limits<T>::max());
       return static_cast<T>(limit == UINT64_MAX ? i : i % (limit + 1));
     });
-  case FillKind::Captured:
-  case FillKind::Values:
-    return;
-  default:
-    break;
-  }
-  const std::uint64_t span = std::uint64_t(high) - std::uint64_t(low); // modular, exact
-  const std::uint64_t count = std::max<std::uint64_t>(spec.bytes / sizeof(T), 1);
-  const auto at = [&](std::uint64_t step) { return static_cast<T>(std::uint64_t(low) + step); };
-  switch (spec.fill) {
   case FillKind::Sorted:
     return store<T>(out, size, first, [&](std::uint64_t i) {
       return at(std::uint64_t(static_cast<unsigned __int128>(span) * i / count));
@@ -394,6 +374,12 @@ void drawContents(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stre
       jitterFloat<float>(own, first, size, out);
     else if (s == "f64")
       jitterFloat<double>(own, first, size, out);
+    return;
+  }
+  if (spec.fill == FillKind::Captured || spec.fill == FillKind::Values)
+    return; // read from its file, never drawn
+  if (spec.fill == FillKind::Zero) {
+    std::memset(out, 0, size);
     return;
   }
   if (s == "f16")
