@@ -253,18 +253,13 @@ bool parseLaunch(const protocol::Message &request, const std::string &prefix, La
   for (const BufferSpec &buffer : out.buffers)
     if (buffer.fill == FillKind::Captured && buffer.contents.empty())
       return bad("contents");
-  for (const std::vector<std::string> &parts : request.lists(prefix + "values"))
-    if (!parseValues(parts, out.buffers))
-      return bad("values");
-  for (const std::vector<std::string> &parts : request.lists(prefix + "symbol"))
-    if (!parseSymbol(parts, out.buffers))
-      return bad("symbol");
-  for (const std::vector<std::string> &parts : request.lists(prefix + "address"))
-    if (!parseAddress(parts, out.buffers))
-      return bad("address");
-  for (const std::vector<std::string> &parts : request.lists(prefix + "drawn"))
-    if (!parseDrawn(parts, out.buffers))
-      return bad("drawn");
+  for (const auto &[field, parse] : {std::pair("values", &parseValues),
+                                     {"symbol", &parseSymbol},
+                                     {"address", &parseAddress},
+                                     {"drawn", &parseDrawn}})
+    for (const std::vector<std::string> &parts : request.lists(prefix + field))
+      if (!parse(parts, out.buffers))
+        return bad(field);
   for (const std::vector<std::string> &parts : request.lists(prefix + "arg"))
     if (!parseArgument(parts, out.buffers, out.arguments.emplace_back()))
       return bad("arg");
