@@ -83,19 +83,22 @@ void defineArithmetic(llvm::Function &function) {
     defineConversion(*conversion);
 }
 
-bool isPartOfGpuInstruction(const llvm::Instruction &instruction) {
-  const auto *minimum = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-  if (!llvm::isa<llvm::CmpInst, llvm::SelectInst>(instruction) &&
-      !(minimum && minimum->getIntrinsicID() == llvm::Intrinsic::umin))
-    return false;
+bool hasAnnotation(const llvm::Instruction &instruction, const char *text) {
   const llvm::MDNode *annotations = instruction.getMetadata(llvm::LLVMContext::MD_annotation);
   if (!annotations)
     return false;
   for (const llvm::MDOperand &annotation : annotations->operands())
-    if (const auto *text = llvm::dyn_cast<llvm::MDString>(annotation.get());
-        text && text->getString() == kPart)
+    if (const auto *known = llvm::dyn_cast<llvm::MDString>(annotation.get());
+        known && known->getString() == text)
       return true;
   return false;
+}
+
+bool isPartOfGpuInstruction(const llvm::Instruction &instruction) {
+  const auto *minimum = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  return (llvm::isa<llvm::CmpInst, llvm::SelectInst>(instruction) ||
+          (minimum && minimum->getIntrinsicID() == llvm::Intrinsic::umin)) &&
+         hasAnnotation(instruction, kPart.data());
 }
 
 } // namespace kopt::frontend::emulate

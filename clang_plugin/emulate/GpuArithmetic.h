@@ -14,6 +14,9 @@ namespace kopt::frontend::emulate {
 /// optimiser, which exploits undefined behaviour.
 void defineArithmetic(llvm::Function &function);
 
+/// True if the instruction has that annotation.
+bool hasAnnotation(const llvm::Instruction &instruction, const char *text);
+
 /// True if defineArithmetic() inserted the instruction; it then belongs to another instruction of a
 /// GPU and is not counted.
 bool isPartOfGpuInstruction(const llvm::Instruction &instruction);

@@ -156,18 +156,6 @@ struct Choice {
   llvm::Constant *first, *second;
 };
 
-/// True for stores that Clang has added for a variable without an initialiser.
-bool isAutoInit(const llvm::Instruction &instruction) {
-  const llvm::MDNode *notes = instruction.getMetadata(llvm::LLVMContext::MD_annotation);
-  if (!notes)
-    return false;
-  for (const llvm::MDOperand &note : notes->operands())
-    if (const auto *text = llvm::dyn_cast<llvm::MDString>(note.get());
-        text && text->getString() == "auto-init")
-      return true;
-  return false;
-}
-
 /// The other values for a type; null members if it has none (pointers, structs).
 Choice choiceOf(llvm::Type *type) {
   llvm::Type *const scalar = type->getScalarType();
@@ -200,7 +188,7 @@ Choice choiceOfBytes(const llvm::ConstantInt &pattern) {
 void chooseUnset(llvm::Function &function) {
   std::vector<llvm::Instruction *> stores;
   for (llvm::Instruction &instruction : llvm::instructions(function))
-    if (isAutoInit(instruction))
+    if (hasAnnotation(instruction, "auto-init")) // for a variable without an initialiser
       stores.push_back(&instruction);
   llvm::Value *unset = nullptr;
   for (llvm::Instruction *instruction : stores) {
