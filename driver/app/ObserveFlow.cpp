@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/ObserveFlow.h"
 
+#include "driver/app/ListFlow.h"
 #include "driver/model/Json.h"
 #include "driver/source/KernelNames.h"
 #include "driver/support/CommandWords.h"
@@ -32,17 +33,6 @@ bool isChosen(const ObserveSettings &settings, const std::vector<KernelSpec> &so
       if (kernel.annotated && specialization.symbol == symbol)
         return true;
   return false;
-}
-
-Result<std::vector<KernelSpec>> kernelsOf(Services &services, const SourceSettings &sources,
-                                          const fs::path &scratch) {
-  if (sources.files.empty())
-    return std::vector<KernelSpec>{};
-  KOPT_TRY(const auto frontend, openFrontend(services));
-  ExtractRequest request = extractRequest(sources, scratch / "sources");
-  request.prove = false;
-  KOPT_TRY(ExtractionResult extraction, frontend->extract(request));
-  return std::move(extraction.kernels);
 }
 
 Result<std::vector<KernelUse>> chooseKernels(const ObserveSettings &settings,
@@ -88,7 +78,9 @@ Result<ObserveOutcome> observeKernels(Services services, const ObserveSettings &
       findCapture(services.installation.runner.parent_path(), services.installation.cuda);
   KOPT_CHECK(checkCapture(setup));
   ObserveOutcome outcome;
-  KOPT_TRY(outcome.sources, kernelsOf(services, settings.sources, scratch.path()));
+  if (!settings.sources.files.empty()) {
+    KOPT_TRY(outcome.sources, listKernels(services, settings.sources));
+  }
   // Without snapshots to choose, the first run is the only one.
   const bool learns = settings.snapshots > 0 && !settings.once;
   const fs::path kept = settings.output.empty() ? scratch.path() / "trace" : settings.output;
