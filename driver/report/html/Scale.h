@@ -21,8 +21,6 @@ public:
   double at(double value) const;
   double low() const { return low_; }
   double high() const { return high_; }
-  double from() const { return from_; }
-  double to() const { return to_; }
   const std::vector<double> &ticks() const { return ticks_; }
 
 private:
