@@ -109,13 +109,7 @@ private:
   void change() {
     if (isBaseline() || trial_.purpose != Purpose::Search)
       return;
-    std::vector<std::string> parts;
-    for (const auto &[name, value] : trial_.candidate.constants)
-      parts.push_back(fmt::format("{} = {}", name, value));
-    if (const auto &block = trial_.candidate.launch.block)
-      parts.push_back(fmt::format("block = {} x {} x {}", block->x, block->y, block->z));
-    if (const auto &block = trial_.candidate.launch.blockExpressions)
-      parts.push_back(fmt::format("block = {}", fmt::join(*block, " x ")));
+    std::vector<std::string> parts = partsOf(trial_.candidate, "");
     if (!trial_.sliceText.empty() && !history_.run.sliceText.empty()) {
       std::size_t added = 0, removed = 0;
       for (const DiffHunk &hunk :
