@@ -51,13 +51,8 @@ private:
       words_.push_back("--");
       words_.insert(words_.end(), flags.begin(), flags.end());
     }
-    const std::string folder = text(config_, "directory");
+    const std::string folder = textOf(config_, "directory");
     return (folder.empty() ? "" : "cd " + joinCommand({folder}) + " && ") + joinCommand(words_);
-  }
-
-  static std::string text(const json &object, const char *key) {
-    const auto found = object.find(key);
-    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
   }
 
   std::vector<std::string> list(const char *key) const {
@@ -83,7 +78,7 @@ private:
 
   /// Names the device that was used, because `auto` may choose another one.
   void deviceOptions() {
-    const std::string kind = text(device_, "kind");
+    const std::string kind = textOf(device_, "kind");
     if (kind == "cuda" || kind == "emulated")
       words_.insert(words_.end(), {"--device", kind});
     else
@@ -103,7 +98,7 @@ private:
   void searchOptions() {
     option("--proposers", "proposers");
     option("--model", "model");
-    if (!text(config_, "model").empty())
+    if (!textOf(config_, "model").empty())
       option("--max-tokens", "max_tokens");
     option("--rounds", "rounds");
     option("--trials", "trials");
@@ -111,7 +106,7 @@ private:
     option("--budget-seconds", "budget_seconds");
     if (const auto gain = config_.find("min_gain"); gain != config_.end() && gain->is_number())
       words_.insert(words_.end(), {"--min-gain", fmt::format("{:.10g}", 1 + gain->get<double>())});
-    if (text(config_, "assurance") == "strict")
+    if (textOf(config_, "assurance") == "strict")
       option("--assurance", "assurance");
     option("--seed", "seed");
   }
