@@ -502,7 +502,7 @@ Result<int> run(const fs::path &program, int counting, int repeats, bool check, 
     const auto start = Clock::now();
     CounterProcess counter(*processes, setting.runner, sandbox,
                            runnerPolicy({program, readable, true}), cuda.cuptiForChildren());
-    counter.count(built.module, kAll[0].name, launchOf(kAll[0]), {}, Duration(60), {});
+    counter.count({built.module, kAll[0].name, launchOf(kAll[0]), {}}, Duration(60), {});
     begun.push_back(Duration(Clock::now() - start).count());
     for (int repeat = 0; repeat < repeats; ++repeat)
       for (const Kernel &kernel : kAll) {
@@ -510,7 +510,7 @@ Result<int> run(const fs::path &program, int counting, int repeats, bool check, 
         const Launch launch =
             launchOf(kernel, std::string_view(kernel.name) == "local" ? stackBytes : 0);
         const ProfileOutcome outcome =
-            counter.count(built.module, kernel.name, launch, {}, Duration(60), {});
+            counter.count({built.module, kernel.name, launch, {}}, Duration(60), {});
         if (outcome.detail.find("denies hardware counters") != outcome.detail.npos) {
           fmt::print("skipped: {}\n", outcome.detail);
           return kSkip;

@@ -74,16 +74,14 @@ Result<Message> CounterProcess::answer(Message request, Duration deadline,
   return std::move(reply.message);
 }
 
-Result<ProfileOutcome> CounterProcess::tryCount(const std::filesystem::path &module,
-                                                const std::string &symbol, const Launch &launch,
-                                                const RunOptions &options, Duration deadline,
+Result<ProfileOutcome> CounterProcess::tryCount(const WatchedLaunch &watched, Duration deadline,
                                                 const std::vector<int> &descriptors) {
   if (!process_.ready()) {
     KOPT_CHECK(process_.start(hello(), {}));
   }
   Message load("load");
-  load.add("path", module.string());
-  load.add("symbol", symbol);
+  load.add("path", watched.module.string());
+  load.add("symbol", watched.symbol);
   KOPT_TRY(const Message loaded, answer(std::move(load), kLoadDeadline, {}));
   const auto number = loaded.number<std::uint32_t>("module");
   if (!number)
@@ -91,9 +89,9 @@ Result<ProfileOutcome> CounterProcess::tryCount(const std::filesystem::path &mod
                      "the runner loaded a module without reporting its number");
 
   Message profile("profile");
-  addLaunch(profile, "a.", toLaunchSpec(*number, launch));
-  profile.add("input_seed", options.inputSeed);
-  profile.add("poison_seed", options.poisonSeed);
+  addLaunch(profile, "a.", toLaunchSpec(*number, watched.launch));
+  profile.add("input_seed", watched.options.inputSeed);
+  profile.add("poison_seed", watched.options.poisonSeed);
   profile.addList("metrics", hardwareCounters());
   KOPT_TRY(const Message counted, answer(std::move(profile), deadline, descriptors));
   Message unload("unload");
@@ -113,14 +111,13 @@ Result<ProfileOutcome> CounterProcess::tryCount(const std::filesystem::path &mod
   return outcome;
 }
 
-ProfileOutcome CounterProcess::count(const std::filesystem::path &module, const std::string &symbol,
-                                     const Launch &launch, const RunOptions &options,
-                                     Duration deadline, const std::vector<int> &descriptors) {
+ProfileOutcome CounterProcess::count(const WatchedLaunch &watched, Duration deadline,
+                                     const std::vector<int> &descriptors) {
   ProfileOutcome nothing;
   nothing.source = "cupti";
   if (unavailable_)
     return nothing;
-  Result<ProfileOutcome> outcome = tryCount(module, symbol, launch, options, deadline, descriptors);
+  Result<ProfileOutcome> outcome = tryCount(watched, deadline, descriptors);
   if (outcome) {
     failures_ = 0;
     return std::move(*outcome);

@@ -7,6 +7,14 @@
 
 namespace kopt {
 
+/// One launch of the kernel `symbol` of a module. Refers to objects of the caller.
+struct WatchedLaunch {
+  const std::filesystem::path &module;
+  const std::string &symbol;
+  const Launch &launch;
+  const RunOptions &options;
+};
+
 class CounterProcess {
 public:
   /// Arguments as for RunnerProcess; nothing is started before the first prepare() or count().
@@ -22,8 +30,7 @@ public:
   /// CUPTI, no permission, the process is lost) they are empty, with the reason in `detail`. After
   /// a permanent failure the reason is given once, and nothing more is tried. A failure of this
   /// process is never a candidate's failure.
-  ProfileOutcome count(const std::filesystem::path &module, const std::string &symbol,
-                       const Launch &launch, const RunOptions &options, Duration deadline,
+  ProfileOutcome count(const WatchedLaunch &watched, Duration deadline,
                        const std::vector<int> &descriptors);
 
   /// Starts the process without waiting for it, as CUPTI takes about a second to start. Does
@@ -42,9 +49,8 @@ public:
 private:
   Result<runtime::protocol::Message> answer(runtime::protocol::Message request, Duration deadline,
                                             const std::vector<int> &descriptors);
-  Result<ProfileOutcome> tryCount(const std::filesystem::path &module, const std::string &symbol,
-                                  const Launch &launch, const RunOptions &options,
-                                  Duration deadline, const std::vector<int> &descriptors);
+  Result<ProfileOutcome> tryCount(const WatchedLaunch &watched, Duration deadline,
+                                  const std::vector<int> &descriptors);
 
   RunnerProcess process_;
   int failures_ = 0;         ///< failures in a row

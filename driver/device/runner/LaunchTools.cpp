@@ -53,8 +53,7 @@ Result<ProfileOutcome> LaunchTools::count(const WatchedLaunch &watched,
   // passes. Each pass copies the contents anew.
   const Duration deadline =
       kCountingSetup + watched.options.deadline + kCountingPasses * bufferTime(watched.launch);
-  ProfileOutcome counted = counting_.count(watched.module, watched.symbol, watched.launch,
-                                           watched.options, deadline, descriptors);
+  ProfileOutcome counted = counting_.count(watched, deadline, descriptors);
   if (!counted.counters.empty())
     return counted;
   if (!ncu_)

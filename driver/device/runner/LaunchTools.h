@@ -14,14 +14,6 @@
 
 namespace kopt {
 
-/// One launch of the kernel `symbol` of a module. Refers to objects of the caller.
-struct WatchedLaunch {
-  const std::filesystem::path &module;
-  const std::string &symbol;
-  const Launch &launch;
-  const RunOptions &options;
-};
-
 /// The caller must hold the device's lock during each call.
 class LaunchTools {
 public:

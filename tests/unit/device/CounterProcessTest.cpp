@@ -38,7 +38,7 @@ protected:
     Launch launch;
     launch.grid = {2, 1, 1};
     launch.block = {64, 1, 1};
-    return counter.count("/kernel.cubin", "copy", launch, {}, Duration(1), {});
+    return counter.count({"/kernel.cubin", "copy", launch, {}}, Duration(1), {});
   }
   int asked(const std::string &verb) const {
     return int(std::count_if(requests.begin(), requests.end(),
