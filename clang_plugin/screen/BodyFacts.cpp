@@ -23,15 +23,11 @@ bool startsWithAny(llvm::StringRef name, std::initializer_list<llvm::StringRef> 
 
 /// The side effect of calling a function from outside the slice; empty if there is none.
 std::string sideEffectOf(const FunctionDecl &callee) {
-  static const std::set<llvm::StringRef> kClocks = {"clock",
-                                                    "clock64",
-                                                    "__clock",
-                                                    "__clock64",
-                                                    "__clockhi",
-                                                    "__globaltimer",
-                                                    "globaltimer",
-                                                    "__builtin_readcyclecounter",
-                                                    "__builtin_readsteadycounter"};
+  static const std::set<llvm::StringRef> kClocks = {
+      // of CUDA
+      "clock", "clock64", "__clock", "__clock64", "__clockhi", "__globaltimer", "globaltimer",
+      // of the compiler
+      "__builtin_readcyclecounter", "__builtin_readsteadycounter"};
   static const std::set<llvm::StringRef> kHeap = {
       "malloc",        "free",          "calloc",           "realloc",
       "alloca",        "aligned_alloc", "__builtin_malloc", "__builtin_alloca",
@@ -46,20 +42,12 @@ std::string sideEffectOf(const FunctionDecl &callee) {
       "__expf", "__exp10f", "__logf",      "__log2f",    "__log10f",   "__sinf",
       "__cosf", "__tanf",   "__sincosf",   "__powf",     "__fdividef", "__tanhf",
       "rsqrtf", "rsqrt",    "__frsqrt_rn", "__fsqrt_rz", "__fmaf_rz",  "__frcp_rz"};
-  static const std::set<llvm::StringRef> kCache = {"__ldg",
-                                                   "__ldcg",
-                                                   "__ldca",
-                                                   "__ldcs",
-                                                   "__ldlu",
-                                                   "__ldcv",
-                                                   "__stwb",
-                                                   "__stcg",
-                                                   "__stcs",
-                                                   "__stwt",
-                                                   "__builtin_nontemporal_load",
-                                                   "__builtin_nontemporal_store",
-                                                   "apply_access_property",
-                                                   "associate_access_property"};
+  static const std::set<llvm::StringRef> kCache = {
+      // of CUDA
+      "__ldg", "__ldcg", "__ldca", "__ldcs", "__ldlu", "__ldcv", "__stwb", "__stcg", "__stcs",
+      "__stwt", "apply_access_property", "associate_access_property",
+      // of the compiler
+      "__builtin_nontemporal_load", "__builtin_nontemporal_store"};
   const std::string qualified = callee.getQualifiedNameAsString();
   const llvm::StringRef name = callee.getIdentifier() ? callee.getName() : llvm::StringRef();
   // <cuda/ptx> has a function for each special register: get_sreg_tid_x().

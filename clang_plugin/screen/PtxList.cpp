@@ -43,26 +43,16 @@ const llvm::StringSet<> &knownInstructions() {
 /// Special registers of threads, blocks and clusters. All others are refused: they tell the time or
 /// where on the chip code runs.
 const llvm::StringSet<> &knownRegisters() {
-  static const llvm::StringSet<> names = {"tid",
-                                          "ntid",
-                                          "ctaid",
-                                          "nctaid",
-                                          "laneid",
-                                          "lanemask_eq",
-                                          "lanemask_le",
-                                          "lanemask_lt",
-                                          "lanemask_ge",
-                                          "lanemask_gt",
-                                          "clusterid",
-                                          "nclusterid",
-                                          "cluster_ctaid",
-                                          "cluster_nctaid",
-                                          "cluster_ctarank",
-                                          "cluster_nctarank",
-                                          "is_explicit_cluster",
-                                          "total_smem_size",
-                                          "aggr_smem_size",
-                                          "dynamic_smem_size"};
+  static const llvm::StringSet<> names = {
+      // threads and blocks
+      "tid", "ntid", "ctaid", "nctaid",
+      // lanes
+      "laneid", "lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt",
+      // clusters
+      "clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid", "cluster_ctarank",
+      "cluster_nctarank", "is_explicit_cluster",
+      // shared memory
+      "total_smem_size", "aggr_smem_size", "dynamic_smem_size"};
   return names;
 }
 

@@ -224,21 +224,16 @@ private:
 
   /// What nvcc understands and kopt does not: -O3, -arch=sm_90, -Iinclude, --use_fast_math.
   static bool isCompilerFlag(const std::string &argument, const std::vector<std::string> &known) {
-    static const std::vector<std::string> kLong = {"--use_fast_math",
-                                                   "--gpu-architecture",
-                                                   "--gpu-code",
-                                                   "--generate-code",
-                                                   "--std",
-                                                   "--expt-relaxed-constexpr",
-                                                   "--expt-extended-lambda",
-                                                   "--extended-lambda",
-                                                   "--maxrregcount",
-                                                   "--compiler-options",
-                                                   "--define-macro",
-                                                   "--include-path",
-                                                   "--fmad",
-                                                   "--ftz",
-                                                   "--restrict"};
+    static const std::vector<std::string> kLong = {
+        // architectures
+        "--gpu-architecture", "--gpu-code", "--generate-code",
+        // language
+        "--std", "--expt-relaxed-constexpr", "--expt-extended-lambda", "--extended-lambda",
+        "--restrict",
+        // code
+        "--use_fast_math", "--maxrregcount", "--fmad", "--ftz",
+        // host compiler and preprocessor
+        "--compiler-options", "--define-macro", "--include-path"};
     const std::string option = argument.substr(0, argument.find('='));
     if (std::find(known.begin(), known.end(), option) != known.end())
       return false;

@@ -23,28 +23,15 @@ constexpr std::uint64_t kScratchBytes = 2ull << 30;
 
 /// The variables that nvcc, its host compiler and Clang use. None of them holds a key or loads code
 /// into a process.
-const std::vector<std::string> kVariables = {"PATH",
-                                             "LANG",
-                                             "LANGUAGE",
-                                             "LC_*",
-                                             "TZ",
-                                             "TERM",
-                                             "LD_LIBRARY_PATH",
-                                             "LIBRARY_PATH",
-                                             "CPATH",
-                                             "C_INCLUDE_PATH",
-                                             "CPLUS_INCLUDE_PATH",
-                                             "COMPILER_PATH",
-                                             "GCC_EXEC_PREFIX",
-                                             "CUDAHOSTCXX",
-                                             "NVCC_CCBIN",
-                                             "NVCC_PREPEND_FLAGS",
-                                             "NVCC_APPEND_FLAGS",
-                                             "NVVMIR_LIBRARY_DIR",
-                                             "KOPT_CUDA_PATH",
-                                             "SOURCE_DATE_EPOCH",
-                                             "LM_LICENSE_FILE",
-                                             "NVHPC_CUDA_HOME"};
+const std::vector<std::string> kVariables = {
+    // of any program
+    "PATH", "LANG", "LANGUAGE", "LC_*", "TZ", "TERM", "LD_LIBRARY_PATH", "SOURCE_DATE_EPOCH",
+    // of host compilers
+    "LIBRARY_PATH", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "COMPILER_PATH",
+    "GCC_EXEC_PREFIX",
+    // of CUDA's compilers
+    "CUDAHOSTCXX", "NVCC_CCBIN", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVVMIR_LIBRARY_DIR",
+    "KOPT_CUDA_PATH", "LM_LICENSE_FILE", "NVHPC_CUDA_HOME"};
 /// Those that name folders, which are then readable.
 const std::vector<const char *> kFolderVariables = {
     "LD_LIBRARY_PATH",    "LIBRARY_PATH",  "CPATH",          "C_INCLUDE_PATH",

@@ -19,17 +19,12 @@ constexpr std::uint64_t kOpenFiles =
     4096; ///< the driver opens its device nodes once for each GPU and context
 
 /// The variables that the CUDA driver and the loader use.
-const std::vector<std::string> kVariables = {"PATH",
-                                             "LANG",
-                                             "LC_*",
-                                             "LD_LIBRARY_PATH",
-                                             "CUDA_VISIBLE_DEVICES",
-                                             "CUDA_DEVICE_ORDER",
-                                             "CUDA_DEVICE_MAX_CONNECTIONS",
-                                             "CUDA_FORCE_PTX_JIT",
-                                             "NVIDIA_*",
-                                             "ASAN_OPTIONS",
-                                             "UBSAN_OPTIONS"};
+const std::vector<std::string> kVariables = {
+    // of any program
+    "PATH", "LANG", "LC_*", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS",
+    // of the driver
+    "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_DEVICE_MAX_CONNECTIONS",
+    "CUDA_FORCE_PTX_JIT", "NVIDIA_*"};
 
 } // namespace
 

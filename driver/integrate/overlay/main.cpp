@@ -123,48 +123,19 @@ struct CommandLine {
 
 void readArguments(const std::vector<std::string> &words, std::size_t first, CommandLine &line,
                    bool fromFile) {
-  static const std::set<std::string> kTakesValue = {"-o",
-                                                    "-MT",
-                                                    "-MQ",
-                                                    "-x",
-                                                    "-include",
-                                                    "-imacros",
-                                                    "-D",
-                                                    "-U",
-                                                    "-Xcompiler",
-                                                    "-Xptxas",
-                                                    "-Xcudafe",
-                                                    "-Xlinker",
-                                                    "-Xnvlink",
-                                                    "-Xfatbin",
-                                                    "-Xclang",
-                                                    "-Xpreprocessor",
-                                                    "-Xassembler",
-                                                    "-ccbin",
-                                                    "-arch",
-                                                    "-code",
-                                                    "-gencode",
-                                                    "--generate-code",
-                                                    "--compiler-bindir",
-                                                    "--options-file",
-                                                    "-optf",
-                                                    "-L",
-                                                    "-l",
-                                                    "-target",
-                                                    "-mllvm",
-                                                    "-isysroot",
-                                                    "--sysroot",
-                                                    "-std",
-                                                    "-idirafter",
-                                                    "-iprefix",
-                                                    "-t",
-                                                    "-maxrregcount",
-                                                    "--param",
-                                                    "-diag-suppress",
-                                                    "-Xarch_host",
-                                                    "-Xarch_device",
-                                                    "-aux-info",
-                                                    "-dumpbase"};
+  static const std::set<std::string> kTakesValue = {
+      // files and folders
+      "-o", "-x", "-MT", "-MQ", "-include", "-imacros", "-idirafter", "-iprefix", "-isysroot",
+      "--sysroot", "-aux-info", "-dumpbase", "--options-file", "-optf",
+      // macros
+      "-D", "-U",
+      // other programs
+      "-Xcompiler", "-Xptxas", "-Xcudafe", "-Xlinker", "-Xnvlink", "-Xfatbin", "-Xclang",
+      "-Xpreprocessor", "-Xassembler", "-Xarch_host", "-Xarch_device", "-ccbin",
+      "--compiler-bindir", "-mllvm", "-L", "-l",
+      // code
+      "-arch", "-code", "-gencode", "--generate-code", "-target", "-std", "-t", "-maxrregcount",
+      "--param", "-diag-suppress"};
   static const std::set<std::string> kExtensions = {".cu",  ".cpp", ".cc", ".cxx",
                                                     ".c++", ".C",   ".CPP"};
   for (std::size_t i = first; i < words.size(); ++i) {
