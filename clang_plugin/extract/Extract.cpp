@@ -28,7 +28,7 @@ namespace kopt::frontend {
 namespace {
 
 void addNote(ExtractionResult &extraction, const std::string &note) {
-  if (std::find(extraction.notes.begin(), extraction.notes.end(), note) == extraction.notes.end())
+  if (!llvm::is_contained(extraction.notes, note))
     extraction.notes.push_back(note);
 }
 
@@ -272,8 +272,7 @@ void proveTogether(Original &original, const SliceText &slice, const SliceText *
   for (const Specialization *specialization : pending) {
     symbols.push_back(specialization->symbol);
     const std::string &wanted = specialization->lifted.instantiation;
-    if (!wanted.empty() &&
-        std::find(instantiations.begin(), instantiations.end(), wanted) == instantiations.end())
+    if (!wanted.empty() && !llvm::is_contained(instantiations, wanted))
       instantiations.push_back(wanted);
   }
   const auto textOf = [&](SliceText instantiated) {
@@ -311,7 +310,7 @@ std::size_t proveWith(Original &original, const std::vector<SliceText> &slices, 
     const std::size_t number = (first + i) % slices.size();
     const SliceText &slice = slices[number];
     // #line directives alone do not fix an error.
-    if (slice.withLines && std::all_of(pending.begin(), pending.end(), doesNotCompile))
+    if (slice.withLines && std::ranges::all_of(pending, doesNotCompile))
       continue;
     const std::size_t before = pending.size();
     const bool isLast = i + 1 == slices.size();
@@ -458,13 +457,12 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
   if (!options.proveOnly.empty())
     for (const KernelSpec &kernel : infos)
       for (const Specialization &specialization : kernel.specializations)
-        if (std::find(options.proveOnly.begin(), options.proveOnly.end(), specialization.symbol) ==
-            options.proveOnly.end())
+        if (!llvm::is_contained(options.proveOnly, specialization.symbol))
           unwanted.insert(&specialization);
-  const bool anyWanted = std::any_of(infos.begin(), infos.end(), [&](const KernelSpec &kernel) {
-    return std::any_of(
-        kernel.specializations.begin(), kernel.specializations.end(),
-        [&](const Specialization &specialization) { return !unwanted.count(&specialization); });
+  const bool anyWanted = std::ranges::any_of(infos, [&](const KernelSpec &kernel) {
+    return std::ranges::any_of(kernel.specializations, [&](const Specialization &specialization) {
+      return !unwanted.count(&specialization);
+    });
   });
   const bool proves = options.prove && nvcc && anyWanted;
   if (proves && original.build(/*optimise=*/true).ok)
@@ -492,9 +490,8 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
       }
       // Without a proof, the slice keeps every header: it could not be checked without some.
       const auto preferredOf = [&](bool willProve) -> const SliceText & {
-        return *std::find_if(work.slices.begin(), work.slices.end(), [&](const SliceText &slice) {
-          return willProve || slice.withAllHeaders;
-        });
+        return *std::ranges::find_if(
+            work.slices, [&](const SliceText &slice) { return willProve || slice.withAllHeaders; });
       };
       for (Specialization *specialization : specializations) {
         const bool isWanted = !unwanted.count(specialization);

@@ -107,15 +107,14 @@ public:
     std::set<const FunctionDecl *> only;
     std::vector<Span> bodies = left_;
     const auto isWithin = [&](const Span &mention) {
-      return std::any_of(bodies.begin(), bodies.end(),
-                         [&](const Span &span) { return span.contains(mention); });
+      return std::ranges::any_of(bodies, [&](const Span &span) { return span.contains(mention); });
     };
     for (std::size_t before = bodies.size() + 1; before != bodies.size();) {
       before = bodies.size();
       for (const FunctionDecl *function : found_.functions) {
         const auto mentions = found_.mentions.find(function);
         if (!only.contains(function) && mentions != found_.mentions.end() &&
-            std::all_of(mentions->second.begin(), mentions->second.end(), isWithin) &&
+            std::ranges::all_of(mentions->second, isWithin) &&
             purity_.isPure(function->getBody(), true)) {
           only.insert(function);
           bodies.push_back(found_.spanOf(function->getSourceRange()));
@@ -141,9 +140,9 @@ private:
   bool isUsedElsewhere(const VarDecl &variable) const {
     const auto uses = found_.references.find(&variable);
     return uses != found_.references.end() &&
-           std::any_of(uses->second.begin(), uses->second.end(), [&](const Span &use) {
-             return std::none_of(left_.begin(), left_.end(),
-                                 [&](const Span &span) { return span.contains(use); });
+           std::ranges::any_of(uses->second, [&](const Span &use) {
+             return std::ranges::none_of(left_,
+                                         [&](const Span &span) { return span.contains(use); });
            });
   }
 
@@ -175,8 +174,8 @@ private:
   bool isOptIn(const Stmt &statement) const {
     const Span span = found_.spanOf(statement.getSourceRange());
     const auto holds = [&](const Span &outer) {
-      return std::any_of(found_.optIns.begin(), found_.optIns.end(),
-                         [&](const Span &call) { return outer.contains(call); });
+      return std::ranges::any_of(found_.optIns,
+                                 [&](const Span &call) { return outer.contains(call); });
     };
     if (!holds(span))
       return false;
@@ -188,8 +187,8 @@ private:
     if (!call)
       return false;
     const Span whole = found_.spanOf(call->getSourceRange());
-    return std::any_of(found_.optIns.begin(), found_.optIns.end(),
-                       [&](const Span &optIn) { return optIn.contains(whole); }) ||
+    return std::ranges::any_of(found_.optIns,
+                               [&](const Span &optIn) { return optIn.contains(whole); }) ||
            std::any_of(call->arg_begin(), call->arg_end(), [&](const Expr *argument) {
              return holds(found_.spanOf(argument->getSourceRange()));
            });
@@ -263,8 +262,7 @@ public:
   Writer(const SourceIndex &index, const HostFinder &found, const LaunchOnly &only)
       : index_(index), sources_(index.sources()), found_(found), launchOnly_(only.functions()),
         left_(only.left()) {
-    std::sort(left_.begin(), left_.end(),
-              [](const Span &a, const Span &b) { return a.begin < b.begin; });
+    std::ranges::sort(left_, [](const Span &a, const Span &b) { return a.begin < b.begin; });
   }
 
   HostText write() const {
@@ -295,8 +293,8 @@ private:
       return;
     HostItem item{kind, name, index_.path(span.file), span.begin, span.end, 0, false, {}};
     item.line = sources_.getLineNumber(span.file, span.begin);
-    item.launches = std::any_of(found_.launches.begin(), found_.launches.end(),
-                                [&](const Span &launch) { return span.contains(launch); });
+    item.launches = std::ranges::any_of(found_.launches,
+                                        [&](const Span &launch) { return span.contains(launch); });
     item.text = statementsOf(span);
     reply.items.push_back(std::move(item));
   }
@@ -326,8 +324,7 @@ private:
       if (at >= span.end)
         break;
       const Span own{span.file, at, at + token.getLength()};
-      if (std::any_of(left_.begin(), left_.end(),
-                      [&](const Span &out) { return out.contains(own); }))
+      if (std::ranges::any_of(left_, [&](const Span &out) { return out.contains(own); }))
         continue;
       HostStatement &statement = statements.back();
       if (statement.text.empty())

@@ -10,11 +10,8 @@ namespace kopt::frontend {
 namespace {
 
 bool isSame(const Mutation &left, const Mutation &right) {
-  return left.edits.size() == right.edits.size() &&
-         std::equal(left.edits.begin(), left.edits.end(), right.edits.begin(),
-                    [](const SliceEdit &a, const SliceEdit &b) {
-                      return a.begin == b.begin && a.end == b.end && a.text == b.text;
-                    });
+  const auto key = [](const SliceEdit &edit) { return std::tie(edit.begin, edit.end, edit.text); };
+  return std::ranges::equal(left.edits, right.edits, {}, key, key);
 }
 
 /// A pseudo-random rank that depends only on the seed and the mutant itself, so that an edit
@@ -52,14 +49,13 @@ std::vector<std::size_t> order(const std::vector<Mutation> &mutants, std::uint64
       std::vector<std::size_t> &open = byOperator[turn];
       if (open.empty())
         continue;
-      const auto best =
-          std::min_element(open.begin(), open.end(), [&](std::size_t a, std::size_t b) {
-            const auto key = [&](std::size_t i) {
-              return std::tuple(!mutants[i].mayBeEqual.empty(), mutationsOfLine[mutants[i].line],
-                                rank(mutants[i], seed));
-            };
-            return key(a) < key(b);
-          });
+      const auto best = std::ranges::min_element(open, [&](std::size_t a, std::size_t b) {
+        const auto key = [&](std::size_t i) {
+          return std::tuple(!mutants[i].mayBeEqual.empty(), mutationsOfLine[mutants[i].line],
+                            rank(mutants[i], seed));
+        };
+        return key(a) < key(b);
+      });
       ++mutationsOfLine[mutants[*best].line];
       chosen.push_back(*best);
       open.erase(best);

@@ -93,8 +93,7 @@ class Parser {
 public:
   explicit Parser(std::vector<std::string> arguments)
       : all(arguments), arguments_(std::move(arguments)) {
-    if (const auto dashes = std::find(arguments_.begin(), arguments_.end(), "--");
-        dashes != arguments_.end()) {
+    if (const auto dashes = std::ranges::find(arguments_, "--"); dashes != arguments_.end()) {
       rest.assign(dashes + 1, arguments_.end());
       arguments_.erase(dashes, arguments_.end());
     }
@@ -185,7 +184,7 @@ private:
     std::vector<std::string> names;
     for (const CommandEntry &entry : kCommands)
       names.push_back(entry.name);
-    if (std::find(names.begin(), names.end(), word) != names.end())
+    if (std::ranges::find(names, word) != names.end())
       return {};
     const std::string list = "the commands are " + join(names, ", ");
     if (const auto missing = kMissing.find(word); missing != kMissing.end())
@@ -210,9 +209,9 @@ private:
       const std::string option = argument.substr(0, argument.find('='));
       if (isCompilerFlag(argument, known))
         return fmt::format("flags of the compiler follow '--': {} … -- {}", name, argument);
-      if (!option.starts_with("--") || std::find(known.begin(), known.end(), option) != known.end())
+      if (!option.starts_with("--") || std::ranges::find(known, option) != known.end())
         continue;
-      const auto longer = std::find_if(known.begin(), known.end(), [&](const std::string &other) {
+      const auto longer = std::ranges::find_if(known, [&](const std::string &other) {
         return other.starts_with(option + "-"); // --run, in place of --run-id
       });
       const std::string guess =
@@ -235,10 +234,10 @@ private:
         // host compiler and preprocessor
         "--compiler-options", "--define-macro", "--include-path"};
     const std::string option = argument.substr(0, argument.find('='));
-    if (std::find(known.begin(), known.end(), option) != known.end())
+    if (std::ranges::find(known, option) != known.end())
       return false;
     if (option.starts_with("--"))
-      return std::find(kLong.begin(), kLong.end(), option) != kLong.end();
+      return std::ranges::find(kLong, option) != kLong.end();
     static const std::vector<std::string> kStarts = {"-O",        "-I",       "-D",
                                                      "-U",        "-g",       "-G",
                                                      "-X",        "-arch",    "-code",
@@ -246,8 +245,8 @@ private:
                                                      "-lineinfo", "-isystem", "-maxrregcount",
                                                      "-rdc",      "-ccbin",   "-m64"};
     return option.size() > 1 && option[0] == '-' &&
-           std::any_of(kStarts.begin(), kStarts.end(),
-                       [&](const std::string &start) { return option.starts_with(start); });
+           std::ranges::any_of(kStarts,
+                               [&](const std::string &start) { return option.starts_with(start); });
   }
 
   static std::vector<std::string> optionsOf(const CLI::App &app) {

@@ -28,8 +28,7 @@ std::vector<std::string> places(const std::vector<fs::path> &paths) {
       std::string text = one.string();
       while (text.size() > 1 && text.back() == '/')
         text.pop_back();
-      if (!text.empty() && text != "/" &&
-          std::find(found.begin(), found.end(), text) == found.end())
+      if (!text.empty() && text != "/" && std::ranges::find(found, text) == found.end())
         found.push_back(std::move(text));
     }
   }
@@ -49,7 +48,7 @@ std::vector<std::string> hiddenOf(const std::vector<std::string> &shown) {
     return hidden;
   for (const std::string &home : places({variable})) {
     const auto isShown = [&](const std::string &place) { return liesWithin(home, place); };
-    if (!std::any_of(shown.begin(), shown.end(), isShown))
+    if (!std::ranges::any_of(shown, isShown))
       continue;
     std::error_code ignored;
     for (const fs::directory_entry &entry : fs::directory_iterator(home, ignored)) {
@@ -57,7 +56,7 @@ std::vector<std::string> hiddenOf(const std::vector<std::string> &shown) {
       // Do not hide a folder that contains a visible path, such as a toolkit below ~/.local.
       const auto wanted = [&](const std::string &place) { return liesWithin(place, path); };
       if (entry.path().filename().string().starts_with('.') && !entry.is_symlink(ignored) &&
-          std::none_of(shown.begin(), shown.end(), wanted))
+          std::ranges::none_of(shown, wanted))
         hidden.push_back(path);
     }
   }
@@ -123,12 +122,10 @@ Result<Sandbox> Sandbox::open(ProcessRunner &processes, const fs::path &launcher
   for (const std::string &word : split(use, ' '))
     if (!word.empty())
       sandbox.use_.push_back(word);
-  sandbox.namespaces_ =
-      std::find(sandbox.use_.begin(), sandbox.use_.end(), "none") == sandbox.use_.end();
-  sandbox.privateProc_ =
-      std::any_of(sandbox.layers_.begin(), sandbox.layers_.end(), [](const SandboxLayer &layer) {
-        return layer.name == "private /proc" && layer.active;
-      });
+  sandbox.namespaces_ = std::ranges::find(sandbox.use_, "none") == sandbox.use_.end();
+  sandbox.privateProc_ = std::ranges::any_of(sandbox.layers_, [](const SandboxLayer &layer) {
+    return layer.name == "private /proc" && layer.active;
+  });
   std::string missing, remedies;
   for (const SandboxLayer &layer : sandbox.layers_)
     if (!layer.active) {
@@ -151,8 +148,7 @@ ProcessSpec Sandbox::contain(ProcessSpec spec, const SandboxPolicy &policy) cons
   std::vector<std::string> argv{launcher_.string()};
   argv.insert(argv.end(), use_.begin(), use_.end());
   if (!namespaces)
-    if (const auto option = std::find(argv.begin(), argv.end(), "--namespaces");
-        option + 1 < argv.end())
+    if (const auto option = std::ranges::find(argv, "--namespaces"); option + 1 < argv.end())
       *(option + 1) = "none";
   const auto add = [&](const char *option, const std::string &value) {
     argv.emplace_back(option);

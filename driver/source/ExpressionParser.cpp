@@ -340,7 +340,7 @@ private:
         bits ? std::strtoull(lower.c_str() + 2, &end, 2) : std::strtoull(lower.c_str(), &end, 0);
     static const std::vector<std::string> kSuffixes = {"",    "u",   "l", "ul", "lu", "ll",
                                                        "ull", "llu", "z", "uz", "zu"};
-    if (std::find(kSuffixes.begin(), kSuffixes.end(), end) == kSuffixes.end() ||
+    if (std::ranges::find(kSuffixes, end) == kSuffixes.end() ||
         ((hex || bits) && end == lower.c_str() + 2))
       return fail("malformed number '" + token.text + "'", token.column);
     if (errno == ERANGE || value > 0x7fffffffffffffffull)
@@ -485,7 +485,7 @@ private:
       }
     }
     std::vector<std::string> &names = program_.names;
-    const auto known = std::find(names.begin(), names.end(), name);
+    const auto known = std::ranges::find(names, name);
     const std::size_t index = std::size_t(known - names.begin());
     if (known == names.end())
       names.push_back(name);

@@ -21,9 +21,8 @@ std::vector<SliceChunk> chunksIn(const std::string &file, const KernelSpec &kern
                                  const std::vector<SliceChunk> &chunks) {
   std::vector<SliceChunk> kept = {kernelChunk};
   const auto add = [&](const SliceChunk &chunk) {
-    const bool isFree = std::none_of(kept.begin(), kept.end(), [&](const SliceChunk &other) {
-      return overlaps(other.source, chunk.source);
-    });
+    const bool isFree = std::ranges::none_of(
+        kept, [&](const SliceChunk &other) { return overlaps(other.source, chunk.source); });
     if (chunk.source.file == file && isFree)
       kept.push_back(chunk);
   };
@@ -32,7 +31,7 @@ std::vector<SliceChunk> chunksIn(const std::string &file, const KernelSpec &kern
       add(chunk);
   for (const NamedConstant &constant : kernel.constants)
     add({constant.valueRange, 0, 0, ChunkRole::Constant, constant.name, false, {}});
-  std::sort(kept.begin(), kept.end(), [](const SliceChunk &a, const SliceChunk &b) {
+  std::ranges::sort(kept, [](const SliceChunk &a, const SliceChunk &b) {
     return a.source.begin < b.source.begin;
   });
   return kept;

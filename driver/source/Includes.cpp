@@ -190,9 +190,8 @@ std::set<fs::path> headersNamedBy(const fs::path &file, const std::vector<fs::pa
         std::error_code ignored;
         if (!fs::is_regular_file(header, ignored))
           continue;
-        const bool isInside =
-            std::any_of(folders.begin(), folders.end(),
-                        [&](const fs::path &folder) { return isBelow(header, folder); });
+        const bool isInside = std::ranges::any_of(
+            folders, [&](const fs::path &folder) { return isBelow(header, folder); });
         if (isInside && found.insert(header).second)
           open.push_back(header);
         break;

@@ -17,16 +17,15 @@ std::string userText(const OutsideUser &user) {
 std::set<std::string> retuned(const SliceChunk &chunk, const KernelSpec &kernel,
                               const Specialization &specialization, const Candidate &candidate,
                               const std::vector<TunableParam> &tunables) {
-  const bool hostOnly = std::all_of(chunk.users.begin(), chunk.users.end(),
-                                    [](const OutsideUser &user) { return user.onHostAlone; });
+  const bool hostOnly =
+      std::ranges::all_of(chunk.users, [](const OutsideUser &user) { return user.onHostAlone; });
   std::set<std::string> names;
   for (const NamedConstant &constant : constantsInScope(kernel, specialization)) {
     if (!contains(chunk.source, constant.valueRange) ||
         !candidate.constants.contains(constant.name))
       continue;
-    const bool declared =
-        std::any_of(tunables.begin(), tunables.end(),
-                    [&](const TunableParam &tunable) { return tunable.name == constant.name; });
+    const bool declared = std::ranges::any_of(
+        tunables, [&](const TunableParam &tunable) { return tunable.name == constant.name; });
     if (!declared && !(constant.usedByLaunch && hostOnly))
       return {};
     names.insert(constant.name);
@@ -56,8 +55,8 @@ SharedCode sharedCode(const KernelSpec &kernel, const Specialization &specializa
   }
   for (std::size_t i = 0; i < rendered.declarations.size(); ++i) {
     const std::string &file = candidate.declarations[i].file;
-    if (std::any_of(kernel.unused.begin(), kernel.unused.end(),
-                    [&](const SliceChunk &chunk) { return chunk.source.file == file; }))
+    if (std::ranges::any_of(kernel.unused,
+                            [&](const SliceChunk &chunk) { return chunk.source.file == file; }))
       shared.own.push_back({rendered.declarations[i].first, rendered.declarations[i].second});
   }
   for (const OutsideNamed &outside : kernel.outside)

@@ -31,9 +31,8 @@ editsByFile(const std::vector<SourceEdit> &edits) {
                                    edit.range.end, edit.range.begin),
                        {}, edit.range.file);
     auto &list = files[edit.range.file];
-    if (std::none_of(list.begin(), list.end(),
-                     [&](const SourceEdit &other) { return sameEdit(edit, other); }))
-      list.insert(std::upper_bound(list.begin(), list.end(), edit, precedes), edit);
+    if (std::ranges::none_of(list, [&](const SourceEdit &other) { return sameEdit(edit, other); }))
+      list.insert(std::ranges::upper_bound(list, edit, precedes), edit);
   }
   for (auto &[file, list] : files) {
     for (std::size_t i = 1; i < list.size(); ++i) {

@@ -23,7 +23,7 @@ std::vector<BufferSpec> buffersOf(const LaunchSpec &launch, const Message &reque
 Checks checksOf(const Message &request) {
   const std::vector<std::string> skipped = request.list("skip");
   const auto isSkipped = [&](const char *name) {
-    return std::find(skipped.begin(), skipped.end(), name) != skipped.end();
+    return std::ranges::find(skipped, name) != skipped.end();
   };
   return {!isSkipped("guards"), !isSkipped("inputs")};
 }
@@ -63,7 +63,7 @@ Status VerifiedRun::execute(const std::vector<std::string> &outputs) {
   // An element that differs from the poison was written. One that equals it was not written, or
   // the kernel wrote that very value. Under the inverted poison, only an unwritten element equals
   // the poison again.
-  if (std::all_of(first.begin(), first.end(), [](const ElementSet &set) { return set.count == 0; }))
+  if (std::ranges::all_of(first, [](const ElementSet &set) { return set.count == 0; }))
     return {};
   if (Status status = launchOn({poisonSeed_, true}); !status.ok())
     return status;

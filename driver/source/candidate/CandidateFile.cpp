@@ -36,7 +36,7 @@ std::vector<std::string> namespacesOf(const SliceChunk &chunk, const Specializat
   if (chunk.role == ChunkRole::Macro)
     return spaces;
   const auto isType = [&](const std::string &name) {
-    return std::any_of(from.chunks.begin(), from.chunks.end(), [&](const SliceChunk &other) {
+    return std::ranges::any_of(from.chunks, [&](const SliceChunk &other) {
       return other.role == ChunkRole::Type && other.name == name;
     });
   };
@@ -63,9 +63,8 @@ std::string inItsNamespaces(const std::string &text, const std::vector<std::stri
 }
 
 const KernelSpec *kernelOf(const TuneSubject &subject, const ExtractionResult &changed) {
-  const auto kernel =
-      std::find_if(changed.kernels.begin(), changed.kernels.end(),
-                   [&](const KernelSpec &other) { return other.name == subject.kernel.name; });
+  const auto kernel = std::ranges::find_if(
+      changed.kernels, [&](const KernelSpec &other) { return other.name == subject.kernel.name; });
   return kernel == changed.kernels.end() ? nullptr : &*kernel;
 }
 
@@ -206,7 +205,7 @@ private:
     std::vector<fs::path> folders =
         includeFolders(subject_.kernel.compileFlags, subject_.kernel.directory);
     folders.push_back(fs::path(subject_.kernel.unit).parent_path());
-    return std::any_of(folders.begin(), folders.end(), [&](const fs::path &folder) {
+    return std::ranges::any_of(folders, [&](const fs::path &folder) {
       const fs::path below = fs::path(file).lexically_relative(folder);
       return !below.empty() && *below.begin() != "..";
     });
@@ -220,10 +219,9 @@ private:
     for (const IncludeDirective &include : includesIn(text ? *text : std::string())) {
       const std::string name =
           fs::path(include.header.substr(1, include.header.size() - 2)).filename().string();
-      const bool isNew = std::any_of(
-          changed_.fileHashes.begin(), changed_.fileHashes.end(), [&](const auto &read) {
-            return fs::path(read.first).filename() == name && isOfNewHeader(read.first);
-          });
+      const bool isNew = std::ranges::any_of(changed_.fileHashes, [&](const auto &read) {
+        return fs::path(read.first).filename() == name && isOfNewHeader(read.first);
+      });
       if (isNew && !included_.contains(include.header))
         candidate_.includes.push_back({include.header, true});
     }
