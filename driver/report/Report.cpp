@@ -199,7 +199,7 @@ private:
     }
     if (winner_)
       for (const RuleHit &hit : after_.hits)
-        if (!fires(before_, hit.id))
+        if (stateOf(before_, hit.id) != RuleState::Fires)
           line("- on the winner only: **{}** (`{}`): {}", hit.severity, hit.id, hit.finding);
     if (!before_.skipped.empty())
       line("\nNot judged, because a counter is missing: {}.", join(before_.skipped, "; "));
@@ -250,23 +250,11 @@ private:
     return "It could not be judged on the winner: a counter is missing.";
   }
 
-  static bool fires(const Diagnosis &diagnosis, const std::string &id) {
-    return std::any_of(diagnosis.hits.begin(), diagnosis.hits.end(),
-                       [&](const RuleHit &hit) { return hit.id == id; });
-  }
-
   void verification() {
     section("How it was verified");
     if (listChecked(true) == 0)
       line("No verification was recorded.");
-    std::vector<std::string> remarks; // of the first evaluation and of the confirmation, each once
-    for (const Trial *shown : {winner_, measured_})
-      for (const Finding &finding : shown ? shown->findings : std::vector<Finding>()) {
-        std::string remark = std::string(toString(finding.severity)) + ": " + finding.message +
-                             (finding.where.empty() ? "" : " (" + finding.where + ")");
-        if (std::find(remarks.begin(), remarks.end(), remark) == remarks.end())
-          remarks.push_back(std::move(remark));
-      }
+    const std::vector<std::string> remarks = remarksOf(history_);
     if (!remarks.empty())
       line("\nRemarks on the winner:\n");
     for (const std::string &remark : remarks)
@@ -347,16 +335,7 @@ private:
 
   /// Where the wall time of all sessions of the run went.
   void time() {
-    std::map<std::string, double> session, kernel;
-    double limit = 0;
-    for (const Decision &decision : history_.decisions)
-      if (const auto *spent = std::get_if<Spent>(&decision.what)) {
-        for (const auto &[name, seconds] : spent->session)
-          session[name] += seconds;
-        for (const auto &[name, seconds] : spent->kernel)
-          kernel[name] += seconds;
-        limit = spent->limit;
-      }
+    const auto &[kernel, session, limit] = timeSpent(history_);
     if (session.empty() && kernel.empty())
       return;
     section("Where the time went");

@@ -58,6 +58,31 @@ std::optional<std::size_t> RunHistory::indexOf(const std::string &candidateHash)
   return trial ? std::optional(std::size_t(trial - trials.data())) : std::nullopt;
 }
 
+Spent timeSpent(const RunHistory &history) {
+  Spent all;
+  for (const Decision &decision : history.decisions)
+    if (const auto *spent = std::get_if<Spent>(&decision.what)) {
+      for (const auto &[name, seconds] : spent->session)
+        all.session[name] += seconds;
+      for (const auto &[name, seconds] : spent->kernel)
+        all.kernel[name] += seconds;
+      all.limit = spent->limit;
+    }
+  return all;
+}
+
+std::vector<std::string> remarksOf(const RunHistory &history) {
+  std::vector<std::string> remarks;
+  for (const Trial *trial : {history.winner(), history.confirmation()})
+    for (const Finding &finding : trial ? trial->findings : std::vector<Finding>()) {
+      std::string remark = std::string(toString(finding.severity)) + ": " + finding.message +
+                           (finding.where.empty() ? "" : " (" + finding.where + ")");
+      if (std::ranges::find(remarks, remark) == remarks.end())
+        remarks.push_back(std::move(remark));
+    }
+  return remarks;
+}
+
 nlohmann::json recordedObject(const std::string &text) {
   nlohmann::json value = nlohmann::json::parse(text, nullptr, false);
   return value.is_object() ? value : nlohmann::json::object();

@@ -37,6 +37,11 @@ std::vector<std::vector<std::string>> evaluationCosts(const RunHistory &history)
 /// from the cache.
 std::vector<std::vector<std::string>> modelCosts(const RunHistory &history);
 
+/// The wall time of all sessions of the run, and the limit of the last.
+Spent timeSpent(const RunHistory &history);
+/// The findings of the winner's first evaluation and of its confirmation, each once.
+std::vector<std::string> remarksOf(const RunHistory &history);
+
 /// A JSON object that a run stores as text; an empty object if the text is not one.
 nlohmann::json recordedObject(const std::string &text);
 /// The text under that key; empty if there is none.
