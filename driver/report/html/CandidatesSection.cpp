@@ -47,9 +47,6 @@ public:
     }
     scale_ = stripScale(speedups);
     isPool_ = gpus.size() > 1;
-    for (const Decision &decision : facts.history.decisions)
-      if (const auto *accept = std::get_if<Accept>(&decision.what))
-        accepted_.insert(accept->candidate);
   }
 
   void write() {
@@ -64,24 +61,15 @@ private:
   void head() {
     const auto head = writer_.open("thead");
     const auto row = writer_.open("tr");
-    const auto column = [&](Literal name, Literal style) {
-      writer_.element("th", {{"scope", "col"}, {"class", style.text()}}, name.text());
-    };
-    column("#", "n");
-    column("verdict", "");
-    column("speedup", "n");
+    writeHead(writer_, {{"#", "n"}, {"verdict"}, {"speedup", "n"}});
     {
       const auto cell = writer_.open("th", {{"scope", "col"}});
       writeStripAxis(writer_, scale_);
     }
-    column("candidate", "");
-    column("by", "");
-    column("round", "n");
-    column("decided at", "nw");
+    writeHead(writer_, {{"candidate"}, {"by"}, {"round", "n"}, {"decided at", "nw"}});
     if (isPool_)
-      column("GPU", "");
-    column("took", "n");
-    column("reason", "");
+      writeHead(writer_, {{"GPU"}});
+    writeHead(writer_, {{"took", "n"}, {"reason"}});
   }
 
   void speedup(const Trial &trial, bool isBaseline) {
@@ -114,7 +102,7 @@ private:
     if (&trial == facts_.winner) {
       writer_.text(" ");
       writer_.element("span", {{"class", "tag faster"}}, "winner");
-    } else if (accepted_.contains(trial.candidateHash)) {
+    } else if (facts_.accepted.contains(trial.candidateHash)) {
       writer_.text(" ");
       writer_.element("span", {{"class", "tag calm"}}, "incumbent");
     }
@@ -152,7 +140,6 @@ private:
   const PageFacts &facts_;
   Scale scale_;
   bool isPool_ = false;
-  std::set<std::string> accepted_;
 };
 
 } // namespace

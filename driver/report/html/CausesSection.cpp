@@ -15,10 +15,6 @@
 namespace kopt::html {
 namespace {
 
-bool fires(const Diagnosis &diagnosis, const std::string &id) {
-  return std::ranges::any_of(diagnosis.hits, [&](const RuleHit &hit) { return hit.id == id; });
-}
-
 /// A rule's result for the winner in words, and their CSS class; empty: no winner.
 struct RuleWords {
   std::string words, style;
@@ -67,19 +63,15 @@ void writeRules(Writer &writer, const PageFacts &facts) {
                           : "No rule fires on the baseline's counters.");
   else {
     const Table table(writer, "rules", "Rules that fired");
-    {
-      const auto head = writer.open("thead");
-      const auto row = writer.open("tr");
-      for (const char *name : {"severity", "rule", "finding"})
-        writer.element("th", {{"scope", "col"}}, name);
-      if (facts.winner)
-        writer.element("th", {{"scope", "col"}, {"class", "nw"}}, "on the winner");
-    }
+    std::vector<Column> columns = {{"severity"}, {"rule"}, {"finding"}};
+    if (facts.winner)
+      columns.push_back({"on the winner", "nw"});
+    writeTableHead(writer, columns);
     const auto body = writer.open("tbody");
     for (const RuleHit &hit : before.hits)
       writeRule(writer, hit, facts.winner ? stateOnWinner(facts, hit.id) : RuleWords{});
     for (const RuleHit &hit : after.hits)
-      if (!fires(before, hit.id))
+      if (stateOf(before, hit.id) != RuleState::Fires)
         writeRule(writer, hit, {"only there", "doubt"});
   }
   if (before.skipped.empty())
@@ -116,15 +108,11 @@ struct BarRow {
 void writeBarTable(Writer &writer, Literal label, const std::vector<BarRow> &rows, double most,
                    bool hasAfter, std::string (*inWords)(double)) {
   const Table table(writer, "narrow", label.text());
-  {
-    const auto head = writer.open("thead");
-    const auto row = writer.open("tr");
-    writer.element("th", {{"scope", "col"}}, "");
-    writer.element("th", {{"scope", "col"}, {"class", "n"}}, "baseline");
-    if (hasAfter)
-      writer.element("th", {{"scope", "col"}, {"class", "n"}}, "winner");
-    writer.element("th", {{"scope", "col"}}, hasAfter ? "grey: baseline, blue: winner" : "");
-  }
+  if (hasAfter)
+    writeTableHead(writer,
+                   {{""}, {"baseline", "n"}, {"winner", "n"}, {"grey: baseline, blue: winner"}});
+  else
+    writeTableHead(writer, {{""}, {"baseline", "n"}, {""}});
   const auto body = writer.open("tbody");
   for (const BarRow &each : rows) {
     const auto row = writer.open("tr");
@@ -178,14 +166,9 @@ void writeCounters(Writer &writer, const PageFacts &facts) {
   }
   {
     const Table table(writer, "narrow", "Counters before and after");
-    {
-      const auto head = writer.open("thead");
-      const auto row = writer.open("tr");
-      writer.element("th", {{"scope", "col"}},
-                     fmt::format("counter ({})", facts.winner->counterSource));
-      writer.element("th", {{"scope", "col"}, {"class", "n"}}, "baseline");
-      writer.element("th", {{"scope", "col"}, {"class", "n"}}, "winner");
-    }
+    writeTableHead(writer, {{fmt::format("counter ({})", facts.winner->counterSource)},
+                            {"baseline", "n"},
+                            {"winner", "n"}});
     const auto body = writer.open("tbody");
     for (const CounterChange &change : comparison.changed) {
       const auto row = writer.open("tr");

@@ -18,12 +18,7 @@ void writeCheckTable(Writer &writer, const PageFacts &facts) {
   const Trial &trial = *facts.measured;
   const bool isConfirmed = facts.measured != facts.winner;
   const Table table(writer, "checks", "Checks of the winner");
-  {
-    const auto head = writer.open("thead");
-    const auto row = writer.open("tr");
-    for (const char *name : {"check", "state", "what was done"})
-      writer.element("th", {{"scope", "col"}}, name);
-  }
+  writeTableHead(writer, {{"check"}, {"state"}, {"what was done"}});
   const auto body = writer.open("tbody");
   const auto add = [&](const CheckRecord &record, Literal note) {
     const auto row = writer.open("tr");
@@ -71,18 +66,6 @@ void writeList(Writer &writer, const std::vector<std::string> &lines) {
     writer.element("li", oneLine(line, 1500));
 }
 
-std::vector<std::string> remarksOf(const PageFacts &facts) {
-  std::vector<std::string> remarks;
-  for (const Trial *trial : {facts.winner, facts.measured})
-    for (const Finding &finding : trial ? trial->findings : std::vector<Finding>()) {
-      std::string remark = std::string(toString(finding.severity)) + ": " + finding.message +
-                           (finding.where.empty() ? "" : " (" + finding.where + ")");
-      if (std::ranges::find(remarks, remark) == remarks.end())
-        remarks.push_back(std::move(remark));
-    }
-  return remarks;
-}
-
 } // namespace
 
 void writeChecks(Writer &writer, const PageFacts &facts) {
@@ -111,7 +94,7 @@ void writeChecks(Writer &writer, const PageFacts &facts) {
     writeList(writer, others);
   if (!hasRecords && others.empty())
     writeNote(writer, "No verification was recorded.");
-  if (const auto remarks = remarksOf(facts); !remarks.empty()) {
+  if (const auto remarks = remarksOf(facts.history); !remarks.empty()) {
     writer.element("h3", "Remarks on the winner");
     writeList(writer, remarks);
   }

@@ -73,12 +73,7 @@ void writeComposed(Writer &writer, const SessionRecord &session) {
     return;
   const Section section(writer, "shared", "Kernels that share text with a win");
   const Table table(writer, "narrow", "Kernels that share text with a win");
-  {
-    const auto head = writer.open("thead");
-    const auto row = writer.open("tr");
-    for (const char *name : {"kernel", "verdict", "reason"})
-      writer.element("th", {{"scope", "col"}}, name);
-  }
+  writeTableHead(writer, {{"kernel"}, {"verdict"}, {"reason"}});
   const auto body = writer.open("tbody");
   for (const ComposedTrial &trial : session.composed) {
     const auto row = writer.open("tr");

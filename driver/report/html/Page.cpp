@@ -26,6 +26,9 @@ PageFacts::PageFacts(const RunHistory &given, RunDiagnosis found)
       modelled(device.value("modelled", false)) {
   if (!measured)
     measured = winner;
+  for (const Decision &decision : history.decisions)
+    if (const auto *accept = std::get_if<Accept>(&decision.what))
+      accepted.insert(accept->candidate);
 }
 
 void beginPage(Writer &writer, const std::string &title) {
@@ -63,6 +66,17 @@ Table::Table(Writer &writer, Literal style, const std::string &label)
           {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", label}})),
       table_(writer.open("table", {{"class", style.text()}})) {}
 
+void writeHead(Writer &writer, const std::vector<Column> &columns) {
+  for (const Column &column : columns)
+    writer.element("th", {{"scope", "col"}, {"class", column.style.text()}}, column.name);
+}
+
+void writeTableHead(Writer &writer, const std::vector<Column> &columns) {
+  const auto head = writer.open("thead");
+  const auto row = writer.open("tr");
+  writeHead(writer, columns);
+}
+
 void writeNote(Writer &writer, std::string_view text) {
   writer.element("p", {{"class", "note"}}, text);
 }
@@ -88,6 +102,24 @@ Scale stripScale(const std::vector<Speedup> &speedups) {
       }
   }
   return Scale::ofRatios(low, high, kStripMargin, kStripWidth - kStripMargin, 3);
+}
+
+void writeLine(Writer &writer, Literal style, double x1, double y1, double x2, double y2) {
+  writer.leaf("line", {{"class", style.text()},
+                       {"x1", coordinate(x1)},
+                       {"y1", coordinate(y1)},
+                       {"x2", coordinate(x2)},
+                       {"y2", coordinate(y2)}});
+}
+
+void writeText(Writer &writer, double x, double y, Literal anchor, const std::string &text,
+               Literal style) {
+  writer.element("text",
+                 {{"class", style.text()},
+                  {"x", coordinate(x)},
+                  {"y", coordinate(y)},
+                  {"text-anchor", anchor.text()}},
+                 text);
 }
 
 Writer::Element openStrip(Writer &writer, const std::string &style, double width, double height) {

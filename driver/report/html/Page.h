@@ -7,6 +7,7 @@
 #include "driver/report/html/Writer.h"
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,9 @@ struct PageFacts {
   RunStory story;
   nlohmann::json device, config;
   const Trial *baseline, *winner;
-  const Trial *measured; ///< the confirmation, else the winner; null if nothing won
-  bool modelled;         ///< times of the device are modelled
+  const Trial *measured;            ///< the confirmation, else the winner; null if nothing won
+  bool modelled;                    ///< times of the device are modelled
+  std::set<std::string> accepted{}; ///< hashes of the candidates that became the incumbent
 };
 
 /// Writes the document up to the content of <main>, and its end.
@@ -47,6 +49,16 @@ private:
   Writer::Element frame_, table_;
 };
 
+/// A heading cell of a table; the style is its CSS class.
+struct Column {
+  std::string name;
+  Literal style = "";
+};
+/// Writes heading cells into the open row.
+void writeHead(Writer &writer, const std::vector<Column> &columns);
+/// Writes the head of a table: one row of heading cells.
+void writeTableHead(Writer &writer, const std::vector<Column> &columns);
+
 /// Writes a muted paragraph that says what is missing, or how to read a figure.
 void writeNote(Writer &writer, std::string_view text);
 
@@ -54,6 +66,11 @@ void writeNote(Writer &writer, std::string_view text);
 std::string factorInWords(double estimate);
 /// "[1.840, 1.905]"; "modelled" if there is none.
 std::string intervalInWords(const Speedup &speedup);
+
+/// Draws a line of a chart, and writes text beside a point of it.
+void writeLine(Writer &writer, Literal style, double x1, double y1, double x2, double y2);
+void writeText(Writer &writer, double x, double y, Literal anchor, const std::string &text,
+               Literal style = "");
 
 /// A small drawing in a table, hidden from screen readers.
 Writer::Element openStrip(Writer &writer, const std::string &style, double width, double height);

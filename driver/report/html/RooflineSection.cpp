@@ -13,24 +13,6 @@ namespace {
 
 constexpr double kWidth = 620, kHeight = 300, kLeft = 54, kRight = 16, kTop = 14, kBottom = 40;
 
-void writeLine(Writer &writer, Literal style, double x1, double y1, double x2, double y2) {
-  writer.leaf("line", {{"class", style.text()},
-                       {"x1", coordinate(x1)},
-                       {"y1", coordinate(y1)},
-                       {"x2", coordinate(x2)},
-                       {"y2", coordinate(y2)}});
-}
-
-void writeText(Writer &writer, double x, double y, Literal anchor, const std::string &text,
-               Literal style = "") {
-  writer.element("text",
-                 {{"class", style.text()},
-                  {"x", coordinate(x)},
-                  {"y", coordinate(y)},
-                  {"text-anchor", anchor.text()}},
-                 text);
-}
-
 class RooflineChart {
 public:
   RooflineChart(Writer &writer, const Roofline &roofline) : writer_(writer), roofline_(roofline) {
@@ -147,13 +129,8 @@ private:
 /// The same as a table, with the share of the roof that each point reaches.
 void writePoints(Writer &writer, const Roofline &roofline) {
   const Table table(writer, "narrow", "Points of the roofline");
-  {
-    const auto head = writer.open("thead");
-    const auto row = writer.open("tr");
-    writer.element("th", {{"scope", "col"}}, roofline.unit);
-    for (const char *name : {"for each byte", "a second", "of the roof"})
-      writer.element("th", {{"scope", "col"}, {"class", "n"}}, name);
-  }
+  writeTableHead(
+      writer, {{roofline.unit}, {"for each byte", "n"}, {"a second", "n"}, {"of the roof", "n"}});
   const auto body = writer.open("tbody");
   for (const RooflinePoint &point : roofline.points) {
     const auto row = writer.open("tr");

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
-#include <set>
 
 namespace kopt::html {
 namespace {
@@ -42,9 +41,6 @@ public:
     const double last = isByTime ? facts.story.secondsAfter[count - 1] / unit() : double(count - 1);
     x_ =
         Scale::linear(0, std::max(last, isByTime ? 1e-3 : 1.0), kPlotLeft, kPlotWidth - kPlotRight);
-    for (const Decision &decision : facts.history.decisions)
-      if (const auto *accept = std::get_if<Accept>(&decision.what))
-        accepted_.insert(accept->candidate);
   }
 
   void draw() {
@@ -76,20 +72,6 @@ private:
     return unit() == 3600 ? "hours" : unit() == 60 ? "minutes" : "seconds";
   }
 
-  void line(Literal style, double x1, double y1, double x2, double y2) {
-    writer_.leaf("line", {{"class", style.text()},
-                          {"x1", coordinate(x1)},
-                          {"y1", coordinate(y1)},
-                          {"x2", coordinate(x2)},
-                          {"y2", coordinate(y2)}});
-  }
-
-  void text(double x, double y, Literal anchor, const std::string &words) {
-    writer_.element("text",
-                    {{"x", coordinate(x)}, {"y", coordinate(y)}, {"text-anchor", anchor.text()}},
-                    words);
-  }
-
   void axes() {
     const double bottom = kPlotHeight - kPlotBottom;
     writer_.leaf("rect", {{"class", "band"},
@@ -98,18 +80,18 @@ private:
                           {"width", coordinate(kPlotWidth - kPlotLeft - kPlotRight)},
                           {"height", coordinate(kPlotBand)}});
     for (const double tick : y_.ticks()) {
-      line("grid", kPlotLeft, y_.at(tick), kPlotWidth - kPlotRight, y_.at(tick));
-      text(kPlotLeft - 6, y_.at(tick) + 4, "end", tickLabel(tick) + "x");
+      writeLine(writer_, "grid", kPlotLeft, y_.at(tick), kPlotWidth - kPlotRight, y_.at(tick));
+      writeText(writer_, kPlotLeft - 6, y_.at(tick) + 4, "end", tickLabel(tick) + "x");
     }
     for (const double tick : x_.ticks()) {
-      line("grid", x_.at(tick), bottom, x_.at(tick), bottom + 4);
-      text(x_.at(tick), bottom + 16, "middle", tickLabel(tick));
+      writeLine(writer_, "grid", x_.at(tick), bottom, x_.at(tick), bottom + 4);
+      writeText(writer_, x_.at(tick), bottom + 16, "middle", tickLabel(tick));
     }
-    line("axis-line", kPlotLeft, bottom, kPlotWidth - kPlotRight, bottom);
-    line("baseline", kPlotLeft, y_.at(1), kPlotWidth - kPlotRight, y_.at(1));
-    text(kPlotLeft - 6, bottom - 4, "end", "none");
-    text((kPlotLeft + kPlotWidth - kPlotRight) / 2, kPlotHeight - 8, "middle",
-         isByTime_ ? fmt::format("{} of evaluation, added up", unitInWords()) : "trial");
+    writeLine(writer_, "axis-line", kPlotLeft, bottom, kPlotWidth - kPlotRight, bottom);
+    writeLine(writer_, "baseline", kPlotLeft, y_.at(1), kPlotWidth - kPlotRight, y_.at(1));
+    writeText(writer_, kPlotLeft - 6, bottom - 4, "end", "none");
+    writeText(writer_, (kPlotLeft + kPlotWidth - kPlotRight) / 2, kPlotHeight - 8, "middle",
+              isByTime_ ? fmt::format("{} of evaluation, added up", unitInWords()) : "trial");
   }
 
   /// Draws the line of the best so far, with a step at each faster candidate.
@@ -149,7 +131,7 @@ private:
               fmt::format("{}: {:.3f}x, {}", nameOfTrial(facts_.history, index),
                           trial.speedup->estimate, verdictInWords(trial.verdict)),
               trial.verdict != Verdict::Faster);
-    if (accepted_.contains(trial.candidateHash))
+    if (facts_.accepted.contains(trial.candidateHash))
       writer_.leaf(
           "circle",
           {{"class", "accepted"}, {"cx", coordinate(x)}, {"cy", coordinate(y)}, {"r", "6.5"}});
@@ -159,7 +141,6 @@ private:
   const PageFacts &facts_;
   const bool isByTime_;
   Scale x_, y_;
-  std::set<std::string> accepted_;
 };
 
 std::vector<std::string> proposersOf(const PageFacts &facts) {

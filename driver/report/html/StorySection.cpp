@@ -2,59 +2,39 @@
 // Why the search went as it did, where the time went, and how to apply and reproduce the result.
 #include "driver/report/html/Sections.h"
 
-#include "driver/judge/Statistics.h"
 #include "driver/report/facts/Explain.h"
 #include "driver/report/facts/Reproduce.h"
 #include "driver/support/Text.h"
 
-#include <algorithm>
 #include <fmt/format.h>
-#include <map>
 
 namespace kopt::html {
 namespace {
 
-struct Cell {
-  std::string text;
-  bool isNumber = false;
-};
-
-void writeTable(Writer &writer, Literal label, const std::vector<Cell> &head,
+void writeTable(Writer &writer, Literal label, const std::vector<Column> &head,
                 const std::vector<std::vector<std::string>> &rows) {
   const Table table(writer, "narrow", label.text());
-  {
-    const auto group = writer.open("thead");
-    const auto row = writer.open("tr");
-    for (const Cell &cell : head)
-      writer.element("th", {{"scope", "col"}, {"class", cell.isNumber ? "n" : ""}}, cell.text);
-  }
+  writeTableHead(writer, head);
   const auto body = writer.open("tbody");
   for (const auto &line : rows) {
     const auto row = writer.open("tr");
     for (std::size_t i = 0; i < line.size(); ++i)
-      writer.element(i == 0 ? Literal("th") : Literal("td"),
-                     {{"class", head[i].isNumber ? "n" : ""}}, line[i]);
+      writer.element(i == 0 ? Literal("th") : Literal("td"), {{"class", head[i].style.text()}},
+                     line[i]);
   }
 }
 
 void writeTime(Writer &writer, const PageFacts &facts) {
-  std::map<std::string, double> session, kernel;
-  for (const Decision &decision : facts.history.decisions)
-    if (const auto *spent = std::get_if<Spent>(&decision.what)) {
-      for (const auto &[name, seconds] : spent->session)
-        session[name] += seconds;
-      for (const auto &[name, seconds] : spent->kernel)
-        kernel[name] += seconds;
-    }
+  const Spent spent = timeSpent(facts.history);
   std::vector<std::vector<std::string>> rows;
   for (const auto &[stages, of] :
-       {std::pair(&session, "all kernels"), std::pair(&kernel, "this kernel")})
+       {std::pair(&spent.session, "all kernels"), std::pair(&spent.kernel, "this kernel")})
     for (const auto &[name, seconds] : *stages)
       rows.push_back({name, formatDuration(seconds), of});
   if (rows.empty())
     return;
   writer.element("h3", "Where the time went");
-  writeTable(writer, "Where the time went", {{"stage"}, {"time", true}, {"of"}}, rows);
+  writeTable(writer, "Where the time went", {{"stage"}, {"time", "n"}, {"of"}}, rows);
 }
 
 void writeCost(Writer &writer, const PageFacts &facts) {
@@ -62,10 +42,9 @@ void writeCost(Writer &writer, const PageFacts &facts) {
   if (rows.empty())
     return;
   writer.element("h3", "What the evaluations cost");
-  writeTable(
-      writer, "What the evaluations cost",
-      {{"stage"}, {"candidates", true}, {"median", true}, {"longest", true}, {"total", true}},
-      rows);
+  writeTable(writer, "What the evaluations cost",
+             {{"stage"}, {"candidates", "n"}, {"median", "n"}, {"longest", "n"}, {"total", "n"}},
+             rows);
 }
 
 void writeModels(Writer &writer, const PageFacts &facts) {
@@ -76,10 +55,10 @@ void writeModels(Writer &writer, const PageFacts &facts) {
   writeTable(writer, "Language model",
              {{"purpose"},
               {"model"},
-              {"calls", true},
-              {"input tokens", true},
-              {"output tokens", true},
-              {"from cache", true}},
+              {"calls", "n"},
+              {"input tokens", "n"},
+              {"output tokens", "n"},
+              {"from cache", "n"}},
              rows);
 }
 

@@ -10,15 +10,6 @@
 namespace kopt::html {
 namespace {
 
-struct Column {
-  Literal name, style;
-};
-
-void writeHead(Writer &writer, std::initializer_list<Column> columns) {
-  for (const Column &column : columns)
-    writer.element("th", {{"scope", "col"}, {"class", column.style.text()}}, column.name.text());
-}
-
 void writeSpeedupCells(Writer &writer, const Scale &scale, const Speedup &speedup) {
   writer.element("td", {{"class", "n"}}, factorInWords(speedup.estimate));
   writer.element("td", {{"class", "nw"}}, intervalInWords(speedup));
