@@ -57,12 +57,6 @@ protected:
     }
     return subject;
   }
-  /// Gives the bench the original's launches and module.
-  void loadBaseline(CheckContext &bench) {
-    ASSERT_TRUE(writeFileAtomically(folder_.path() / "module", "kernel"));
-    bench.baseline().launches = bench.subject().workload.launches;
-    bench.baseline().module = runner_->load(folder_.path() / "module", "")->id;
-  }
   std::string store(const std::vector<float> &values) {
     return storeValues(trace_.path().string(), values);
   }
@@ -431,29 +425,6 @@ TEST_F(CapturedJudge, LaunchesAreDerivedOnWhichARequirementHolds) {
   EXPECT_EQ(names.size(), now) << "none is learned twice";
   ASSERT_TRUE(replays.learnWhere(bench, {"n % 11 == 0"}));
   EXPECT_EQ(replays.replays().size(), now);
-}
-
-TEST_F(CapturedJudge, OtherContentsAreDerivedWhereARequirementHoldsToo) {
-  makeRunner(false);
-  Subject subject = declaredSubject();
-  subject.declaration->arguments["n"] = "100000"; // others are derived from n = 12500
-  subject.workload = buildWorkload(subject.kernel, subject.specialization, *subject.declaration,
-                                   runner_->device().kind)
-                         .value();
-  CheckContext bench(*runner_, subject, 42, {});
-  loadBaseline(bench);
-  Trial baseline;
-  DerivedReplays replays;
-  const auto contents = [&] {
-    return std::ranges::count_if(replays.replays(), [&](const DerivedReplays::Replay &replay) {
-      const auto n = integersOf(bench.subject().specialization, replay.derived.launch).at("n");
-      return replay.derived.kind == Derivation::Contents && n % 32 == 0;
-    });
-  };
-  ASSERT_TRUE(replays.learnAll(bench, baseline));
-  const auto before = contents();
-  ASSERT_TRUE(replays.learnWhere(bench, {"n % 32 == 0"}));
-  EXPECT_GT(contents(), before + 5);
 }
 
 TEST_F(CapturedJudge, WhatHangsOnceIsNotTriedAgain) {

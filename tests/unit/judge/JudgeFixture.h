@@ -79,6 +79,12 @@ protected:
     return subject;
   }
 
+  /// Gives the bench the original's launches and module.
+  void loadBaseline(CheckContext &bench) {
+    ASSERT_TRUE(writeFileAtomically(folder_.path() / "module", "kernel"));
+    bench.baseline().launches = bench.subject().workload.launches;
+    bench.baseline().module = runner_->load(folder_.path() / "module", "")->id;
+  }
   static const CheckRecord *recordOf(const Trial &trial, const std::string &check) {
     for (const CheckRecord &record : trial.checks)
       if (record.check == check)

@@ -244,30 +244,6 @@ TEST_F(LocalJudgeTest, StagesAddUpToTheTrialsSeconds) {
   EXPECT_GT(sum, 0.5 * trial.seconds); // the rest is this process waiting for a processor
 }
 
-TEST_F(LocalJudgeTest, TheSameMachineCodeIsADuplicateOfTheBaselineOrOfATrial) {
-  LocalJudge local = make();
-  ASSERT_TRUE(local.baseline());
-  const Trial comment = judge(local, "kernel// only a comment changed");
-  EXPECT_EQ(comment.verdict, Verdict::Duplicate);
-  EXPECT_NE(comment.reason.find("baseline"), std::string::npos);
-  judge(local, "FAST");
-  EXPECT_EQ(judge(local, "FAST// again").verdict, Verdict::Duplicate);
-}
-
-TEST_F(LocalJudgeTest, ALaunchThatIsTheSameOnlyForTheseArgumentsIsNoDuplicate) {
-  makeRunner(false);
-  LocalJudge local = make(declaredSubject(), {});
-  ASSERT_TRUE(local.baseline());
-  const auto trial = [&](const char *text, const char *grid) {
-    Candidate candidate = candidateWith(text);
-    candidate.launch.gridExpressions = {grid, "1", "1"};
-    return local.judge(candidate, Purpose::Search).value().verdict;
-  };
-  EXPECT_EQ(trial("FAST", "(n + 63) / 64 + 1"), Verdict::Faster);
-  EXPECT_EQ(trial("FAST// again", "(n + 63) / 64 + 1"), Verdict::Duplicate);
-  EXPECT_EQ(trial("FAST// fixed", "(n + 63) / 64 + (n > 1)"), Verdict::Faster);
-}
-
 TEST_F(LocalJudgeTest, ConfirmationLooksAtKnownCodeAgain) {
   LocalJudge local = make();
   ASSERT_TRUE(local.baseline());
@@ -278,16 +254,6 @@ TEST_F(LocalJudgeTest, ConfirmationLooksAtKnownCodeAgain) {
   EXPECT_EQ(confirmed->verdict, Verdict::Faster);
   EXPECT_DOUBLE_EQ(confirmed->speedup->confidence, 0.99);
   EXPECT_EQ(toolchain_.builds, builds); // the very module that was verified
-}
-
-TEST_F(LocalJudgeTest, CodeOfAnEarlierRunIsRemembered) {
-  LocalJudge first = make();
-  ASSERT_TRUE(first.baseline());
-  const Trial trial = judge(first, "FAST");
-  LocalJudge second = make();
-  ASSERT_TRUE(second.baseline());
-  second.remember(trial);
-  EXPECT_EQ(judge(second, "FAST// again").verdict, Verdict::Duplicate);
 }
 
 TEST_F(LocalJudgeTest, OnAModelledDeviceTheSpeedupIsLabelled) {
