@@ -56,9 +56,6 @@ public:
   virtual Result<MeasuredRates> measureRates() {
     return MeasuredRates{0, 0, 0, 0, "all rates: this device measures none"};
   }
-  /// True if the runner had to be restarted since the last call. Module ids stay valid: modules are
-  /// loaded again when they are next used.
-  virtual bool restarted() = 0;
   /// Makes the next call use a fresh process, in which code and memory are laid out anew. Module
   /// ids stay valid.
   virtual void renew() {}

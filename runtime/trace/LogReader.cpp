@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -513,13 +512,6 @@ const Allocation *ProcessTrace::allocationAt(std::uint64_t address, std::uint64_
       found = &allocation;
   }
   return found;
-}
-
-const Launch *ProcessTrace::launchAt(std::uint64_t sequence) const {
-  const auto found = std::lower_bound(
-      launches.begin(), launches.end(), sequence,
-      [](const Launch &launch, std::uint64_t wanted) { return launch.sequence < wanted; });
-  return found == launches.end() || found->sequence != sequence ? nullptr : &*found;
 }
 
 LiveAllocations::LiveAllocations(const ProcessTrace &trace) : trace_(trace) {

@@ -28,7 +28,6 @@ public:
   LogHeader &header() { return *header_; }
   /// A number that no other LogFile of this process has.
   std::uint64_t id() const { return id_; }
-  bool isFull() const { return full_.load(std::memory_order_relaxed); }
 
 private:
   friend class Appender;

@@ -103,7 +103,6 @@ struct ProcessTrace {
 
   /// The allocation that held the address when the launch was made, or null.
   const Allocation *allocationAt(std::uint64_t address, std::uint64_t sequence) const;
-  const Launch *launchAt(std::uint64_t sequence) const;
 };
 
 /// The live allocations at each launch, for launches that are visited in order.

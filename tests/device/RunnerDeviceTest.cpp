@@ -327,7 +327,6 @@ TEST_F(DeviceTest, LargeDynamicSharedMemoryIsAllowed) {
 }
 
 TEST_F(DeviceTest, RefusedConfigurationsLeaveTheDeviceUsable) {
-  runner->restarted();
   Launch block = launch(4096, 4096, 2048);
   EXPECT_EQ(run("twice", block).status, RunStatus::LaunchFailed);
   Launch shared = launch(1000, 1000);
@@ -336,7 +335,6 @@ TEST_F(DeviceTest, RefusedConfigurationsLeaveTheDeviceUsable) {
   Launch arguments = launch(1000, 1000);
   arguments.arguments.pop_back();
   EXPECT_EQ(run("twice", arguments).status, RunStatus::LaunchFailed);
-  EXPECT_FALSE(runner->restarted());
   expectHealthy();
 }
 
@@ -362,12 +360,10 @@ TEST_F(DeviceTest, SharedMemoryThatNobodySetHoldsNothingToRelyOn) {
 }
 
 TEST_F(DeviceTest, AFaultCostsOnlyItself) {
-  runner->restarted();
   const RunOutcome outcome = run("wild", launch(1000, 1000));
   EXPECT_EQ(outcome.status, RunStatus::Fault);
   EXPECT_NE(outcome.detail.find("CUDA_ERROR"), std::string::npos) << outcome.detail;
   expectHealthy();
-  EXPECT_TRUE(runner->restarted());
 }
 
 TEST_F(DeviceTest, AKernelThatNeverEndsIsKilled) {

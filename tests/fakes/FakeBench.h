@@ -338,7 +338,6 @@ public:
     return readily(
         std::vector<SanitizerReport>(tools.size(), {true, errors + warnings, warnings, first}));
   }
-  bool restarted() override { return false; }
   void renew() override { ++processes; }
   void prepareRenewals(unsigned count) override { prepared = count; }
   void prepareProfile() override { hasPreparedProfile = true; }

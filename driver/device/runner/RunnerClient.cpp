@@ -2,7 +2,6 @@
 // Talks to kopt-runner. The runner may hang, crash or be lost with the candidate that it runs.
 // RunnerClient turns that into a status, and the next call uses a fresh process with the modules
 // loaded again.
-#include "driver/device/Runner.h"
 #include "driver/device/runner/DeviceLock.h"
 #include "driver/device/runner/GpuSpecFile.h"
 #include "driver/device/runner/LaunchContents.h"
@@ -15,7 +14,6 @@
 #include "driver/device/runner/SharedBuffers.h"
 #include "driver/device/runner/ToLaunchSpec.h"
 #include "driver/support/FileSystem.h"
-#include "driver/support/Text.h"
 #include "runtime/runner/Protocol.h"
 
 #include <algorithm>
@@ -68,7 +66,6 @@ public:
                             const std::vector<std::string> &sections,
                             const RunOptions &options) override;
   Result<MeasuredRates> measureRates() override;
-  bool restarted() override { return std::exchange(restarted_, false); }
   void renew() override { process_.stop(); }
   void prepareRenewals(unsigned processes) override {
     if (!quarantine_.empty() || process_.mustProbe() || isFull_)
@@ -146,7 +143,6 @@ private:
   DeviceInfo device_;
   std::map<ModuleId, Module> modules_;
   ModuleId nextModule_ = 1;
-  bool connected_ = false, restarted_ = false;
   bool isFull_ = false;    ///< the device's memory did not suffice once: no process waits any more
   std::string quarantine_; ///< why the device is no longer used; empty if it is
   std::string unstarted_; ///< why the last attempt to start a process failed; empty if it succeeded
@@ -170,7 +166,6 @@ Status RunnerClient::connect() {
         ErrorCode::Environment, quarantine_,
         "look for Xid errors in the kernel log (dmesg) and in nvidia-smi; kopt does not reset "
         "devices. Everything judged so far is saved: continue with --resume");
-  restarted_ = restarted_ || connected_;
   Result<Reply> reply = process_.start(hello(), helloDescriptors());
   unstarted_ = reply ? std::string() : reply.error().what;
   if (!reply)
@@ -195,7 +190,6 @@ Status RunnerClient::connect() {
   for (const std::vector<std::string> &fact : answer.lists("fact"))
     if (fact.size() == 2)
       device_.facts[fact[0]] = fact[1];
-  connected_ = true;
   // An emulated device is not shared, so its lock does nothing.
   if (!lock_)
     lock_ = std::make_unique<DeviceLock>(

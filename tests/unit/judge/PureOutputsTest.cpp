@@ -64,7 +64,6 @@ public:
   Result<ProfileOutcome> profile(ModuleId, const Launch &, const RunOptions &) override {
     return ProfileOutcome();
   }
-  bool restarted() override { return false; }
 
   int runs = 0;
   bool wasLimited = false; ///< a run had little time

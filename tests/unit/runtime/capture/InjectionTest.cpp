@@ -140,8 +140,8 @@ TEST_F(InjectionTest, SnapshotsOfTheChosenLaunches) {
   const ProcessTrace trace = traceOf("scale", "snapshot kernel scale launch 1,12\n");
   ASSERT_EQ(trace.snapshots.size(), 2u);
   for (const auto &[sequence, snapshot] : trace.snapshots) {
-    const Launch *launch = trace.launchAt(sequence);
-    ASSERT_NE(launch, nullptr);
+    const auto launch = std::ranges::find(trace.launches, sequence, &Launch::sequence);
+    ASSERT_NE(launch, trace.launches.end());
     EXPECT_TRUE(launch->ordinal == 1 || launch->ordinal == 12);
     ASSERT_EQ(snapshot.before.size(), 3u); // and the variable of the module
     ASSERT_EQ(snapshot.after.size(), 3u);
