@@ -8,6 +8,16 @@ find_package(tl-expected REQUIRED)
 find_package(SQLite3 REQUIRED)
 find_package(CURL REQUIRED)
 find_package(tomlplusplus REQUIRED)
+# The libraries that throw. A program with a C++ runtime of its own cannot catch what a shared library throws, so the
+# package's have them compiled in.
+add_library(kopt_throwing INTERFACE)
+if(KOPT_STATIC)
+  target_link_libraries(kopt_throwing INTERFACE fmt::fmt-header-only spdlog::spdlog_header_only)
+  target_include_directories(kopt_throwing SYSTEM INTERFACE
+    $<TARGET_PROPERTY:tomlplusplus::tomlplusplus,INTERFACE_INCLUDE_DIRECTORIES>)
+else()
+  target_link_libraries(kopt_throwing INTERFACE fmt::fmt spdlog::spdlog tomlplusplus::tomlplusplus)
+endif()
 find_package(Boost 1.74 REQUIRED COMPONENTS context)
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 find_path(ZSTD_INCLUDE_DIR zstd.h REQUIRED)

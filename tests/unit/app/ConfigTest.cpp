@@ -125,6 +125,21 @@ TEST_F(ConfigTest, GivesClausesWithTheirPlace) {
   EXPECT_THAT(clauses[1].file, EndsWith("project/kopt.toml"));
 }
 
+TEST_F(ConfigTest, WhatIsNoTomlIsShownWithItsLine) {
+  for (const auto &[text, line, what] : std::vector<std::array<std::string, 3>>{
+           {"[[kernel]]\nname = \"a\"\nname = \"b\"\n", "3", "'name'"},
+           {"[tune]\ntrials = 1\ntrials = 2\n", "3", "'trials'"},
+           {"[tune]\ntrials = 1\n[tune]\nseed = 2\n", "3", "'tune'"},
+           {"[[kernel]\nname = \"a\"\n", "1", "']'"},
+           {"[tune]\n\ntrials = \n", "3", "value"}}) {
+    project(text);
+    const Error error = fail();
+    EXPECT_EQ(error.code, ErrorCode::Usage) << text;
+    EXPECT_THAT(error.where, EndsWith("kopt.toml:" + line)) << text;
+    EXPECT_THAT(error.what, HasSubstr(what)) << text;
+  }
+}
+
 TEST_F(ConfigTest, AnUnknownKeyIsShownWithItsLineAndTheNearestKey) {
   project("[tune]\nrounds = 2\n\npatiense = 3\n");
   Error error = fail();
