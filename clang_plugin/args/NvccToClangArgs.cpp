@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <set>
+#include <utility>
 
 namespace kopt::frontend {
 namespace {
@@ -227,13 +228,18 @@ private:
     if (!option.macro.empty() && value != "false")
       out_.clang.push_back("-D" + std::string(option.macro) + "=1");
     switch (option.action) {
-    case Action::PassValue:
-      // nvcc takes comma separated lists of directories.
-      for (const std::string &part : splitList(value)) {
-        out_.clang.push_back(shortName(option));
-        out_.clang.push_back(part);
+    case Action::PassValue: {
+      // nvcc takes comma separated lists; who reads its flags here finds one path in each.
+      const std::vector<std::string> parts = splitList(value);
+      for (const std::string &part : parts) {
+        out_.clang.insert(out_.clang.end(), {shortName(option), part});
+        if (parts.size() > 1)
+          out_.nvcc.insert(out_.nvcc.end(), {shortName(option), part});
       }
+      if (parts.size() > 1)
+        return;
       break;
+    }
     case Action::Joined:
       out_.clang.push_back(shortName(option) + "=" + value);
       break;
@@ -246,7 +252,8 @@ private:
     case Action::Mode:
       return;
     case Action::Host:
-      host(value);
+      for (const std::string &part : splitList(value))
+        keepForHost(part);
       break;
     case Action::OptionsFile:
       for (const std::string &path : splitList(value))
@@ -276,26 +283,16 @@ private:
   }
 
   /// Options in the host compiler's spelling: -D, -I, -f and -std affect how the file parses; the
-  /// others affect code generation.
-  void host(const std::string &payload) {
-    std::vector<std::string> parts = splitList(payload);
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      keepForHost(parts[i], i + 1 < parts.size() ? &parts[i + 1] : nullptr, i);
-  }
-
-  void keepForHost(const std::string &flag, const std::string *next, std::size_t &index) {
-    if (startsWith(flag, "-D") || startsWith(flag, "-U") || startsWith(flag, "-I") ||
-        startsWith(flag, "-std=")) {
-      out_.clang.push_back(flag);
-      if (flag.size() == 2 && next) {
-        out_.clang.push_back(*next);
-        ++index;
-      }
-    } else if ((flag == "-isystem" || flag == "-include" || flag == "-iquote") && next) {
-      out_.clang.push_back(flag);
-      out_.clang.push_back(*next);
-      ++index;
-    } else if (startsWith(flag, "-f") && affectsParsing(flag)) {
+  /// others affect code generation. A value may be in the next list: -Xcompiler -I -Xcompiler x.
+  void keepForHost(const std::string &flag) {
+    constexpr std::array<std::string_view, 7> kValued = {
+        "-D", "-U", "-I", "-isystem", "-include", "-iquote", "-idirafter"};
+    if (!hostFlag_.empty()) {
+      out_.clang.insert(out_.clang.end(), {std::exchange(hostFlag_, {}), flag});
+    } else if (std::ranges::find(kValued, flag) != kValued.end()) {
+      hostFlag_ = flag;
+    } else if (startsWith(flag, "-std=") || (startsWith(flag, "-f") && affectsParsing(flag)) ||
+               std::ranges::any_of(kValued, [&](auto known) { return startsWith(flag, known); })) {
       out_.clang.push_back(flag);
     }
   }
@@ -357,9 +354,8 @@ private:
 
   void unknown(const std::string &flag) {
     // Options for warnings and optimisation do not affect parsing; nvcc may forward them.
-    std::size_t index = 0;
     std::size_t before = out_.clang.size();
-    keepForHost(flag, nullptr, index);
+    keepForHost(flag);
     bool harmless = startsWith(flag, "-W") || startsWith(flag, "-f") || startsWith(flag, "-m") ||
                     flag == "-pthread" || flag == "-pipe" || flag == "-pedantic";
     if (out_.clang.size() == before && !harmless)
@@ -369,6 +365,7 @@ private:
 
   const ReadOptionsFile &readFile_;
   NvccCommand out_;
+  std::string hostFlag_;      ///< of the host compiler, whose value is not read yet
   int depth_ = 0, files_ = 0; ///< options files that are open, and options files that were read
   bool limited_ = false;      ///< some were left out
 };

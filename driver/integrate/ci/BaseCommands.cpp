@@ -16,12 +16,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Flags whose value is a file or a folder that is read; the value follows the flag directly or is
-/// the next word.
-constexpr std::array<std::string_view, 11> kPathFlags = {
-    "--include-path=", "--system-include=", "--pre-include=", "-isystem=", "-include=",
-    "-isystem",        "-idirafter",        "-include",       "-iquote",   "-I",
-    "--include-path"};
+/// Flags whose value is a file or a folder that is read, or for the first four a list of words of
+/// the host compiler; the value follows the flag directly or is the next word.
+constexpr std::array<std::string_view, 15> kPathFlags = {
+    "-Xcompiler=",        "-Xcompiler",        "--compiler-options=",
+    "--compiler-options", "--include-path=",   "-isystem=",
+    "-include=",          "--system-include=", "--include-path",
+    "--pre-include=",     "-isystem",          "-include",
+    "-idirafter",         "-iquote",           "-I"};
 /// Flags that name a file of further flags.
 constexpr std::array<std::string_view, 4> kOptionFiles = {
     "--options-file=", "-optf=", "--options-file", "-optf"};
@@ -81,9 +83,11 @@ private:
     if (flag == kOptionFiles.end() || (word == *flag && at + 1 >= words.size()))
       return 0;
     const bool isNext = word.size() == flag->size();
-    const fs::path path = mapPath(isNext ? words[at + 1] : word.substr(flag->size()));
-    KOPT_TRY(const std::string text, readFile(path));
-    if (!trim(text).empty()) {
+    for (const std::string &name : split(isNext ? words[at + 1] : word.substr(flag->size()), ',')) {
+      const fs::path path = trees_.toBase(absolute(name));
+      KOPT_TRY(const std::string text, readFile(path));
+      if (trim(text).empty())
+        continue;
       auto inner = splitCommand(replaceAll(text, "\n", " "));
       if (!inner)
         return makeError(ErrorCode::Environment,
@@ -100,8 +104,17 @@ private:
   bool isUnit(const std::string &word) const {
     return !word.starts_with("-") && absolute(word) == command_.file.lexically_normal();
   }
+  /// A path, or a list of paths or of the host compiler's words. What is no path from here, such as
+  /// a header that -I finds, stays.
   std::string mapPath(const std::string &text) const {
-    return trees_.toBase(absolute(text)).string();
+    if (const fs::path own = trees_.toBase(absolute(text)); !text.empty() && isThere(own))
+      return own.string();
+    if (const std::size_t comma = text.find(','); comma != text.npos)
+      return mapPath(text.substr(0, comma)) + "," + mapPath(text.substr(comma + 1));
+    for (const std::string_view flag : kPathFlags)
+      if (text.starts_with(flag))
+        return std::string(flag) + mapPath(text.substr(flag.size()));
+    return mapNamed(text);
   }
   /// Replaces absolute paths of the project anywhere in a word, as in
   /// -Xcompiler=-I/project/include.
@@ -150,8 +163,10 @@ fs::path TreePair::toBase(const fs::path &path) const {
 
 bool namesPath(std::string_view flag) {
   return flag.find('/') != flag.npos ||
-         std::ranges::any_of(kPathFlags,
-                             [&](std::string_view known) { return flag.starts_with(known); });
+         std::ranges::any_of(kPathFlags.begin() + 4, kPathFlags.end(), [&](std::string_view known) {
+           const std::size_t at = flag.find(known);
+           return at == 0 || (at != flag.npos && (flag[at - 1] == ',' || flag[at - 1] == '='));
+         });
 }
 
 Result<std::vector<CompileCommand>> readCompileCommands(const fs::path &database) {

@@ -14,6 +14,7 @@
 #include <fstream>
 #include <iostream>
 #include <set>
+#include <sstream>
 
 #ifdef _WIN32
 #include <process.h>
@@ -154,9 +155,12 @@ void readArguments(const std::vector<std::string> &words, std::size_t first, Com
     if (std::string folder = value({"-iquote"}, true); !folder.empty())
       line.quoteFolders.push_back(absolute(folder));
     else if (folder = value({"-isystem", "--system-include", "--include-path", "-I"}, true);
-             !folder.empty())
+             !folder.empty()) {
       line.folders.push_back(absolute(folder));
-    else if (std::string depfile = value({"-MF"}, true); !depfile.empty())
+      std::istringstream list(folder); // as nvcc takes it: "a,b"
+      while (std::getline(list, folder, ','))
+        line.folders.push_back(absolute(folder));
+    } else if (std::string depfile = value({"-MF"}, true); !depfile.empty())
       line.depfile = depfile;
     else if ((word == "--options-file" || word == "-optf") && i + 1 < words.size() && !fromFile) {
       std::ifstream file(words[++i]);

@@ -50,10 +50,52 @@ TEST_F(BaseCommandsTest, PathsWithinAWordAreFound) {
               ElementsAre("nvcc", "-Xcompiler=-I" + base("inc") + ",-Wall"));
 }
 
+TEST_F(BaseCommandsTest, ListsOfPathsAreTakenApart) {
+  ASSERT_TRUE(writeFileAtomically(top_ / "head/src/b.h", "\n"));
+  ASSERT_TRUE(writeFileAtomically(top_ / "base/src/b.h", "\n"));
+  const std::string both = base("inc") + "," + base("src");
+  EXPECT_THAT(rewrite({"nvcc", "-I", "../inc,../src", "-isystem", "../inc,../src", "-idirafter",
+                       "../inc,../src", "-I../inc,gen", "-isystem=../inc,../src"}),
+              ElementsAre("nvcc", "-I", both, "-isystem", both, "-idirafter", both,
+                          "-I" + base("inc") + "," + head("build/gen"), "-isystem=" + both));
+  EXPECT_THAT(rewrite({"nvcc", "-include", "../inc/a.h,../src/b.h", "--pre-include=../inc/a.h,"}),
+              ElementsAre("nvcc", "-include", base("inc/a.h") + "," + base("src/b.h"),
+                          "--pre-include=" + base("inc/a.h") + ","));
+}
+
+TEST_F(BaseCommandsTest, TheHostCompilersWordsAreTakenApart) {
+  EXPECT_THAT(
+      rewrite({"nvcc", "-Xcompiler", "-isystem,../inc", "-Xcompiler=-Wall,-I../inc,-I,../inc",
+               "--compiler-options", "-DX=1", "-Xcompiler", "-idirafter", "-Xcompiler", "../inc"}),
+      ElementsAre("nvcc", "-Xcompiler", "-isystem," + base("inc"),
+                  "-Xcompiler=-Wall,-I" + base("inc") + ",-I," + base("inc"), "--compiler-options",
+                  "-DX=1", "-Xcompiler", "-idirafter", "-Xcompiler", base("inc")));
+  // Both versions have such a flag, with different paths.
+  EXPECT_TRUE(namesPath("-isystem,inc"));
+  EXPECT_TRUE(namesPath("-Wall,-Iinc"));
+  EXPECT_TRUE(namesPath("-Xcompiler=-Iinc"));
+  EXPECT_FALSE(namesPath("-Xcompiler=-O2,-Wall"));
+}
+
+TEST_F(BaseCommandsTest, AHeaderThatOnlyTheFoldersFindKeepsItsName) {
+  EXPECT_THAT(rewrite({"nvcc", "-I../inc", "-include", "a.h"}),
+              ElementsAre("nvcc", "-I" + base("inc"), "-include", "a.h"));
+}
+
+TEST_F(BaseCommandsTest, AFolderMayHaveACommaInItsName) {
+  ASSERT_TRUE(writeFileAtomically(top_ / "head/a,b/c.h", "\n"));
+  ASSERT_TRUE(writeFileAtomically(top_ / "base/a,b/c.h", "\n"));
+  EXPECT_THAT(rewrite({"clang++", "-I../a,b", "-I", "/opt/x,y"}),
+              ElementsAre("clang++", "-I" + base("a,b"), "-I", "/opt/x,y"));
+}
+
 TEST_F(BaseCommandsTest, OptionFilesArePutIn) {
   ASSERT_TRUE(writeFileAtomically(head("build/x.rsp"), "-I" + head("inc") + " -DA=1\n"));
   EXPECT_THAT(rewrite({"nvcc", "--options-file", "x.rsp", "-O3"}),
               ElementsAre("nvcc", "-I" + base("inc"), "-DA=1", "-O3"));
+  ASSERT_TRUE(writeFileAtomically(head("build/y.rsp"), "-DB=2\n"));
+  EXPECT_THAT(rewrite({"nvcc", "-optf=y.rsp,x.rsp"}),
+              ElementsAre("nvcc", "-DB=2", "-I" + base("inc"), "-DA=1"));
   const CompileCommand missing{head("build"), head("src/a.cu"), {"nvcc", "-optf=none.rsp"}};
   EXPECT_FALSE(commandInBase(missing, trees_, base("src/old.cu")));
 }
