@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <llvm/ADT/StringExtras.h>
 #include <nlohmann/json.hpp>
 
 namespace kopt::frontend {
@@ -92,18 +93,23 @@ std::optional<CompileDatabase> loadCompileDatabase(const std::string &build,
 const CompileCommand *findCommand(const CompileDatabase &database, const std::string &file,
                                   const std::string &text, std::size_t &count) {
   const std::string wanted = canonicalPath(file);
-  const CompileCommand *first = nullptr, *chosen = nullptr;
+  const CompileCommand *chosen = nullptr;
   count = 0;
+  int best = 0; // users run what is in a folder Release, or has the flags of one
   for (const CompileCommand &command : database.commands)
     if (command.file == wanted) {
-      first = count++ ? first : &command;
-      std::string line;
-      for (const std::string &argument : command.arguments)
-        line += argument + " ";
-      if (!chosen && line.find(text.empty() ? "/Release/" : text) != line.npos)
+      ++count;
+      const std::string line = " " + llvm::join(command.arguments, " ") + " ";
+      const llvm::StringRef words = line, folder = command.directory;
+      const int score =
+          4 * (words.contains_insensitive("release/") || folder.ends_with_insensitive("release")) -
+          2 * words.contains(" -G ") + (words.contains(" -O") && !words.contains(" -O0"));
+      if (words.contains(text) && (!chosen || score > best)) {
         chosen = &command;
+        best = score;
+      }
     }
-  return chosen || !text.empty() ? chosen : first;
+  return chosen;
 }
 
 } // namespace kopt::frontend

@@ -28,8 +28,8 @@ std::optional<CompileDatabase> loadCompileDatabase(const std::string &build,
                                                    const std::string &file, std::string &error);
 
 /// The command that compiles `file` (in any spelling of its path), or null. Headers have no
-/// command. Of several, the first whose arguments contain `text`, or if that is empty the first of
-/// the configuration Release, else the first. `count` becomes how many there are.
+/// command. Of several whose arguments contain `text`, one of a folder Release, else one that is
+/// optimized and not for debuggers, else the first. `count` becomes how many there are of `file`.
 const CompileCommand *findCommand(const CompileDatabase &database, const std::string &file,
                                   const std::string &text, std::size_t &count);
 

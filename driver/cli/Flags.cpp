@@ -11,7 +11,7 @@ void SourceFlags::addTo(CLI::App &app, const std::string &help) {
   app.add_option(
       "--command", command,
       "of several compile commands for a file, use the one that contains this text, such "
-      "as Debug or app.dir (default: that of Release, else the first)");
+      "as Debug or app.dir; of several that of Release, else an optimized one");
   app.footer("nvcc flags may follow after --");
 }
 

@@ -65,6 +65,13 @@ TEST_F(CompileDbTest, ofSeveralCommandsTheTextOrReleaseOrTheOrderDecides) {
   const std::string targets = entry("one.dir", "-DONE") + "," + entry("two.dir", "-DTWO");
   EXPECT_EQ(chosen(targets, ""), "-DONE");
   EXPECT_EQ(chosen(targets, "two.dir"), "-DTWO");
+  // Of those with the text, too; a folder may have any case, and flags tell where none does.
+  const std::string ofTarget = entry("app.dir/Debug", "-g") + "," + entry("app.dir/Release", "-O3");
+  EXPECT_EQ(chosen(ofTarget, "app.dir"), "-O3");
+  EXPECT_EQ(chosen(entry("dbg", "-DA -O0 -G") + "," + entry("build-release", "-DB"), ""), "-DB");
+  EXPECT_EQ(chosen(entry("x", "-DA -O0 -G") + "," + entry("y", "-O3"), ""), "-O3");
+  EXPECT_EQ(chosen(entry("x", "-G") + "," + entry("y", "-DB"), ""), "-DB");
+  EXPECT_EQ(chosen(entry("RelWithDebInfo", "-O2") + "," + entry("MinSizeRel", "-O1"), ""), "-O2");
 }
 
 TEST_F(CompileDbTest, koptsOwnLauncherIsNoPartOfTheCommand) {
