@@ -3,6 +3,7 @@
 
 #include "driver/cli/Command.h"
 #include "driver/cli/Flags.h"
+#include "driver/integrate/patch/Patch.h"
 #include "driver/model/Json.h"
 #include "driver/report/Report.h"
 #include "driver/report/SessionReport.h"
@@ -138,10 +139,10 @@ std::string inOneLine(const Assurance &assurance) {
                      assurance.gaps.size() == 1 ? "it" : "them");
 }
 
-/// What 'git am' needs for a patch of files with carriage returns.
+/// Where 'git am' does not take the patch as it is: what does, in parentheses.
 std::string howToApply(const std::string &mail) {
-  return mail.find("git am --keep-cr") == mail.npos ? ""
-                                                    : " (lines end in CR LF: git am --keep-cr)";
+  const std::size_t at = mail.find(kApplyWith);
+  return at == mail.npos ? "" : " (" + mail.substr(at + 4, mail.find('\n', at + 4) - at - 4) + ")";
 }
 
 void print(const TuneOutcome &outcome, const Terminal &out) {

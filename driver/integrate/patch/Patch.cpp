@@ -152,6 +152,9 @@ Result<Patch> makePatch(const std::vector<SourceEdit> &edits,
     if (after == before)
       continue;
     patch.text += formatDiff(diffTexts(name, before, after));
+    fs::path folder = root;
+    for (const fs::path &part : fs::path(name))
+      patch.isOfSeveralTrees |= isThere((folder /= part) / ".git");
     FileEdits &made = patch.files.emplace_back(FileEdits{name, hash->second, hashHex(after), list});
     for (SourceEdit &edit : made.edits)
       edit.range.file = name;
@@ -183,10 +186,13 @@ std::string formatMail(const Patch &patch, const PatchMessage &message) {
   trailer("Kopt-Verified-By", message.verifiedBy);
   for (const FileEdits &file : patch.files)
     trailer("Kopt-Source-Hash", file.baseHash + " " + file.path);
-  const bool hasReturns = patch.text.find('\r') != patch.text.npos;
-  return mail + "---\n" +
-         (hasReturns ? "Lines end in CR LF: apply this with 'git am --keep-cr'.\n\n" : "") +
-         patch.text + "-- \nkopt\n";
+  const std::string how =
+      patch.isOfSeveralTrees ? "kopt apply: it changes several git work trees"
+      : patch.text.find('\r') != patch.text.npos
+          ? "git am --keep-cr, or git am where .gitattributes or core.autocrlf make the CR LF"
+          : "";
+  mail += how.empty() ? "---\n" : kApplyWith + how + "\n\n";
+  return mail + patch.text + "-- \nkopt\n";
 }
 
 Result<std::vector<AppliedFile>> applyPatch(const std::vector<FileEdits> &files,

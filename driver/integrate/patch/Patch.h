@@ -20,6 +20,8 @@ struct Patch {
   std::vector<FileEdits> others;
   /// The diff alone, for `git apply` in the repository, or in the root if there is no repository.
   std::string text;
+  /// The files are of several git work trees, as of a project and its submodule.
+  bool isOfSeveralTrees = false;
 };
 
 /// The folder that contains the projects of all `files`. The project of a file is the git work tree
@@ -47,9 +49,10 @@ struct PatchMessage {
   std::string author = "kopt <kopt@localhost>";
 };
 
-/// The patch in the format of `git am` (`git am --keep-cr` for files with carriage returns), with
-/// trailers Kopt-Kernel, Kopt-Device, Kopt-Speedup, Kopt-Verified-By and one Kopt-Source-Hash for
-/// each file.
+/// The patch in the format of `git am`; where that does not take it as it is, the line kApplyWith
+/// says what does. With trailers Kopt-Kernel, Kopt-Device, Kopt-Speedup, Kopt-Verified-By and one
+/// Kopt-Source-Hash for each file.
+inline const std::string kApplyWith = "---\napply with ";
 std::string formatMail(const Patch &patch, const PatchMessage &message);
 
 /// A change of a file that was made, or would be made.

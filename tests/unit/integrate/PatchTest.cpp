@@ -123,6 +123,33 @@ TEST_F(PatchTest, WhatIsInsertedHasTheLineEndsOfTheFile) {
   EXPECT_EQ(read("crlf.cu"), after);
 }
 
+TEST_F(PatchTest, WhereGitMakesTheLineEndsPlainAmTakesIt) {
+  write(".gitattributes", "*.cu text eol=crlf\n");
+  write("crlf.cu", "int N;\r\nint M;\r\n");
+  git({"add", "."});
+  git({"commit", "-q", "-m", "start"});
+  auto patch = makePatch({replacing("crlf.cu", "int M;", "int K;")},
+                         {{name("crlf.cu"), hashHex(read("crlf.cu"))}}, root());
+  ASSERT_TRUE(patch) << patch.error().what;
+  const std::string mail = formatMail(*patch, {});
+  EXPECT_NE(mail.find("or git am where .gitattributes"), std::string::npos) << mail;
+  const ProcessResult result = git({"am", "-q", "-"}, mail);
+  EXPECT_EQ(result.exitCode, 0) << result.err << mail;
+  EXPECT_EQ(read("crlf.cu"), "int N;\r\nint K;\r\n");
+}
+
+TEST_F(PatchTest, APatchOfSeveralWorkTreesSaysThatGitAmDoesNotTakeIt) {
+  EXPECT_EQ(formatMail(winningPatch(), {}).find(kApplyWith), std::string::npos);
+  write("include/.git", "gitdir: ../.git/modules/include\n");
+  const Patch patch = winningPatch();
+  const std::string mail = formatMail(patch, {});
+  EXPECT_NE(mail.find("\n---\napply with kopt apply: it changes several git work trees\n\ndiff "),
+            std::string::npos)
+      << mail;
+  ASSERT_TRUE(applyPatch(patch.files, root()));
+  EXPECT_NE(read("include/launch.h").find("TILE, 4"), std::string::npos);
+}
+
 TEST_F(PatchTest, AFileThatTheEditsDependOnMustBeTheSame) {
   write("include/other.h", "#define N 1\n");
   auto patch = makePatch({replacing("src/kernel.cu", "TILE = 16", "TILE = 32")}, hashes(), root(),
