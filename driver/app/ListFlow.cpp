@@ -14,6 +14,9 @@ Result<std::vector<KernelSpec>> listKernels(Services services, const SourceSetti
   ExtractRequest request = extractRequest(sources, scratch.path());
   request.prove = false;
   KOPT_TRY(ExtractionResult extraction, frontend->extract(request));
+  for (const std::string &note : extraction.notes)
+    if (note.find(kSeveralCommands) != note.npos)
+      services.terminal.line("note: " + note);
   return std::move(extraction.kernels);
 }
 
@@ -27,7 +30,9 @@ Result<std::vector<InitKernel>> initKernels(Services services, const InitSetting
   SelectionRequest selection = settings.selection;
   if (selection.globs.empty())
     selection.globs = {"*"};
-  KOPT_CHECK(checkKernelNames(extraction, selection.clauses));
+  KOPT_TRY(const std::string note, checkKernelNames(extraction, selection.clauses));
+  if (!note.empty())
+    services.terminal.line("note: " + note);
   KOPT_TRY(const std::vector<KernelInstance> instances, selectInstances(extraction, selection));
   std::vector<InitKernel> kernels;
   std::string tables;

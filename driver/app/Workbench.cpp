@@ -50,7 +50,9 @@ Status Workbench::readSources(const SelectionRequest &selection, const PlanKerne
   };
   tellOf(kFileLeftOut);
   tellOf(kSeveralCommands);
-  KOPT_CHECK(checkKernelNames(found, selection.clauses));
+  KOPT_TRY(const std::string note, checkKernelNames(found, selection.clauses));
+  if (!note.empty())
+    services_.terminal.line("note: " + note);
   KernelPlan plan{selection, false};
   const auto symbolsOf = [](const KernelPlan &of) {
     const std::vector<std::string> symbols =

@@ -240,8 +240,8 @@ std::vector<KernelInstance> instancesIn(const ExtractionResult &extraction) {
   return all;
 }
 
-Status checkKernelNames(const ExtractionResult &extraction,
-                        const std::vector<KernelClauses> &clauses) {
+Result<std::string> checkKernelNames(const ExtractionResult &extraction,
+                                     const std::vector<KernelClauses> &clauses) {
   std::set<std::string> matched;
   std::vector<std::string> unnamed;
   for (const auto &[kernel, specialization] : instancesIn(extraction)) {
@@ -254,12 +254,18 @@ Status checkKernelNames(const ExtractionResult &extraction,
     if (!isNamed)
       unnamed.push_back(kernel->name);
   }
-  for (const auto &[pattern, own, place] : clauses)
-    if (const std::string guess = didYouMean(pattern.substr(0, pattern.find('<')), unnamed);
-        !matched.contains(pattern) && !guess.empty())
+  std::string unknown;
+  for (const auto &[pattern, own, place] : clauses) {
+    const std::string guess = didYouMean(pattern.substr(0, pattern.find('<')), unnamed);
+    if (matched.contains(pattern))
+      continue;
+    if (!guess.empty())
       return makeError(ErrorCode::Usage, fmt::format("no kernel is named '{}'", pattern), guess,
                        place);
-  return {};
+    unknown += unknown.empty() ? place + ": these files have no kernel named " : " or ";
+    unknown += "'" + pattern + "'";
+  }
+  return unknown.empty() ? unknown : unknown + "; the kernels are: " + kernelList(extraction);
 }
 
 bool selectsKernels(const ExtractionResult &extraction, const SelectionRequest &request) {

@@ -38,9 +38,10 @@ std::map<std::string, std::string> filesBehind(const ExtractionResult &extractio
 std::vector<KernelInstance> instancesIn(const ExtractionResult &extraction);
 
 /// Fails with Usage, naming the place, if a pattern of `clauses` matches no kernel and nearly has
-/// the name of one that no pattern matches. Other patterns may be for files that were not read.
-Status checkKernelNames(const ExtractionResult &extraction,
-                        const std::vector<KernelClauses> &clauses);
+/// the name of one that no pattern matches. Others that match none may be for files that were not
+/// read: returns a sentence about them, or nothing.
+Result<std::string> checkKernelNames(const ExtractionResult &extraction,
+                                     const std::vector<KernelClauses> &clauses);
 
 /// True if the request or a mark in the source selects kernels.
 bool selectsKernels(const ExtractionResult &extraction, const SelectionRequest &request);

@@ -46,7 +46,7 @@ class Project(KoptTest):
         self.git("init", "-q", "-b", "main")
         self.put(".gitignore", "/.kopt/\n/kopt.out/\n")
         self.git("add", "-A")
-        self.git("commit", "-q", "-m", "all")
+        self.git("commit", "-q", "--allow-empty", "-m", "all")
 
     def touched(self, flags):
         done = self.kopt_ok("ci", "--base", "HEAD", "src/blur.cu", "--device", "emulated", "--dry-run", "--json", "--fail-on", "never",
@@ -64,10 +64,17 @@ class Read(Project):
     def test_a_change_of_what_flags_bring_in_touches_the_kernel(self):
         for where, includes, flags in (("third/r.h", "#include <r.h>", ["-isystem", "third"]),
                                        ("late/r.h", "#include <r.h>", ["-idirafter", "late"]),
+                                       ("third/r.h", "#include <r.h>", ["-isystem", "src,third"]),
+                                       ("third/r.h", "#include <r.h>", ["-Isrc,third"]),
+                                       ("third/r.h", "#include <r.h>", ["-Xcompiler", "-isystem,third,-Wall"]),
+                                       ("third/r.h", "#include <r.h>", ["-Xcompiler", "-isystem", "-Xcompiler", "third"]),
+                                       ("third/r.h", "", ["-include", "src/s.h,third/r.h"]),
+                                       ("third/r.h", "", ["-Ithird", "-include", "r.h"]),
                                        ("third/r.h", "", ["-include", "third/r.h"])):
             with self.subTest(flags=flags):
                 self.kernel(includes)
                 self.put(where, "#define RADIUS 1\n")
+                self.put("src/s.h", "#define S 1\n")
                 self.commit()
                 self.put(where, "// how far\n#define RADIUS   1\n")
                 self.assertEqual(self.touched(flags), [])
@@ -145,7 +152,7 @@ class Roots(Project):
                 else:
                     self.git("commit", "-qam", "line ends")
                 said = self.kopt_ok("tune", "src/am.cu", *TUNE, *FLAGS).stdout
-                self.assertEqual("git am --keep-cr" in said, ends == "\r\n", said)
+                self.assertEqual("(apply with git am --keep-cr, or git am where" in said, ends == "\r\n", said)
                 patch = re.search(r"patch: +(\S+winner\.patch)", said).group(1)
                 self.git("am", "-q", *(["--keep-cr"] if ends == "\r\n" else []), patch)
                 self.assertEqual(source.read_bytes().decode(), text.replace("ROWS = 16;", "ROWS = 1;"))
@@ -180,8 +187,9 @@ class Chosen(Project):
              "arguments": ["nvcc", *FLAGS[1:], *more, "-c", str(source), "-o", f"CMakeFiles/app.dir/{name}/blur.cu.o"]}
             for name, more in (("Debug", ["-DWRONG"]), ("Release", ["-DFACTOR=2"]), ("RelWithDebInfo", ["-DFACTOR=3"]))]))
         tune = ["tune", "-p", build, *TUNE, "--dry-run"]
-        said = self.kopt_ok(*tune).stderr
-        self.assertRegex(said, r"3 commands for .*src/blur\.cu; --command TEXT .*app\.dir/Release/blur")
+        for command in (tune, [*tune, "--command", "app.dir"], ["list", "-p", build]):
+            said = self.kopt_ok(*command).stderr
+            self.assertRegex(said, r"3 commands for .*src/blur\.cu; --command TEXT .*app\.dir/Release/blur")
         self.assertRegex(self.kopt_ok(*tune, "--command", "RelWithDebInfo").stderr, r"used: .*RelWithDebInfo/blur")
         self.assertEqual(self.kopt(*tune, "--command", "Debug").returncode, 4)
         missing = self.kopt(*tune, "--command", "MinSizeRel")
@@ -199,6 +207,16 @@ class Chosen(Project):
         # Of a file that is not given.
         self.put("kopt.toml", '[[kernel]]\nname = "blur"\nclauses = []\n[[kernel]]\nname = "blur2"\nclauses = []\n')
         self.kopt_ok("init", "src/blur.cu", *FLAGS)
+
+    def test_a_kernel_of_kopt_toml_that_no_file_has_is_noted(self):
+        self.kernel(value="in[row * width + column]")
+        self.put("kopt.toml", '[[kernel]]\nname = "blur"\nclauses = []\n[[kernel]]\nname = "ns::sharpenRows"\nclauses = []\n'
+                              '[[kernel]]\nname = "maxRow"\nclauses = []\n')
+        for command in (["tune", "src/blur.cu", *TUNE, "--dry-run"], ["init", "src/blur.cu", "--dry-run"]):
+            notes = [line for line in self.kopt_ok(*command, *FLAGS).stderr.splitlines() if "maxRow" in line]
+            self.assertEqual(len(notes), 1, notes)
+            self.assertRegex(notes[0], r"note: .*kopt\.toml:5: these files have no kernel named 'ns::sharpenRows' or 'maxRow'; "
+                                       r"the kernels are: blur \(")
 
     def test_errors_of_clauses_name_the_line_of_kopt_toml(self):
         text = KERNEL.format(includes="", value="in[row * width + column]")
