@@ -3,7 +3,6 @@
 
 #include "driver/cli/Command.h"
 #include "driver/cli/Flags.h"
-#include "driver/integrate/patch/Patch.h"
 #include "driver/model/Json.h"
 #include "driver/report/Report.h"
 #include "driver/report/SessionReport.h"
@@ -141,7 +140,7 @@ std::string inOneLine(const Assurance &assurance) {
 
 /// Where 'git am' does not take the patch as it is: what does, in parentheses.
 std::string howToApply(const std::string &mail) {
-  const std::size_t at = mail.find(kApplyWith);
+  const std::size_t at = mail.find("---\napply with ");
   return at == mail.npos ? "" : " (" + mail.substr(at + 4, mail.find('\n', at + 4) - at - 4) + ")";
 }
 

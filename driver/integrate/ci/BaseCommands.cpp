@@ -104,8 +104,7 @@ private:
   bool isUnit(const std::string &word) const {
     return !word.starts_with("-") && absolute(word) == command_.file.lexically_normal();
   }
-  /// A path, or a list of paths or of the host compiler's words. What is no path from here, such as
-  /// a header that -I finds, stays.
+  /// A path, a list of them, or the host compiler's words. What is no path from here stays.
   std::string mapPath(const std::string &text) const {
     if (const fs::path own = trees_.toBase(absolute(text)); !text.empty() && isThere(own))
       return own.string();

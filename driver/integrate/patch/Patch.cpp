@@ -191,7 +191,7 @@ std::string formatMail(const Patch &patch, const PatchMessage &message) {
       : patch.text.find('\r') != patch.text.npos
           ? "git am --keep-cr, or git am where .gitattributes or core.autocrlf make the CR LF"
           : "";
-  mail += how.empty() ? "---\n" : kApplyWith + how + "\n\n";
+  mail += how.empty() ? "---\n" : "---\napply with " + how + "\n\n";
   return mail + patch.text + "-- \nkopt\n";
 }
 

@@ -49,10 +49,9 @@ struct PatchMessage {
   std::string author = "kopt <kopt@localhost>";
 };
 
-/// The patch in the format of `git am`; where that does not take it as it is, the line kApplyWith
-/// says what does. With trailers Kopt-Kernel, Kopt-Device, Kopt-Speedup, Kopt-Verified-By and one
-/// Kopt-Source-Hash for each file.
-inline const std::string kApplyWith = "---\napply with ";
+/// The patch in the format of `git am`; where that does not take it as it is, "apply with" after
+/// the message says what does. With trailers Kopt-Kernel, Kopt-Device, Kopt-Speedup,
+/// Kopt-Verified-By and one Kopt-Source-Hash for each file.
 std::string formatMail(const Patch &patch, const PatchMessage &message);
 
 /// A change of a file that was made, or would be made.

@@ -139,7 +139,7 @@ TEST_F(PatchTest, WhereGitMakesTheLineEndsPlainAmTakesIt) {
 }
 
 TEST_F(PatchTest, APatchOfSeveralWorkTreesSaysThatGitAmDoesNotTakeIt) {
-  EXPECT_EQ(formatMail(winningPatch(), {}).find(kApplyWith), std::string::npos);
+  EXPECT_EQ(formatMail(winningPatch(), {}).find("apply with"), std::string::npos);
   write("include/.git", "gitdir: ../.git/modules/include\n");
   const Patch patch = winningPatch();
   const std::string mail = formatMail(patch, {});
