@@ -23,13 +23,14 @@ enum class Action {
   Gencode,     ///< -gencode arch=compute_90,code=sm_90
   Relocatable, ///< -rdc=true
   DefaultStream,
+  Optimize, ///< -O3: nvcc gives it to the host compiler too
 };
 
 struct Option {
   std::string_view names; ///< short name first, between blanks
   bool takesValue;
   Action action;
-  std::string_view macro = {}; ///< defined by nvcc where the option is given
+  std::string_view clang = {}; ///< what Clang receives where the option is given
 };
 
 /// All options of nvcc 13 (`nvcc --help`), and those of older ones that its compile lines still
@@ -46,19 +47,20 @@ constexpr std::array kOptions = {
     Option{" -ftemplate-depth --ftemplate-depth ", true, Action::Joined},
     Option{" -gencode --generate-code ", true, Action::Gencode},
     Option{" -arch --gpu-architecture ", true, Action::Arch},
-    Option{" -rdc --relocatable-device-code ", true, Action::Relocatable, "__CUDACC_RDC__"},
-    Option{" -dc --device-c -dw --device-w ", false, Action::Relocatable, "__CUDACC_RDC__"},
+    Option{" -rdc --relocatable-device-code ", true, Action::Relocatable, "-D__CUDACC_RDC__=1"},
+    Option{" -dc --device-c ", false, Action::Relocatable, "-D__CUDACC_RDC__=1"},
     Option{" -default-stream --default-stream ", true, Action::DefaultStream},
     Option{" -Xcompiler --compiler-options ", true, Action::Host},
     Option{" -optf --options-file ", true, Action::OptionsFile},
-    Option{" -O --optimize ", true, Action::NvccOnly},
-    Option{" -G --device-debug ", false, Action::NvccOnly, "__CUDACC_DEBUG__"},
-    Option{" -dlto --dlink-time-opt ", false, Action::NvccOnly, "__CUDACC_RDC__"},
-    Option{" -ewp --extensible-whole-program ", false, Action::NvccOnly, "__CUDACC_EWP__"},
+    Option{" -O --optimize ", true, Action::Optimize},
+    Option{" -G --device-debug ", false, Action::NvccOnly, "-D__CUDACC_DEBUG__=1"},
+    Option{" -dlto --dlink-time-opt -lto --lto ", false, Action::NvccOnly, "-D__CUDACC_RDC__=1"},
+    Option{" -ewp --extensible-whole-program ", false, Action::NvccOnly, "-D__CUDACC_EWP__=1"},
     Option{" -expt-relaxed-constexpr --expt-relaxed-constexpr ", false, Action::NvccOnly,
-           "__CUDACC_RELAXED_CONSTEXPR__"},
+           "-D__CUDACC_RELAXED_CONSTEXPR__=1"},
     Option{" -extended-lambda --extended-lambda -expt-extended-lambda --expt-extended-lambda ",
-           false, Action::NvccOnly, "__CUDACC_EXTENDED_LAMBDA__"},
+           false, Action::NvccOnly, "-D__CUDACC_EXTENDED_LAMBDA__=1"},
+    Option{" -noeh --no-exceptions ", false, Action::NvccOnly, "-fno-exceptions"},
     Option{" -Werror --Werror -code --gpu-code -ccbin --compiler-bindir -Ofc --Ofast-compile -dopt "
            "--dopt -opt-info --optimization-info -m --machine -maxrregcount --maxrregcount -ftz "
            "--ftz -prec-div --prec-div -prec-sqrt --prec-sqrt -fmad --fmad -Xptxas --ptxas-options "
@@ -77,12 +79,12 @@ constexpr std::array kOptions = {
            "-sanitize --sanitize ",
            true, Action::NvccOnly},
     Option{" -allow-unsupported-compiler --allow-unsupported-compiler -lineinfo "
-           "--generate-line-info -g --debug -pg --profile -lto --lto -gen-opt-lto --gen-opt-lto "
+           "--generate-line-info -g --debug -pg --profile -gen-opt-lto --gen-opt-lto "
            "-m64 --m64 -use_fast_math --use_fast_math -extra-device-vectorization "
            "--extra-device-vectorization -restrict --restrict -forward-unknown-to-host-compiler "
            "--forward-unknown-to-host-compiler -forward-unknown-to-host-linker "
-           "--forward-unknown-to-host-linker -forward-unknown-opts --forward-unknown-opts -noeh "
-           "--no-exceptions -err-no --display-error-number -no-err-no --no-display-error-number -w "
+           "--forward-unknown-to-host-linker -forward-unknown-opts --forward-unknown-opts "
+           "-err-no --display-error-number -no-err-no --no-display-error-number -w "
            "--disable-warnings -Wno-deprecated-gpu-targets --Wno-deprecated-gpu-targets "
            "-Wno-deprecated-declarations --Wno-deprecated-declarations -Wext-lambda-captures-this "
            "--Wext-lambda-captures-this -Wreorder --Wreorder -Wdefault-stream-launch "
@@ -99,7 +101,8 @@ constexpr std::array kOptions = {
            "--dependency-output -MT --dependency-target-name -MQ -keep-dir --keep-dir -time --time "
            "-run-args --run-args -fdevice-time-trace --fdevice-time-trace ",
            true, Action::Mode},
-    Option{" -c --compile -dlink --device-link -link --link -E --preprocess -ptx --ptx -cubin "
+    Option{" -c --compile -dw --device-w -dlink --device-link -link --link -E --preprocess -ptx "
+           "--ptx -cubin "
            "--cubin -fatbin --fatbin -cuda --cuda -optix-ir --optix-ir -ltoir --ltoir -lib --lib "
            "-shared --shared -run --run -M --generate-dependencies -MM "
            "--generate-nonsystem-dependencies -MD --generate-dependencies-with-compile -MMD "
@@ -110,6 +113,31 @@ constexpr std::array kOptions = {
            false, Action::Mode},
 };
 
+/// What flags of the host compiler define in both passes: nvcc preprocesses with that compiler. As
+/// macros, so that nothing else of a parse depends on these flags.
+constexpr std::pair<std::string_view, const char *> kHostMacros[] = {
+    {" -O -O1 -O2 -O3 -Og -Os -Oz -Ofast ", "-D__OPTIMIZE__=1"},
+    {" -O0 ", "-U__OPTIMIZE__"},
+    {" -Os -Oz ", "-D__OPTIMIZE_SIZE__=1"},
+    {" -Ofast -ffast-math ", "-D__FAST_MATH__=1"},
+    {" -Ofast -ffast-math -ffinite-math-only ", "-D__FINITE_MATH_ONLY__=1"},
+    {" -fopenmp ", "-D_OPENMP=201511"},
+    {" -fopenacc ", "-D_OPENACC=201711"},
+    {" -pthread ", "-D_REENTRANT=1"},
+    {" -fsanitize=address ", "-D__SANITIZE_ADDRESS__=1"},
+    {" -fsanitize=thread ", "-D__SANITIZE_THREAD__=1"},
+};
+
+/// Flags of the host compiler that Clang receives as they are.
+constexpr std::string_view kHostFlags =
+    " -fno-exceptions -fexceptions -fno-rtti -frtti -fshort-enums -fsigned-char -funsigned-char "
+    "-fms-extensions -fpermissive -fchar8_t -fno-char8_t -ffreestanding -fconcepts -fshort-wchar "
+    "-msse3 -mssse3 -msse4 -msse4.1 -msse4.2 -mavx -mavx2 -mfma -mf16c -mbmi -mbmi2 -mlzcnt "
+    "-mpopcnt -maes -mpclmul -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl -mavx512vnni "
+    "-march=native -march=x86-64-v2 -march=x86-64-v3 -march=x86-64-v4 -march=haswell "
+    "-march=broadwell -march=skylake -march=skylake-avx512 -march=icelake-server -march=znver1 "
+    "-march=znver2 -march=znver3 -march=znver4 ";
+
 struct Match {
   const Option *option = nullptr;
   std::optional<std::string> value; ///< joined to the name
@@ -119,9 +147,9 @@ bool startsWith(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
-bool hasName(const Option &option, std::string_view name) {
-  const std::string word = " " + std::string(name) + " ";
-  return option.names.find(word) != std::string_view::npos;
+/// True if `names`, separated by blanks, has the name.
+bool hasName(std::string_view names, std::string_view name) {
+  return names.find(" " + std::string(name) + " ") != std::string_view::npos;
 }
 
 std::string shortName(const Option &option) {
@@ -132,7 +160,7 @@ Match match(std::string_view argument) {
   const std::size_t equals = argument.find('=');
   const std::string_view name = argument.substr(0, equals);
   for (const Option &option : kOptions) {
-    if (!hasName(option, name))
+    if (!hasName(option.names, name))
       continue;
     if (equals == std::string_view::npos)
       return {&option, std::nullopt};
@@ -144,20 +172,20 @@ Match match(std::string_view argument) {
   for (std::string_view joined : {"-isystem", "-iquote", "-D", "-U", "-I", "-L", "-l", "-O", "-t"})
     if (startsWith(argument, joined))
       for (const Option &option : kOptions)
-        if (hasName(option, joined))
+        if (hasName(option.names, joined))
           return {&option, std::string(argument.substr(joined.size()))};
   return {};
 }
 
 /// Splits a list as nvcc does: at commas outside of double quotes. A backslash takes the next
 /// character as it is, and empty parts go: "A=1\,2,,B" gives "A=1,2" and "B".
-std::vector<std::string> splitList(std::string_view text) {
+std::vector<std::string> splitList(std::string_view text, std::string_view separators = ",") {
   std::vector<std::string> parts(1);
   bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\\' && i + 1 < text.size()) {
       parts.back() += text[++i];
-    } else if (text[i] == ',' && !quoted) {
+    } else if (separators.find(text[i]) != separators.npos && !quoted) {
       parts.emplace_back();
     } else {
       quoted ^= text[i] == '"';
@@ -220,13 +248,21 @@ public:
     }
   }
 
+  /// Flags that nvcc takes from a variable of the environment by itself.
+  void runVariable(const char *name) {
+    std::vector<std::string> forNvcc = out_.nvcc;
+    const char *flags = std::getenv(name);
+    run(splitOptions(flags ? flags : ""));
+    out_.nvcc = std::move(forNvcc);
+  }
+
   NvccCommand take() { return std::move(out_); }
 
 private:
   void apply(const Option &option, const std::string &value,
              const std::vector<std::string> &spelled) {
-    if (!option.macro.empty() && value != "false")
-      out_.clang.push_back("-D" + std::string(option.macro) + "=1");
+    if (!option.clang.empty() && value != "false")
+      out_.clang.emplace_back(option.clang);
     switch (option.action) {
     case Action::PassValue: {
       // nvcc takes comma separated lists; who reads its flags here finds one path in each.
@@ -251,8 +287,8 @@ private:
       break;
     case Action::Mode:
       return;
-    case Action::Host:
-      for (const std::string &part : splitList(value))
+    case Action::Host: // a shell splits them at blanks, too
+      for (const std::string &part : splitList(value, ", "))
         keepForHost(part);
       break;
     case Action::OptionsFile:
@@ -260,8 +296,10 @@ private:
         expand(path, spelled.front() + " " + path);
       return;
     case Action::Arch:
-      if (std::string arch = asSm(value); !arch.empty())
+      if (std::string arch = asSm(value); !arch.empty()) { // of several, the last one counts
+        std::erase(out_.architectures, std::exchange(single_, arch));
         addArchitecture(arch);
+      }
       break;
     case Action::Gencode:
       gencode(value);
@@ -277,32 +315,31 @@ private:
     case Action::DefaultStream:
       out_.clang.push_back("-fgpu-default-stream=" +
                            std::string(value == "per-thread" ? "per-thread" : "legacy"));
+      if (value == "per-thread")
+        out_.clang.push_back("-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1");
+      break;
+    case Action::Optimize:
+      keepForHost("-O" + value);
       break;
     }
     out_.nvcc.insert(out_.nvcc.end(), spelled.begin(), spelled.end());
   }
 
-  /// Options in the host compiler's spelling: -D, -I, -f and -std affect how the file parses; the
-  /// others affect code generation. A value may be in the next list: -Xcompiler -I -Xcompiler x.
+  /// Options in the host compiler's spelling. A value may be in the next list: -Xcompiler -I
+  /// -Xcompiler x.
   void keepForHost(const std::string &flag) {
     constexpr std::array<std::string_view, 7> kValued = {
         "-D", "-U", "-I", "-isystem", "-include", "-iquote", "-idirafter"};
-    if (!hostFlag_.empty()) {
+    if (!hostFlag_.empty())
       out_.clang.insert(out_.clang.end(), {std::exchange(hostFlag_, {}), flag});
-    } else if (std::ranges::find(kValued, flag) != kValued.end()) {
+    else if (std::ranges::find(kValued, flag) != kValued.end())
       hostFlag_ = flag;
-    } else if (startsWith(flag, "-std=") || (startsWith(flag, "-f") && affectsParsing(flag)) ||
-               std::ranges::any_of(kValued, [&](auto known) { return startsWith(flag, known); })) {
+    else if (startsWith(flag, "-std=") || hasName(kHostFlags, flag) ||
+             std::ranges::any_of(kValued, [&](auto known) { return startsWith(flag, known); }))
       out_.clang.push_back(flag);
-    }
-  }
-
-  static bool affectsParsing(std::string_view flag) {
-    constexpr std::array<std::string_view, 14> kKept = {
-        "-fno-exceptions", "-fexceptions",    "-fno-rtti",       "-frtti",       "-fshort-enums",
-        "-fsigned-char",   "-funsigned-char", "-fms-extensions", "-fpermissive", "-fchar8_t",
-        "-fno-char8_t",    "-ffreestanding",  "-fconcepts",      "-fshort-wchar"};
-    return std::find(kKept.begin(), kKept.end(), flag) != kKept.end();
+    for (const auto &[flags, macro] : kHostMacros)
+      if (hasName(flags, flag))
+        out_.clang.emplace_back(macro);
   }
 
   void gencode(const std::string &value) {
@@ -368,13 +405,16 @@ private:
   std::string hostFlag_;      ///< of the host compiler, whose value is not read yet
   int depth_ = 0, files_ = 0; ///< options files that are open, and options files that were read
   bool limited_ = false;      ///< some were left out
+  std::string single_;        ///< of -arch
 };
 
 } // namespace
 
 NvccCommand translateNvcc(const std::vector<std::string> &flags, const ReadOptionsFile &readFile) {
   Translator translator(readFile);
+  translator.runVariable("NVCC_PREPEND_FLAGS");
   translator.run(flags);
+  translator.runVariable("NVCC_APPEND_FLAGS");
   return translator.take();
 }
 
@@ -388,7 +428,8 @@ std::string clampArchitecture(std::string_view architecture) {
 }
 
 std::vector<std::string> nvccMacros(const std::vector<std::string> &architectures,
-                                    std::optional<std::string> current) {
+                                    std::optional<std::string> current,
+                                    std::array<int, 3> version) {
   const auto macroNumber = [](const std::string &architecture) {
     const std::size_t digits = architecture.find_first_of("0123456789");
     return digits == std::string::npos ? 0 : 10 * std::atoi(architecture.c_str() + digits);
@@ -399,7 +440,18 @@ std::vector<std::string> nvccMacros(const std::vector<std::string> &architecture
   std::string list; // "800,900": CUB has it in the names of its kernels
   for (int number : numbers)
     list += (list.empty() ? "" : ",") + std::to_string(number);
-  std::vector<std::string> macros = {"-D__NVCC__=1", "-D__CUDA_ARCH_LIST__=" + list};
+  std::vector<std::string> macros = {"-D__NVCC__=1", "-D__CUDA_ARCH_LIST__=" + list,
+                                     "-D__NVCC_DIAG_PRAGMA_SUPPORT__=1"};
+  for (const auto &[name, part] : {std::pair("CUDACC_VER_MAJOR", 0),
+                                   {"CUDACC_VER_MINOR", 1},
+                                   {"CUDACC_VER_BUILD", 2},
+                                   {"CUDA_API_VER_MAJOR", 0},
+                                   {"CUDA_API_VER_MINOR", 1}})
+    macros.push_back(std::string("-D__") + name + "__=" + std::to_string(version[part]));
+  if (version >= std::array{12, 8, 0})
+    macros.push_back("-D__CUDACC_DEVICE_ATOMIC_BUILTINS__=1");
+  if (current)
+    macros.push_back("-DCUDA_DOUBLE_MATH_FUNCTIONS=1");
   // Operators of nvcc's, false as without extended lambdas: for Clang a lambda is a plain class.
   for (const char *kind : {"device_lambda_closure_type", "host_device_lambda_closure_type",
                            "device_lambda_with_preserved_return_type"})

@@ -209,9 +209,11 @@ std::vector<std::string> driverArguments(const EmulateRequest &request, const st
       "-nocudainc", "-nocudalib", "--cuda-path=/kopt-virtual/no-toolkit", "-resource-dir",
       clangResourceDirectory(),
       // Before the user's paths, which may contain a toolkit's headers, and forced headers.
-      "-I" + headers, "-include", "cuda_runtime.h"};
+      "-I" + headers, "-include", "cuda_runtime.h",
+      // As without flags of the user's: -O2 below defines it.
+      "-U__OPTIMIZE__", "-march=x86-64-v2"};
   if (!standard)
-    arguments.push_back("-std=c++17");
+    arguments.push_back("-std=gnu++17");
   arguments.insert(arguments.end(), command.clang.begin(), command.clang.end());
   // For headers that kopt does not replace: types and inline functions of libraries.
   if (const std::optional<std::string> toolkit = findCudaToolkit())
@@ -226,10 +228,10 @@ std::vector<std::string> driverArguments(const EmulateRequest &request, const st
        {std::string("-isystem"), runtimeIncludeDirectory(), std::string("-DKOPT_EMULATED=1"),
         std::string("-DKOPT_FRONTEND=1"), std::string("-U__CUDA_ARCH__"),
         "-D__CUDA_ARCH__=" + number + "0",
-        // Fixed, so that results do not depend on the machine. The CPU converts half; products are
-        // not fused.
-        std::string("-march=x86-64-v2"), std::string("-mf16c"), std::string("-O2"),
-        std::string("-fno-vectorize"), std::string("-fno-slp-vectorize"),
+        // So that results do not depend on the machine. The CPU converts half; products are not
+        // fused.
+        std::string("-mno-fma"), std::string("-mno-avx512f"), std::string("-mf16c"),
+        std::string("-O2"), std::string("-fno-vectorize"), std::string("-fno-slp-vectorize"),
         std::string(contract ? "-ffp-contract=fast" : "-ffp-contract=off"),
         std::string("-fno-math-errno"), std::string("-fno-trapping-math"),
         std::string("-fno-threadsafe-statics"), std::string("-fno-stack-protector"),

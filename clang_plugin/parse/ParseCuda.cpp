@@ -178,7 +178,7 @@ std::vector<std::string> clangArguments(const ParseRequest &request,
       // Clang 19 does not know newer toolkits and would fall back to the launch protocol of CUDA 8.
       "-Xclang", "-target-sdk-version=12.5"};
   if (!namesStandard(command.clang))
-    arguments.push_back("-std=c++17");
+    arguments.push_back("-std=gnu++17");
   if (request.lateMacros)
     takeMacros(command.clang);
   // Before the headers that the user's flags force in, as nvcc does.
@@ -187,9 +187,10 @@ std::vector<std::string> clangArguments(const ParseRequest &request,
   arguments.insert(arguments.end(), command.clang.begin(), command.clang.end());
 
   for (const std::string &macro :
-       nvccMacros(command.architectures, request.pass == Pass::Device
-                                             ? std::optional(command.architectures.back())
-                                             : std::nullopt))
+       nvccMacros(command.architectures,
+                  request.pass == Pass::Device ? std::optional(command.architectures.back())
+                                               : std::nullopt,
+                  {version.major, version.minor, version.build}))
     arguments.push_back(macro);
   if (toolkit) {
     for (const std::string &argument :
@@ -198,10 +199,7 @@ std::vector<std::string> clangArguments(const ParseRequest &request,
           // Before Clang's own folders: /usr/local/include may hold another toolkit's headers.
           std::string("-isystem"), *toolkit + "/include",
           // CUDA 13.5's math_functions.hpp has it; Clang leaves out the header that defines it.
-          std::string("-D_NV_RSQRT_SPECIFIER="),
-          "-D__CUDACC_VER_MAJOR__=" + std::to_string(version.major),
-          "-D__CUDACC_VER_MINOR__=" + std::to_string(version.minor),
-          "-D__CUDACC_VER_BUILD__=" + std::to_string(version.build)})
+          std::string("-D_NV_RSQRT_SPECIFIER=")})
       arguments.push_back(argument);
     if (request.lateMacros) {
       arguments.push_back("-include");
@@ -211,7 +209,8 @@ std::vector<std::string> clangArguments(const ParseRequest &request,
     notes.push_back("no CUDA toolkit was found: kopt's own declarations of the CUDA API are used");
     for (const std::string &argument :
          {std::string("-nocudainc"), std::string("--cuda-path=/kopt-virtual/no-toolkit"),
-          std::string("-isystem"), emulatedIncludeDirectory()})
+          std::string("-isystem"), emulatedIncludeDirectory(), std::string("-isystem"),
+          std::string(kShimFolder)})
       arguments.push_back(argument);
   }
   // Last, so that the user's own kopt.h, if there is one, is the one that counts.

@@ -4,6 +4,12 @@
 // it never runs.
 #pragma once
 
+// Clang's CUDA wrapper defines them for the toolkit's headers, nvcc does not.
+#if defined(__USE_FAST_MATH__) && !__USE_FAST_MATH__
+#undef __USE_FAST_MATH__
+#endif
+#undef __CUDA_PREC_DIV
+
 // nvcc includes these before the user's first line.
 #include <assert.h>
 #include <math.h>

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <ostream>
 
 namespace kopt::frontend {
@@ -67,7 +68,7 @@ const Case kCases[] = {
       "/p/a.cu",
       "-o",
       "a.o"},
-     {"-DTILE=8", "-I", "/p/include", "-isystem", "/s", "-std=c++17",
+     {"-DTILE=8", "-I", "/p/include", "-isystem", "/s", "-D__OPTIMIZE__=1", "-std=c++17",
       "-D__CUDACC_RELAXED_CONSTEXPR__=1"},
      {"-forward-unknown-to-host-compiler", "-DTILE=8", "-I/p/include", "-isystem", "/s", "-O3",
       "-std=c++17", "--generate-code=arch=compute_90,code=[compute_90,sm_90]", "-lineinfo",
@@ -123,7 +124,7 @@ const Case kCases[] = {
     {"archNative", {"-arch=native"}, {}, {"-arch=native"}, {}, {}, 0},
     {"hostPayload",
      {"-Xcompiler", "-DH=1,-Wall,-fPIC,-fno-exceptions,-I,/h", "-Xcompiler=-fopenmp"},
-     {"-DH=1", "-fno-exceptions", "-I", "/h"},
+     {"-DH=1", "-fno-exceptions", "-I", "/h", "-D_OPENMP=201511"},
      {"-Xcompiler", "-DH=1,-Wall,-fPIC,-fno-exceptions,-I,/h", "-Xcompiler=-fopenmp"},
      {},
      {},
@@ -155,12 +156,43 @@ const Case kCases[] = {
      0},
     {"warningsAsErrors",
      {"-Werror", "all-warnings", "-arch=sm_90", "-O", "3", "a.cu"},
-     {},
+     {"-D__OPTIMIZE__=1"},
      {"-Werror", "all-warnings", "-arch=sm_90", "-O", "3"},
      {"sm_90"},
      {"a.cu"},
      0},
-    {"forwardedAlone", {"-Werror", "-O", "a.cu"}, {}, {"-Werror", "-O"}, {}, {"a.cu"}, 0},
+    {"hostMacros",
+     {"-Xcompiler", "-O2 -mavx2,-mtune=native -march=native", "--compiler-options=-ffast-math",
+      "-pthread", "-O0"},
+     {"-D__OPTIMIZE__=1", "-mavx2", "-march=native", "-D__FAST_MATH__=1",
+      "-D__FINITE_MATH_ONLY__=1", "-D_REENTRANT=1", "-U__OPTIMIZE__"},
+     {"-Xcompiler", "-O2 -mavx2,-mtune=native -march=native", "--compiler-options=-ffast-math",
+      "-pthread", "-O0"},
+     {},
+     {},
+     0},
+    {"relocatableWithMoreNames",
+     {"-default-stream", "per-thread", "-lto", "-noeh", "-dw"},
+     {"-fgpu-default-stream=per-thread", "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1",
+      "-D__CUDACC_RDC__=1", "-fno-exceptions"},
+     {"-default-stream", "per-thread", "-lto", "-noeh"},
+     {},
+     {},
+     0},
+    {"archTwice",
+     {"-arch=sm_80", "--gpu-architecture", "compute_90"},
+     {},
+     {"-arch=sm_80", "--gpu-architecture", "compute_90"},
+     {"sm_90"},
+     {},
+     0},
+    {"forwardedAlone",
+     {"-Werror", "-O", "a.cu"},
+     {"-D__OPTIMIZE__=1"},
+     {"-Werror", "-O"},
+     {},
+     {"a.cu"},
+     0},
     {"definesOfNvcc",
      {"-G", "--extended-lambda", "-ewp", "-rdc", "false"},
      {"-D__CUDACC_DEBUG__=1", "-D__CUDACC_EXTENDED_LAMBDA__=1", "-D__CUDACC_EWP__=1"},
@@ -184,7 +216,7 @@ const Case kCases[] = {
      0},
     {"perThreadStream",
      {"--default-stream", "per-thread"},
-     {"-fgpu-default-stream=per-thread"},
+     {"-fgpu-default-stream=per-thread", "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1"},
      {"--default-stream", "per-thread"},
      {},
      {},
@@ -205,7 +237,7 @@ const Case kCases[] = {
      0},
     {"forwardedToHost",
      {"-Wall", "-march=native", "-fno-rtti"},
-     {"-fno-rtti"},
+     {"-march=native", "-fno-rtti"},
      {"-Wall", "-march=native", "-fno-rtti"},
      {},
      {},
@@ -253,6 +285,31 @@ TEST(TranslateNvccOptions, takeTheirValuesApartAndJoined) {
     EXPECT_EQ(joined.clang, apart.clang) << option;
     EXPECT_EQ(joined.architectures, apart.architectures) << option;
   }
+}
+
+/// nvcc takes them by itself, so they are no flags for it.
+TEST(TranslateNvccOptions, ComeFromTheEnvironmentToo) {
+  setenv("NVCC_PREPEND_FLAGS", "-DFIRST -arch=sm_80", 1);
+  setenv("NVCC_APPEND_FLAGS", "-DLAST='a b' -Xcompiler -fopenmp", 1);
+  const NvccCommand command = translateNvcc({"-DMINE", "a.cu"}, readFile);
+  unsetenv("NVCC_PREPEND_FLAGS");
+  unsetenv("NVCC_APPEND_FLAGS");
+  EXPECT_EQ(command.clang, (Words{"-DFIRST", "-DMINE", "-DLAST=a b", "-D_OPENMP=201511"}));
+  EXPECT_EQ(command.nvcc, Words{"-DMINE"});
+  EXPECT_EQ(command.architectures, Words{"sm_80"});
+  EXPECT_EQ(command.inputs, Words{"a.cu"});
+}
+
+TEST(NvccMacros, dependOnTheVersion) {
+  EXPECT_THAT(nvccMacros({"sm_90"}, "sm_90", {13, 5, 2}),
+              testing::IsSupersetOf(
+                  {"-D__CUDACC_VER_MAJOR__=13", "-D__CUDACC_VER_MINOR__=5",
+                   "-D__CUDACC_VER_BUILD__=2", "-D__CUDA_API_VER_MAJOR__=13",
+                   "-D__CUDA_API_VER_MINOR__=5", "-D__CUDACC_DEVICE_ATOMIC_BUILTINS__=1",
+                   "-D__NVCC_DIAG_PRAGMA_SUPPORT__=1", "-DCUDA_DOUBLE_MATH_FUNCTIONS=1"}));
+  EXPECT_THAT(nvccMacros({"sm_90"}, std::nullopt, {12, 4, 0}),
+              testing::Not(testing::Contains(testing::AnyOf("-D__CUDACC_DEVICE_ATOMIC_BUILTINS__=1",
+                                                            "-DCUDA_DOUBLE_MATH_FUNCTIONS=1"))));
 }
 
 TEST(NvccMacros, dependOnArchitectures) {
