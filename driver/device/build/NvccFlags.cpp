@@ -2,7 +2,6 @@
 #include "driver/device/build/NvccFlags.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <string_view>
 
@@ -11,110 +10,27 @@ namespace kopt {
 namespace {
 
 /// Options that are dropped together with their value, which is the next word or joined by '='.
-constexpr std::array kDroppedWithValue = {"-o",
-                                          "--output-file",
-                                          "-x",
-                                          "--x",
-                                          "-gencode",
-                                          "--generate-code",
-                                          "-arch",
-                                          "--gpu-architecture",
-                                          "-code",
-                                          "--gpu-code",
-                                          "-MF",
-                                          "--dependency-output",
-                                          "-MT",
-                                          "--dependency-target-name",
-                                          "-MQ",
-                                          "-odir",
-                                          "--output-directory",
-                                          "-keep-dir",
-                                          "--keep-dir",
-                                          "-t",
-                                          "--threads",
-                                          "-rdc",
-                                          "--relocatable-device-code",
-                                          "-dlto",
-                                          "--dlink-time-opt",
-                                          "-idp",
-                                          "--input-drive-prefix",
-                                          "-time",
-                                          "--time",
-                                          "-split-compile",
-                                          "--split-compile",
-                                          "-L",
-                                          "--library-path",
-                                          "-l",
-                                          "--library",
-                                          "-cudart",
-                                          "--cudart",
-                                          "-cudadevrt",
-                                          "--cudadevrt",
-                                          "-Xlinker",
-                                          "--linker-options",
-                                          "-Xarchive",
-                                          "--archive-options",
-                                          "-Xnvlink",
-                                          "--nvlink-options"};
+constexpr std::string_view kDroppedWithValue =
+    " -o --output-file -x --x -gencode --generate-code -arch --gpu-architecture -code --gpu-code "
+    "-MF --dependency-output -MT --dependency-target-name -MQ -odir --output-directory -keep-dir "
+    "--keep-dir -t --threads -rdc --relocatable-device-code -dlto --dlink-time-opt -idp "
+    "--input-drive-prefix -time --time -split-compile --split-compile -L --library-path -l "
+    "--library -cudart --cudart -cudadevrt --cudadevrt -Xlinker --linker-options -Xarchive "
+    "--archive-options -Xnvlink --nvlink-options ";
 
-constexpr std::array kDropped = {"-c",
-                                 "--compile",
-                                 "-dc",
-                                 "--device-c",
-                                 "-dw",
-                                 "--device-w",
-                                 "-dlink",
-                                 "--device-link",
-                                 "-link",
-                                 "--link",
-                                 "-lib",
-                                 "--lib",
-                                 "-ptx",
-                                 "--ptx",
-                                 "-cubin",
-                                 "--cubin",
-                                 "-fatbin",
-                                 "--fatbin",
-                                 "-cuda",
-                                 "--cuda",
-                                 "-E",
-                                 "--preprocess",
-                                 "-optix-ir",
-                                 "--optix-ir",
-                                 "-ltoir",
-                                 "--ltoir",
-                                 "-M",
-                                 "--generate-dependencies",
-                                 "-MM",
-                                 "--generate-nonsystem-dependencies",
-                                 "-MD",
-                                 "-MMD",
-                                 "-MP",
-                                 "--generate-dependencies-with-compile",
-                                 "--generate-nonsystem-dependencies-with-compile",
-                                 "--generate-dependency-targets",
-                                 "-keep",
-                                 "--keep",
-                                 "-save-temps",
-                                 "--save-temps",
-                                 "-run",
-                                 "--run",
-                                 "-clean",
-                                 "--clean-targets",
-                                 "-dryrun",
-                                 "--dryrun",
-                                 "-lto",
-                                 "-dlto",
-                                 "--dlink-time-opt",
-                                 "-extensible-whole-program",
-                                 "--extensible-whole-program",
-                                 "-shared",
-                                 "--shared",
-                                 "-v",
-                                 "--verbose"};
+constexpr std::string_view kDropped =
+    " -c --compile -dc --device-c -dw --device-w -dlink --device-link -link --link -lib --lib "
+    "-ptx --ptx -cubin --cubin -fatbin --fatbin -cuda --cuda -E --preprocess -optix-ir "
+    "--optix-ir -ltoir --ltoir -M --generate-dependencies -MM --generate-nonsystem-dependencies "
+    "-MD -MMD -MP --generate-dependencies-with-compile "
+    "--generate-nonsystem-dependencies-with-compile --generate-dependency-targets -keep --keep "
+    "-save-temps --save-temps -run --run -clean --clean-targets -dryrun --dryrun -lto -dlto "
+    "--dlink-time-opt -extensible-whole-program --extensible-whole-program -shared --shared -v "
+    "--verbose ";
 
-bool isOneOf(const auto &list, std::string_view word) {
-  return std::find(list.begin(), list.end(), word) != list.end();
+/// True if `list`, separated by blanks, has the word.
+bool isOneOf(std::string_view list, const std::string &word) {
+  return list.find(" " + word + " ") != list.npos;
 }
 
 /// True for a short option with its value joined to it, such as -lm, -L/path and -tN.
@@ -133,61 +49,18 @@ bool isSourceFile(std::string_view word) {
   const auto dot = word.rfind('.');
   if (dot == word.npos)
     return false;
-  constexpr std::array kExtensions = {".cu", ".c",   ".cc", ".cpp", ".cxx",
-                                      ".o",  ".obj", ".a",  ".so"};
-  return isOneOf(kExtensions, word.substr(dot));
+  return isOneOf(" .cu .c .cc .cpp .cxx .o .obj .a .so ", std::string(word.substr(dot)));
 }
 
 /// Options whose value is the next word and may look like a source file or a flag.
-constexpr std::array kKeptWithValue = {"-I",
-                                       "--include-path",
-                                       "-isystem",
-                                       "--system-include",
-                                       "-D",
-                                       "--define-macro",
-                                       "-U",
-                                       "--undefine-macro",
-                                       "-include",
-                                       "--pre-include",
-                                       "-Xcompiler",
-                                       "--compiler-options",
-                                       "-Xptxas",
-                                       "--ptxas-options",
-                                       "-Xcudafe",
-                                       "-Xnvvm",
-                                       "-ccbin",
-                                       "--compiler-bindir",
-                                       "-std",
-                                       "--std",
-                                       "-maxrregcount",
-                                       "--maxrregcount",
-                                       "-diag-suppress",
-                                       "--diag-suppress",
-                                       "-diag-error",
-                                       "--diag-error",
-                                       "-diag-warn",
-                                       "--diag-warn",
-                                       "-optf",
-                                       "--options-file",
-                                       "-O",
-                                       "--optimize",
-                                       "-Werror",
-                                       "--Werror",
-                                       "-default-stream",
-                                       "--default-stream",
-                                       "-ftz",
-                                       "--ftz",
-                                       "-prec-div",
-                                       "--prec-div",
-                                       "-prec-sqrt",
-                                       "--prec-sqrt",
-                                       "-fmad",
-                                       "--fmad",
-                                       "-target-dir",
-                                       "--target-directory",
-                                       "-dopt",
-                                       "--dopt",
-                                       "-allow-unsupported-compiler-version"};
+constexpr std::string_view kKeptWithValue =
+    " -I --include-path -isystem --system-include -D --define-macro -U --undefine-macro -include "
+    "--pre-include -Xcompiler --compiler-options -Xptxas --ptxas-options -Xcudafe -Xnvvm -ccbin "
+    "--compiler-bindir -std --std -maxrregcount --maxrregcount -diag-suppress --diag-suppress "
+    "-diag-error --diag-error -diag-warn --diag-warn -optf --options-file -O --optimize -Werror "
+    "--Werror -default-stream --default-stream -ftz --ftz -prec-div --prec-div -prec-sqrt "
+    "--prec-sqrt -fmad --fmad -target-dir --target-directory -dopt --dopt "
+    "-allow-unsupported-compiler-version ";
 
 } // namespace
 
