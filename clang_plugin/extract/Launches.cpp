@@ -276,6 +276,8 @@ LaunchReader::read(const LaunchCall &site, const KernelTarget &target, bool shar
     if (!argument->getType()->isIntegralOrEnumerationType())
       return "";
     GeometryReader::Site alone = place;
+    // "rows" is "points.size()" where that is how many elements an allocation has.
+    alone.passed.insert(numbers.variables().begin(), numbers.variables().end());
     if (std::optional<Place> variable = placeOf(argument, index.unit().getASTContext()))
       alone.passed.erase(variable->text());
     GeometryReader values(code_, flows_, std::move(alone),

@@ -3,6 +3,7 @@
 
 #include "driver/source/Expression.h"
 #include "driver/support/Text.h"
+#include "driver/workload/DeclaredNames.h"
 #include "driver/workload/SiteValues.h"
 #include "driver/workload/WorkloadBuilder.h"
 
@@ -45,8 +46,10 @@ private:
                                std::filesystem::path(site_->file).filename().string(), site_->line)
                  : "no launch";
   }
-  std::map<std::string, std::int64_t> bindings() const {
-    return bindingsAtSite(kernel_, specialization_, site_ ? *site_ : LaunchSite(), arguments_);
+  std::map<std::string, std::int64_t> bindings() const { return bindings(arguments_); }
+  std::map<std::string, std::int64_t>
+  bindings(const std::map<std::string, std::int64_t> &arguments) const {
+    return bindingsAtSite(kernel_, specialization_, site_ ? *site_ : LaunchSite(), arguments);
   }
 
   /// The parameter that a host variable is passed for; the variable itself if there is none.
@@ -98,9 +101,30 @@ private:
     return 1;
   }
 
-  void giveValue(const std::string &name, bool real, const std::string &passed) {
+  /// The integer parameter of the kernel, if there is one alone: its name, or its value where no
+  /// clause gives that. A guessed grid has a thread for each.
+  std::string itemCount() const {
+    std::string found;
+    for (const KernelParam &param : specialization_.params)
+      if (param.kind == ParamKind::Scalar && !isFloating(param.scalar))
+        found = found.empty() ? param.name : " ";
+    const auto known = bindings();
+    return given_.contains(found) || known_.arguments.contains(found) ? found
+           : known.contains(found) ? std::to_string(known.at(found))
+                                   : "";
+  }
+
+  /// `counts`: a parameter is computed from it.
+  void giveValue(const std::string &name, bool real, const std::string &passed,
+                 bool counts = false) {
     if (known_.arguments.contains(name) || !given_.insert(name).second)
       return;
+    for (std::size_t i = 0; passed.empty() && i < specialization_.params.size(); ++i)
+      if (const std::string &param = specialization_.params[i].name;
+          param != name && computedValue(site_, i) == name) {
+        clauses_.push_back({fmt::format("arg {} = {}", name, param), "as " + place() + " has it"});
+        return;
+      }
     static const std::regex kNumber(R"(([-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?)[fFlLuU]*)");
     if (std::smatch number; std::regex_match(passed, number, kNumber)) {
       clauses_.push_back(
@@ -109,7 +133,15 @@ private:
     }
     const bool isOfBlock = std::ranges::find(threads_, name) != threads_.end();
     const bool isBlocks = site_ && passed.empty() && std::ranges::count(site_->grid, name) != 0;
-    const bool isCall = name.ends_with(")") && !numbers_.empty();
+    const bool isCall = name.ends_with(")") && !numbers_.empty() && !counts;
+    std::string count = isBlocks && name == site_->grid[0] ? itemCount() : "";
+    if (!count.empty()) {
+      clauses_.push_back({fmt::format("arg {} = ({} + {} - 1) / {}", name, count, site_->block[0],
+                                      site_->block[0]),
+                          fmt::format("not known here: a thread for each of {}", count), true});
+      whole_ = std::move(count);
+      return;
+    }
     hasBlocks_ |= isBlocks;
     if (!real && !isCall && !isOfBlock && !isBlocks)
       numbers_.push_back(name);
@@ -130,29 +162,46 @@ private:
   void giveSizes() {
     static constexpr std::int64_t kSizes[] = {1024, 1 << 20, 1024, 128};
     const auto value = kSizes[sizes_.empty() ? 0 : std::min<std::size_t>(numbers_.size(), 3)];
-    for (InferredClause &clause : clauses_)
-      clause.text += clause.text.ends_with("= ") ? std::to_string(value) : "";
     for (const std::string &name : numbers_) {
       arguments_[name] = value;
       if (std::ranges::find(sizes_, name) == sizes_.end())
         sizes_.push_back(name);
     }
+    // What others divide is their product: of size = 1024 and rows = size / 1024 there is one row.
+    for (const KernelParam &param : specialization_.params)
+      for (const std::string &name : numbers_) {
+        auto larger = arguments_;
+        larger[name] *= value;
+        const auto now = bindings(), then = bindings(larger);
+        if (now.contains(param.name) && now.at(param.name) < 2 && then.at(param.name) > 1) {
+          arguments_ = larger;
+          whole_ = name;
+        }
+      }
+    for (InferredClause &clause : clauses_)
+      if (clause.text.ends_with("= "))
+        clause.text += std::to_string(arguments_[clause.text.substr(4, clause.text.size() - 7)]);
   }
 
   void giveValues() {
     const auto known = bindings();
     for (std::size_t i = 0; i < specialization_.params.size(); ++i) {
       const KernelParam &param = specialization_.params[i];
+      if (!param.members.empty() && !known_.argumentMembers.contains(param.name))
+        clauses_.push_back({membersClause(param), "not known here: a " + param.type, true});
       if (param.kind != ParamKind::Scalar || known.contains(param.name))
         continue;
       const std::string passed = site_ && i < site_->args.size() ? site_->args[i] : "";
-      const auto names = namesIn(computedValue(site_, i));
-      if (!names || names->empty())
+      const std::string computed = computedValue(site_, i);
+      const auto names = namesIn(computed);
+      if (!names || names->empty() || isName(computed)) {
         giveValue(param.name, isFloating(param.scalar), passed);
-      else // it follows from these
-        for (const std::string &name : *names)
-          if (!known.contains(name))
-            giveValue(asParameter(name), false, "");
+        continue;
+      }
+      std::erase(sizes_, param.name); // it follows from these
+      for (const std::string &name : *names)
+        if (!known.contains(name))
+          giveValue(asParameter(name), false, "", true);
     }
     if (!site_)
       return;
@@ -186,9 +235,25 @@ private:
     }
   }
 
+  /// The numbers that belong to the object from which the pointer comes: for "m.data()" the
+  /// parameter that is "m.size()".
+  std::string besideOf(const std::string &root) const {
+    const std::size_t end = root.find_first_of(".-");
+    std::vector<std::string> found;
+    if (end == root.npos)
+      return "";
+    for (std::size_t i = 0; i < specialization_.params.size() && i < site_->values.size(); ++i)
+      if (isName(site_->values[i]) && site_->values[i].starts_with(root.substr(0, end + 1)))
+        found.push_back(specialization_.params[i].name);
+    for (const std::string &name : found.empty() ? numbers_ : std::vector<std::string>())
+      if (name.starts_with(root.substr(0, end + 1)))
+        found.push_back(name);
+    return join(found, " * ");
+  }
+
   void giveExtents() {
-    std::string elements = join(sizes_, " * ");
-    if (hasBlocks_ && numbers_.empty()) // nothing else says how many
+    std::string elements = whole_.empty() ? join(sizes_, " * ") : whole_;
+    if (hasBlocks_ && numbers_.empty() && whole_.empty()) // nothing else says how many
       for (const std::string &threads : site_->block)
         elements += threads == "1" ? "" : " * (" + threads + ")";
     if (elements.empty() && site_) {
@@ -204,12 +269,15 @@ private:
       if (param.kind != ParamKind::Pointer || isNull || known_.extents.contains(param.name))
         continue;
       const std::string allocated = allocatedElements(site_, i, param);
+      const std::string beside =
+          site_ && i < site_->pointers.size() ? besideOf(site_->pointers[i].root) : "";
       if (!allocated.empty())
         clauses_.push_back({fmt::format("extent {} = {}", param.name, allocated),
                             "as the function of " + place() + " allocates it", false});
       else
-        clauses_.push_back({fmt::format("extent {} = {}", param.name, elements),
-                            "a guess: the number of its elements", true});
+        clauses_.push_back(
+            {fmt::format("extent {} = {}", param.name, beside.empty() ? elements : beside),
+             "a guess: the number of its elements", true});
     }
   }
 
@@ -219,6 +287,7 @@ private:
   const LaunchSite *site_ = nullptr;
   std::vector<std::string> sizes_, numbers_; ///< of the grid; integers whose values are guesses
   std::vector<std::string> threads_;
+  std::string whole_;      ///< the number of all elements, where one is known
   bool hasBlocks_ = false; ///< a number of blocks is a guess
   std::map<std::string, std::int64_t> arguments_;
   std::set<std::string> given_;

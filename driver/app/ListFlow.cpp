@@ -3,6 +3,8 @@
 
 #include "driver/source/KernelNames.h"
 #include "driver/support/FileSystem.h"
+#include "driver/support/Text.h"
+#include "driver/workload/DeclaredNames.h"
 
 #include <algorithm>
 
@@ -35,7 +37,6 @@ Result<std::vector<InitKernel>> initKernels(Services services, const InitSetting
     services.terminal.line("note: " + note);
   KOPT_TRY(const std::vector<KernelInstance> instances, selectInstances(extraction, selection));
   std::vector<InitKernel> kernels;
-  std::string tables;
   for (const auto &[kernel, specialization] : instances) {
     const std::string name = settings.selection.globs.empty() || !specialization
                                  ? kernel->name
@@ -49,21 +50,36 @@ Result<std::vector<InitKernel>> initKernels(Services services, const InitSetting
       if (namesKernel(declared.pattern, *kernel, specialization))
         clauses.insert(clauses.end(), declared.clauses.begin(), declared.clauses.end());
     KOPT_TRY(const TuneDeclaration known, parseTuneDeclaration(clauses));
-    InitKernel made{name, inferClauses(*kernel, *specialization, known)};
-    if (made.clauses.empty())
-      continue;
-    tables += "\n" + clauseTable(name, made.clauses);
-    kernels.push_back(std::move(made));
+    InitKernel made{name, {}, ""};
+    for (const KernelParam &param : specialization->params)
+      if (const auto why = whyNotDeclarable(*kernel, param))
+        made.leftOut = why->what + "; " + why->hint;
+    if (made.leftOut.empty())
+      made.clauses = inferClauses(*kernel, *specialization, known);
+    if (!made.clauses.empty() || !made.leftOut.empty())
+      kernels.push_back(std::move(made));
   }
   services.terminal.clear();
-  if (settings.dryRun || kernels.empty())
+  if (settings.dryRun || !hasClauses(kernels))
     return kernels;
   std::string text;
   if (isThere(settings.file)) {
     KOPT_TRY(text, readFile(settings.file));
   }
-  KOPT_CHECK(writeFileAtomically(settings.file, text + tables));
+  for (const InitKernel &kernel : kernels)
+    if (kernel.leftOut.empty() || text.find(kernel.table()) == text.npos)
+      text += "\n" + kernel.table();
+  KOPT_CHECK(writeFileAtomically(settings.file, text));
   return kernels;
+}
+
+std::string InitKernel::table() const {
+  return leftOut.empty() ? clauseTable(name, clauses)
+                         : "# " + replaceAll(leftOut, "\n", " ") + "\n";
+}
+
+bool hasClauses(const std::vector<InitKernel> &kernels) {
+  return std::ranges::any_of(kernels, [](const InitKernel &one) { return !one.clauses.empty(); });
 }
 
 } // namespace kopt

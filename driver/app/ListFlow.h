@@ -23,11 +23,16 @@ struct InitSettings {
 struct InitKernel {
   std::string name;
   std::vector<InferredClause> clauses;
+  std::string leftOut; ///< why no clauses can give its launch
+
+  std::string table() const; ///< for kopt.toml; a comment where it is left out
 };
 
+bool hasClauses(const std::vector<InitKernel> &kernels);
+
 /// Adds clauses to the configuration: those that follow from the launch sites, and templates of
-/// those that the user has to complete. Kernels that lack no clause are left out. Fails with Usage
-/// if no kernel is found, and as the front end does.
+/// those that the user has to complete. Kernels that lack no clause are not among them. Fails with
+/// Usage if no kernel is found, and as the front end does.
 Result<std::vector<InitKernel>> initKernels(Services services, const InitSettings &settings);
 
 } // namespace kopt

@@ -37,15 +37,18 @@ public:
     settings.dryRun = dryRun_;
     KOPT_TRY(const std::vector<InitKernel> kernels, initKernels(call.services, settings));
     Answer answer;
-    answer.details = {{"file", settings.file.string()}, {"written", !dryRun_ && !kernels.empty()}};
+    answer.details = {{"file", settings.file.string()},
+                      {"written", !dryRun_ && hasClauses(kernels)}};
     for (const InitKernel &kernel : kernels) {
       json clauses = json::array();
       for (const InferredClause &clause : kernel.clauses)
         clauses.push_back(
             {{"clause", clause.text}, {"comment", clause.comment}, {"check", clause.isGuess}});
       answer.results.push_back({{"kernel", kernel.name}, {"clauses", clauses}});
+      if (!kernel.leftOut.empty())
+        answer.results.back()["left_out"] = kernel.leftOut;
       if (!call.json)
-        std::cout << clauseTable(kernel.name, kernel.clauses) << "\n";
+        std::cout << kernel.table() << "\n";
     }
     std::string tune = "kopt tune " + join(sources_.files, " ");
     if (!sources_.buildDirectory.empty())
@@ -53,8 +56,8 @@ public:
     if (!call.rest.empty())
       tune += " -- " + join(call.rest, " ");
     if (!call.json)
-      std::cout << (kernels.empty() ? "every kernel has the clauses that it needs\n"
-                    : dryRun_       ? fmt::format("not written to {}\n", settings.file.string())
+      std::cout << (!hasClauses(kernels) ? "every kernel has the clauses that it needs\n"
+                    : dryRun_ ? fmt::format("not written to {}\n", settings.file.string())
                               : fmt::format("written to {}: check the lines that say so, then type "
                                             "'{}'\n",
                                             settings.file.string(), tune));

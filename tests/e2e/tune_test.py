@@ -145,6 +145,41 @@ void runColumns(const float *in, float *out, int rows, int cols) { columns<<<(co
         self.kopt_ok(*command[1:3], *EMULATED, "--trials", "2", *command[3:])
 
 
+    def test_a_kernel_that_no_clause_can_give_is_left_out(self):
+        self.write("lambda.cu", """#include <vector>
+template <class F> __global__ void forEach(F f, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    f(i);
+}
+__global__ void outer(const double *a, const double *b, double *m, int rows, int cols) {
+  int col = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y;
+  if (col < cols)
+    m[row * cols + col] = a[row] * b[col];
+}
+struct Times2 { float *p; __device__ void operator()(int i) const { p[i] *= 2; } };
+void run(float *p, int n) { forEach<<<(n + 255) / 256, 256>>>(Times2{p}, n); }
+void run(const std::vector<double> &ha, const std::vector<double> &hb) {
+  double *a, *b, *m;
+  int rows = ha.size(), cols = hb.size();
+  cudaMalloc(&a, ha.size() * sizeof(double));
+  cudaMalloc(&b, hb.size() * sizeof(double));
+  cudaMalloc(&m, rows * cols * sizeof(double));
+  outer<<<dim3((cols + 127) / 128, rows), 128>>>(a, b, m, rows, cols);
+}
+""")
+        done = self.kopt_ok("init", "lambda.cu", "--", "-std=c++17")
+        text = (self.folder / "kopt.toml").read_text()
+        self.assertIn("# kernel 'forEach' takes the struct 'f'", text)
+        self.assertNotIn('name = "forEach"', text)
+        for clause in ("arg rows = 1024", "arg cols = 1024", "arg ha.size() = rows", "arg hb.size() = cols", "extent a = ha.size()"):
+            self.assertIn(f'"{clause}",', text)
+        command = done.stdout.rsplit("then type '", 1)[1].rstrip("'\n").split()
+        self.kopt_ok(*command[1:3], *EMULATED, "--dry-run", *command[3:])
+        self.assertIn("every kernel has", self.kopt_ok("init", "lambda.cu", "--", "-std=c++17").stdout)
+        self.assertEqual((self.folder / "kopt.toml").read_text(), text)
+
+
 class OneRun(KoptTest):
     def test_a_model_that_fails_costs_its_turn(self):
         file = self.copy(DATA / "scale.cu")

@@ -137,6 +137,56 @@ TEST_F(InferredClausesTest, WhatAHostContainerHoldsIsAProductOfTheSizes) {
                                               "extent in = host.size()"}));
 }
 
+TEST_F(InferredClausesTest, AContainersSizeIsTheNumberThatTheLaunchTakesFromIt) {
+  site.values = {"", "", "in.size()", "out.size()", ""};
+  site.pointers = {{"d_in", "0", "(4 * in.size())"}, {"d_out", "0", "(4 * host.size())"}};
+  specialization.params[0].pointeeSize = specialization.params[1].pointeeSize = 4;
+  EXPECT_THAT(infer(), testing::IsSupersetOf({"arg width = 1024", "arg height = 1024",
+                                              "arg in.size() = width", "extent in = in.size()",
+                                              "arg host.size() = width * height",
+                                              "extent out = host.size()"}));
+  EXPECT_THAT(infer(), testing::Not(testing::Contains(HasSubstr("out.size()"))));
+}
+
+TEST_F(InferredClausesTest, WhatIsDividedIsLargeEnough) {
+  for (const std::string size : {"in.n", "in.size()"}) {
+    site.grid = {"(rows + 255) / 256", "1", "1"};
+    site.values = {"", "", "columns", "(" + size + " / columns)", ""};
+    EXPECT_THAT(infer(), testing::IsSupersetOf({std::string("arg width = 1024"),
+                                                "arg " + size + " = 1048576", "extent in = " + size,
+                                                "extent out = " + size}));
+  }
+}
+
+TEST_F(InferredClausesTest, AnExtentIsTheNumbersOfTheObjectThatHoldsThePointer) {
+  site.pointers = {{"a.p", "0", ""}, {"b.data()", "0", ""}};
+  site.values = {"", "", "a.n", "b.size()", ""};
+  EXPECT_THAT(infer(), testing::IsSupersetOf({"extent in = width", "extent out = height"}));
+  site.values = {"", "", "a.columns", "a.rows", ""};
+  EXPECT_THAT(infer(), testing::Contains("extent in = width * height"));
+}
+
+TEST_F(InferredClausesTest, AGuessedGridHasAThreadForEachItem) {
+  site.grid = {"g.x", "g.y", "1"};
+  site.block = {"b.x", "b.y", "1"};
+  site.args = {"", "", "", "", ""};
+  site.variables = {"g.x", "g.y", "b.x", "b.y"};
+  specialization.params.erase(specialization.params.begin() + 3);
+  EXPECT_THAT(infer(), testing::IsSupersetOf({"arg width = 1048576", "arg b.x = 128",
+                                              "arg g.x = (width + b.x - 1) / b.x", "arg g.y = 1",
+                                              "extent in = width", "extent out = width"}));
+  site.values = {"", "", "10000", ""};
+  site.block = {"256", "1", "1"};
+  EXPECT_THAT(infer(),
+              testing::IsSupersetOf({"arg g.x = (10000 + 256 - 1) / 256", "extent in = 10000"}));
+}
+
+TEST_F(InferredClausesTest, AStructOfNumbersHasAClause) {
+  specialization.params.push_back(param("shift", ParamKind::Struct, ""));
+  specialization.params.back().members = {{"x", "f32", 0}, {"y", "i32", 4}};
+  EXPECT_THAT(infer(), testing::Contains("arg shift = {1.0, 1}"));
+}
+
 TEST_F(InferredClausesTest, WithoutALaunchEverythingIsAGuess) {
   site.symbol = "other";
   infer();
