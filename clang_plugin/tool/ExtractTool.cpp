@@ -105,7 +105,9 @@ bool lacksOurHeader(const Diagnostic &error) {
 std::string hintFor(const std::string &file, const Diagnostic *error, const std::string &note) {
   if (error && lacksOurHeader(*error))
     return "KOPT_TUNE is declared by a header of kopt: add #include <kopt/kopt.h> before it";
-  if (error && error->message.ends_with("file not found") && !findCudaToolkit())
+  if (error && !findCudaToolkit() &&
+      (error->message.ends_with("file not found") ||
+       error->file.starts_with(emulatedIncludeDirectory())))
     return "if that header comes with the CUDA toolkit: none was found here, and kopt's own "
            "headers "
            "lack it; install the toolkit, or name it with KOPT_CUDA_PATH. Otherwise, give the "

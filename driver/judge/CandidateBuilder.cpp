@@ -122,8 +122,10 @@ Result<Built> CandidateBuilder::buildBaseline(Trial &trial) {
   KOPT_TRY(const bool compiled, compile(trial.candidate, rendered, nextModule(), trial, built));
   if (!compiled) {
     const auto places = SliceLines::make(rendered.text, rendered.chunks, subject_.specialization);
+    const bool isLimit = trial.reason.find("run on the emulated device") != std::string::npos;
     return makeError(ErrorCode::BaselineFailed,
-                     fmt::format("kernel '{}' does not build as it is: {}", subject_.kernel.name,
+                     fmt::format("kernel '{}' {}: {}", subject_.kernel.name,
+                                 isLimit ? "needs a GPU" : "does not build as it is",
                                  places ? places->tell(trial.reason) : trial.reason),
                      compilerHint(trial.buildLog, places ? &*places : nullptr),
                      placeOf(subject_.kernel));

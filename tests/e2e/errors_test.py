@@ -51,6 +51,20 @@ class Errors(ErrorsTest):
         self.scale("factor * in", "factor * inn")
         self.fails(4, "scale.cu:14", "inn", command=self.tune())
 
+    def test_what_the_emulated_device_cannot_run_is_a_limit_of_it(self):
+        self.write("kopt.toml", '[[kernel]]\nname = "k"\nclauses = ["arg n = 64", "extent x = n", "extent y = n"]\n')
+        command = ["tune", "k.cu", "--device", "emulated", "--", "-std=c++17"]
+        kernel = "__global__ void k(const %s *x, float *y, int n) { y[threadIdx.x] = float(%s); }\n" \
+                 "void run(const %s *x, float *y, int n) { k<<<n / 64, 64, 256>>>(x, y, n); }\n"
+        self.write("k.cu", "#include <cuda_fp8.h>\n" + kernel % (("__nv_fp8_e4m3", "x[threadIdx.x]", "__nv_fp8_e4m3")))
+        limit = "kernels that use cuda_fp8.h cannot run on the emulated device: they need the CUDA toolkit and a GPU"
+        self.fails(4, limit, "install the toolkit", command=command, env=NO_TOOLKIT)
+        if TOOLKIT:
+            self.fails(4, "kernel 'k' needs a GPU: ", limit, command=command, env=TOOLKIT, untouched=False)
+        self.write("k.cu", "struct S { float v[64]; };\nextern __shared__ S s;\n" + kernel % ("float", "s.v[threadIdx.x] = x[0]", "float"))
+        done = self.fails(4, "kernel 'k' needs a GPU: ", "as an array alone", command=command, env=NO_TOOLKIT, untouched=False)
+        self.assertNotIn("does not build", done.stderr)
+
     def test_a_tunable_with_an_empty_range(self):
         self.scale("param EDGE in {8, 16, 32}", "param EDGE in 64..32")
         self.fails(1, "scale.cu:", "EDGE", "64..32", command=self.tune())
