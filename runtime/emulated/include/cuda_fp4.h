@@ -1,4 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-// In place of the toolkit's header, whose assembly gives errors that hide this reason.
 #pragma once
 #error kernels that use cuda_fp4.h cannot run on the emulated device: they need the CUDA toolkit and a GPU
