@@ -127,30 +127,6 @@ TEST_F(DerivedLaunchesTest, SizesKeepWhatIsRequiredOfThem) {
       EXPECT_EQ(integer(drawn->launch, 4) % 512, 0) << seed;
 }
 
-TEST_F(DerivedLaunchesTest, TheEndsOfWhatIsRequiredAreTried) {
-  declaration_.requirements = {"n >= 37", "steps <= 9 && steps >= 0"};
-  std::set<std::int32_t> sizes, steps;
-  for (const DerivedLaunch &derived : derive().launches) {
-    sizes.insert(integer(derived.launch, 4));
-    steps.insert(integer(derived.launch, 5));
-  }
-  EXPECT_EQ(*sizes.begin(), 37);
-  EXPECT_TRUE(steps.contains(9));
-  EXPECT_TRUE(steps.contains(0));
-}
-
-TEST_F(DerivedLaunchesTest, TheWholeProblemHasOtherContentsToo) {
-  declaration_.arguments["n"] = "300000";
-  std::set<std::int32_t> sizes;
-  for (const DerivedLaunch &derived : only(derive(), Derivation::Contents))
-    sizes.insert(integer(derived.launch, 4));
-  EXPECT_EQ(sizes.size(), 2u);
-  EXPECT_EQ(*sizes.rbegin(), 300000);
-  declaration_.arguments["n"] = "4000000";
-  for (const DerivedLaunch &derived : only(derive(), Derivation::Contents))
-    EXPECT_NE(integer(derived.launch, 4), 4000000) << "it would take seconds";
-}
-
 TEST_F(DerivedLaunchesTest, TheThreadsOfABlockAreNoSize) {
   kernel_.launches[0].grid = {"(n + block_size - 1) / block_size", "1", "1"};
   kernel_.launches[0].block = {"block_size", "1", "1"};

@@ -8,9 +8,9 @@ using namespace kopt::fakes;
 
 namespace {
 
-using DuplicatesTest = JudgeFixture;
+using SameCodeTest = JudgeFixture;
 
-TEST_F(DuplicatesTest, TheSameMachineCodeIsADuplicateOfTheBaselineOrOfATrial) {
+TEST_F(SameCodeTest, TheSameMachineCodeIsADuplicateOfTheBaselineOrOfATrial) {
   LocalJudge local = make();
   ASSERT_TRUE(local.baseline());
   const Trial comment = judge(local, "kernel// only a comment changed");
@@ -20,7 +20,7 @@ TEST_F(DuplicatesTest, TheSameMachineCodeIsADuplicateOfTheBaselineOrOfATrial) {
   EXPECT_EQ(judge(local, "FAST// again").verdict, Verdict::Duplicate);
 }
 
-TEST_F(DuplicatesTest, ALaunchThatIsTheSameOnlyForTheseArgumentsIsNoDuplicate) {
+TEST_F(SameCodeTest, ALaunchThatIsTheSameOnlyForTheseArgumentsIsNoDuplicate) {
   makeRunner(false);
   LocalJudge local = make(declaredSubject(), {});
   ASSERT_TRUE(local.baseline());
@@ -34,7 +34,7 @@ TEST_F(DuplicatesTest, ALaunchThatIsTheSameOnlyForTheseArgumentsIsNoDuplicate) {
   EXPECT_EQ(trial("FAST// fixed", "(n + 63) / 64 + (n > 1)"), Verdict::Faster);
 }
 
-TEST_F(DuplicatesTest, CodeOfAnEarlierRunIsRemembered) {
+TEST_F(SameCodeTest, CodeOfAnEarlierRunIsRemembered) {
   LocalJudge first = make();
   ASSERT_TRUE(first.baseline());
   const Trial trial = judge(first, "FAST");

@@ -12,9 +12,9 @@ using namespace kopt::fakes;
 
 namespace {
 
-using DeclaredReplaysTest = JudgeFixture;
+using ReplayCheckTest = JudgeFixture;
 
-TEST_F(DeclaredReplaysTest, OtherContentsAreDerivedWhereARequirementHoldsToo) {
+TEST_F(ReplayCheckTest, OtherContentsAreDerivedWhereARequirementHoldsToo) {
   makeRunner(false);
   Subject subject = declaredSubject();
   subject.declaration->arguments["n"] = "100000"; // others are derived from n = 12500
