@@ -64,7 +64,7 @@ def build_for_simulation(arguments):
     output, source = arguments[arguments.index("-o") + 1], arguments[-1]
     flags = arguments[:arguments.index("-cubin")]
     request = {"slice": pathlib.Path(source).read_text(), "expression": (HERE / "expression").read_text(), "flags": flags,
-               "directory": os.getcwd(), "output": output + ".so"}
+               "directory": os.getcwd(), "output": output + ".so", "unoptimized": False}
     subprocess.run([str(HERE / "kopt-frontend"), "emulate"], input=json.dumps(request).encode(), stdout=subprocess.DEVNULL)
 
 
