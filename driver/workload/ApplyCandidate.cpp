@@ -149,21 +149,18 @@ KnownExpressions knownFromLaunch(const KernelSpec &kernel, const Launch &launch)
   return known;
 }
 
-/// True if each name in the expressions has a value.
-bool isKnown(const GeometryExpressions &expressions, const Bindings &values) {
-  return std::ranges::all_of(expressions.all(), [&](const std::string &text) {
-    const auto names = namesIn(text);
-    return names &&
-           std::ranges::all_of(*names, [&](const auto &name) { return values.count(name) > 0; });
-  });
+/// True if the expression names something that has no value.
+bool namesUnknown(const std::string &text, const Bindings &values) {
+  const auto names = namesIn(text);
+  return names &&
+         !std::ranges::all_of(*names, [&](const auto &name) { return values.count(name) > 0; });
 }
 
 /// Replaces what is known from the launch in expressions that name host variables without a value.
 void fillInKnown(const KnownExpressions &known, const Bindings &values,
                  GeometryExpressions &expressions) {
   const auto fillIn = [&](std::string &text) {
-    const auto names = namesIn(text);
-    if (!names || std::ranges::all_of(*names, [&](const auto &name) { return values.count(name); }))
+    if (!namesUnknown(text, values))
       return;
     for (const auto &[part, value] : known)
       text = withNumber(text, part, value);
@@ -235,10 +232,9 @@ std::string clausePlace(const KernelSpec &kernel, const std::string &text) {
 /// The candidate's launch, even if a GPU would refuse it.
 Result<Launch> changedLaunch(const KernelSpec &kernel, const Launch &launch,
                              const Candidate &candidate) {
-  KOPT_CHECK(refuseUnbuiltForms(candidate.launch));
   Launch changed = launch;
   if (const auto why = unknownEffect(kernel, launch, candidate))
-    return ofLaunch(*why, launch);
+    return makeError(ErrorCode::Usage, *why);
   changed.bindings = valuesOf(kernel, launch, candidate);
   changed.geometry = expressionsOf(launch, candidate.launch);
   const KnownExpressions known = knownFromLaunch(kernel, launch);
@@ -248,7 +244,7 @@ Result<Launch> changedLaunch(const KernelSpec &kernel, const Launch &launch,
     std::string what = geometry.error().what;
     for (const std::string &context : geometry.error().context)
       what += " " + context;
-    return ofLaunch(what, launch);
+    return makeError(ErrorCode::Usage, what);
   }
   changed.grid = geometry->grid;
   changed.block = geometry->block;
@@ -276,8 +272,11 @@ std::optional<std::string> refused(const Launch &launch, const Launch &changed,
 
 Result<Launch> applyToLaunch(const KernelSpec &kernel, const Launch &launch,
                              const Candidate &candidate) {
-  KOPT_TRY(Launch changed, changedLaunch(kernel, launch, candidate));
-  if (const auto why = refused(launch, changed, candidate))
+  KOPT_CHECK(refuseUnbuiltForms(candidate.launch));
+  Result<Launch> changed = changedLaunch(kernel, launch, candidate);
+  if (!changed)
+    return ofLaunch(changed.error().what, launch);
+  if (const auto why = refused(launch, *changed, candidate))
     return ofLaunch(*why, launch);
   return changed;
 }
@@ -287,11 +286,14 @@ std::optional<std::string> whyNotLaunched(const KernelSpec &kernel, const Launch
   const auto changed = changedLaunch(kernel, launch, candidate);
   if (changed)
     return refused(launch, *changed, candidate);
+  const Bindings values = valuesOf(kernel, launch, candidate);
+  const auto isUnknown = [&](const std::string &text) {
+    return !namesIn(text) || namesUnknown(text, values);
+  };
   if (unknownEffect(kernel, launch, candidate) ||
-      !isKnown(expressionsOf(launch, candidate.launch), valuesOf(kernel, launch, candidate)))
+      std::ranges::any_of(expressionsOf(launch, candidate.launch).all(), isUnknown))
     return std::nullopt;
-  const std::string &what = changed.error().what;
-  return what.substr(0, what.rfind(" in launch '"));
+  return changed.error().what;
 }
 
 std::optional<std::string> brokenClause(const TuneDeclaration &declaration,

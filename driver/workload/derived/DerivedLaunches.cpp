@@ -99,8 +99,8 @@ private:
         }
     for (const auto &[name, end] : ends())
       if (small_.contains(name) && end >= 0)
-        if (auto long_ = longIn(name, end, 4 * most_, 1); long_ || end < small_.at(name)) {
-          variants.push_back(long_.value_or(small_));
+        if (auto longer = longIn(name, end, 4 * most_, 1); longer || end < small_.at(name)) {
+          variants.push_back(longer.value_or(small_));
           variants.back()[name] = end;
         }
     for (const std::int64_t few : {1, 0})
