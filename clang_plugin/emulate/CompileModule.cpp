@@ -347,19 +347,26 @@ bool compileOnce(const EmulateRequest &request, const std::string &object,
 
 /// Rewords errors about what is not wrong, but cannot be emulated: PTX constraints such as "=f",
 /// which this CPU does not have, and `extern __shared__ S s;`, which Clang does not take.
-void tellOfLimits(std::string &log) {
+/// Returns true if there is one.
+bool tellOfLimits(std::string &log) {
+  bool isAny = false;
   for (const char *kind : {"invalid input constraint '", "invalid output constraint '"}) {
     const std::string end = "' in asm";
     for (std::size_t at = log.find(kind); at != std::string::npos; at = log.find(kind, at + 1))
-      if (const std::size_t close = log.find(end, at); close < log.find('\n', at))
+      if (const std::size_t close = log.find(end, at); close < log.find('\n', at)) {
         log.replace(at, close + end.size() - at,
                     "inline assembly cannot run on the emulated device");
+        isAny = true;
+      }
   }
   const std::string external = "cannot be 'extern'"; // of a __shared__ variable
-  for (std::size_t at = log.find(external); at != std::string::npos; at = log.find(external, at))
+  for (std::size_t at = log.find(external); at != std::string::npos; at = log.find(external, at)) {
     log.replace(
         at, external.size(),
         "cannot run on the emulated device: it takes dynamic shared memory as an array alone");
+    isAny = true;
+  }
+  return isAny;
 }
 
 } // namespace
@@ -374,12 +381,12 @@ bool compileModule(const EmulateRequest &request, const std::string &object, Mod
   if (compiled || !preamble) {
     plan = std::move(first);
     log += firstLog;
-    tellOfLimits(log);
+    plan.isLimit = tellOfLimits(log);
     return compiled;
   }
   // Compile again without the precompiled header, for complete diagnostics.
   compiled = compileOnce(request, object, nullptr, plan, log);
-  tellOfLimits(log);
+  plan.isLimit = tellOfLimits(log);
   if (compiled)
     dropPreamble(*preamble);
   return compiled;

@@ -62,7 +62,9 @@ EmulateReply emulate(const EmulateRequest &request) {
   const std::string object = request.output + ".o";
   llvm::FileRemover removeObject(object);
   ModulePlan plan;
-  if (!compileModule(request, object, plan, reply.log))
+  const bool compiled = compileModule(request, object, plan, reply.log);
+  reply.isLimit = plan.isLimit || !plan.errors.empty();
+  if (!compiled)
     return reply;
   reply.symbol = plan.kernel;
   reply.ok = link(object, request.output, reply.log);

@@ -321,10 +321,11 @@ KOPT_RECORD(EmulateRequest, slice, expression, flags, directory, output, unoptim
 
 struct EmulateReply {
   bool ok = false;
-  std::string log;    ///< diagnostics, also warnings of a success
-  std::string symbol; ///< mangled name of the kernel
+  bool isLimit = false; ///< the slice has something that the emulated device cannot run
+  std::string log;      ///< diagnostics, also warnings of a success
+  std::string symbol;   ///< mangled name of the kernel
 };
-KOPT_RECORD(EmulateReply, ok, log, symbol)
+KOPT_RECORD(EmulateReply, ok, isLimit, log, symbol)
 
 // The rule that a record breaks; empty if it breaks none. Readers of JSON call these. The driver,
 // which has the slice, checks that edits lie inside it.

@@ -40,7 +40,7 @@ Trial refused(const std::string &reason) {
   Trial trial;
   trial.verdict = Verdict::Rejected;
   trial.stage = Stage::Screen;
-  trial.check = "screen";
+  trial.check = CheckId::Screen;
   trial.reason = reason;
   return trial;
 }

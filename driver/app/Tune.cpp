@@ -563,9 +563,10 @@ Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Base
 Status TuneSession::writeResults(const TuneSubject &subject, const Baseline &baseline,
                                  const SearchHistory &history, OpenRun &run, DecisionLog &decisions,
                                  TuneOutcome &outcome) {
-  const TunedKernel tuned{subject,          baseline.workload, bench_->extraction(),
-                          bench_->device(), outcome.winner,    settings_.sources.buildDirectory};
-  for (Decision &decision : verificationOf(tuned)) {
+  const SearchedKernel searched{
+      subject,          baseline.workload, bench_->extraction(),
+      bench_->device(), outcome.winner,    settings_.sources.buildDirectory};
+  for (Decision &decision : verificationOf(searched)) {
     decision.round = history.round;
     KOPT_CHECK(decisions.record(decision));
   }
@@ -576,7 +577,7 @@ Status TuneSession::writeResults(const TuneSubject &subject, const Baseline &bas
   RunRecord &record = run.record;
   if (outcome.winner) {
     record.winnerHash = outcome.winner->candidateHash;
-    KOPT_TRY(std::vector<SourceEdit> edits, addWinnerPatch(tuned, record));
+    KOPT_TRY(std::vector<SourceEdit> edits, addWinnerPatch(searched, record));
     outcome.patch = run.folder / "winner.patch";
     wins_.push_back({record.id, record.name, &subject, *outcome.winner, std::move(edits),
                      savedSeconds(*outcome.winner, findShare(shares_, record.symbol)),

@@ -27,15 +27,15 @@ static std::string approximationsIn(const std::string &text, const std::string &
   return join({names.begin(), names.end()}, ", ");
 }
 
-std::vector<Decision> verificationOf(const TunedKernel &tuned) {
+std::vector<Decision> verificationOf(const SearchedKernel &searched) {
   std::vector<Decision> decisions;
   const auto add = [&](bool shown, std::string text, std::string check = {}) {
     Decision decision;
     decision.what = Checked{std::move(check), shown, std::move(text)};
     decisions.push_back(std::move(decision));
   };
-  const auto &winner = tuned.winner;
-  const std::size_t launches = tuned.workload.launches.size();
+  const auto &winner = searched.winner;
+  const std::size_t launches = searched.workload.launches.size();
   add(true, fmt::format("every element of every output of {} launch{} compared with the user's own "
                         "kernel, on fixed inputs with two poisons and on inputs drawn after the "
                         "candidate was frozen; guard zones and read-only inputs checked after each "
@@ -43,59 +43,59 @@ std::vector<Decision> verificationOf(const TunedKernel &tuned) {
                         launches, launches == 1 ? "" : "es"));
   if (winner)
     for (const CheckRecord &record : winner->checks)
-      if (record.check != "screen" && // a refused candidate would not have been built
+      if (record.check != CheckId::Screen && // a refused candidate would not have been built
           record.state != CheckState::NotApplicable)
         add(record.state != CheckState::NotRun,
-            fmt::format("{}: {}{}{}", record.check, purposeOf(record.check),
+            fmt::format("{}: {}{}{}", toString(record.check), purposeOf(record.check),
                         record.detail.empty() ? "" : ": ", record.detail),
-            record.check);
-  if (tuned.device.modelled) {
+            toString(record.check));
+  if (searched.device.modelled) {
     add(true, "bounds, races, barriers and uninitialised reads, by the emulated device");
     add(false, fmt::format("speed on a real {}: times are modelled; tune on a GPU to measure",
-                           tuned.device.name));
+                           searched.device.name));
     const std::string names =
-        approximationsIn(winner ? winner->sliceText : "", tuned.subject.sliceText);
+        approximationsIn(winner ? winner->sliceText : "", searched.subject.sliceText);
     if (!names.empty())
       add(false, "the error of " + names + " on a GPU: the emulated device computes it otherwise");
   } else {
-    const Specialization &specialization = tuned.subject.specialization;
+    const Specialization &specialization = searched.subject.specialization;
     if (specialization.route == Route::Slice && !specialization.reason.empty())
       add(false, "that the timed baseline has the machine code of the program's own build: " +
                      specialization.reason);
-    const auto others = tuned.device.facts.find(kOtherLoadFact);
-    const std::string known = others == tuned.device.facts.end() ? "not known" : others->second;
+    const auto others = searched.device.facts.find(kOtherLoadFact);
+    const std::string known = others == searched.device.facts.end() ? "not known" : others->second;
     if (known != "watched")
       add(false, "whether others computed on the GPU while it was timed: " + known);
-    if (winner && !(winner->passed("emulated") && winner->passed("sanitizer")))
+    if (winner && !(winner->passed(CheckId::Emulated) && winner->passed(CheckId::Sanitizer)))
       add(false, "races and uninitialised shared memory on the GPU: the checks 'emulated' and "
                  "'sanitizer' did not both run; run compute-sanitizer on the patched program");
   }
   for (const std::string &place :
-       sitesNotRun(tuned.subject.kernel, tuned.subject.specialization, tuned.workload))
+       sitesNotRun(searched.subject.kernel, searched.subject.specialization, searched.workload))
     add(false, fmt::format("the kernel as it is launched at {}: no launch of the workload has that "
                            "geometry; --run takes the program's own launches",
                            place));
-  for (const std::string &note : tuned.extraction.notes)
+  for (const std::string &note : searched.extraction.notes)
     add(false, note);
   return decisions;
 }
 
-Result<std::vector<SourceEdit>> addWinnerPatch(const TunedKernel &tuned, RunRecord &run) {
-  const Trial &winner = *tuned.winner;
-  const TuneSubject &subject = tuned.subject;
+Result<std::vector<SourceEdit>> addWinnerPatch(const SearchedKernel &searched, RunRecord &run) {
+  const Trial &winner = *searched.winner;
+  const TuneSubject &subject = searched.subject;
   KOPT_TRY(std::vector<SourceEdit> edits,
            writeBackEdits(subject.kernel, subject.specialization, winner.candidate));
   std::vector<std::filesystem::path> files;
   for (const SourceEdit &edit : edits)
     files.emplace_back(edit.range.file);
   KOPT_TRY(const Patch patch,
-           makePatch(edits, tuned.extraction.fileHashes, patchRoot(files, tuned.build),
-                     filesBehind(tuned.extraction, subject.kernel, subject.specialization)));
+           makePatch(edits, searched.extraction.fileHashes, patchRoot(files, searched.build),
+                     filesBehind(searched.extraction, subject.kernel, subject.specialization)));
   const Speedup &speedup = *winner.speedup;
   PatchMessage message;
   message.subject =
       fmt::format("{}: {} {:.2f}x on {}", subject.label, speedup.modelled ? "modelled" : "measured",
-                  speedup.estimate, tuned.device.name);
+                  speedup.estimate, searched.device.name);
   message.body = fmt::format("{}\n\n{}", winner.candidate.title, winner.reason);
   for (const LaunchTiming &timing : winner.timings)
     message.body += fmt::format("\n  launch {}: {} -> {}", timing.launch,
@@ -114,10 +114,10 @@ Result<std::vector<SourceEdit>> addWinnerPatch(const TunedKernel &tuned, RunReco
       message.body += "\n  " + gap;
   }
   message.kernel = subject.label;
-  message.device = tuned.device.name + (speedup.modelled ? " (modelled)" : "");
+  message.device = searched.device.name + (speedup.modelled ? " (modelled)" : "");
   message.speedup = inWords(speedup);
-  message.verifiedBy =
-      fmt::format("kopt on {}", tuned.device.modelled ? "the emulated device" : tuned.device.name);
+  message.verifiedBy = fmt::format("kopt on {}", searched.device.modelled ? "the emulated device"
+                                                                          : searched.device.name);
   run.edits = patch.files;
   run.edits.insert(run.edits.end(), patch.others.begin(), patch.others.end());
   run.patchText = formatMail(patch, message);

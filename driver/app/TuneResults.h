@@ -15,7 +15,7 @@
 namespace kopt {
 
 /// The referenced records must outlive it.
-struct TunedKernel {
+struct SearchedKernel {
   const TuneSubject &subject;
   const Workload &workload; ///< as completed by the baseline
   const ExtractionResult &extraction;
@@ -25,12 +25,12 @@ struct TunedKernel {
 };
 
 /// How the baseline and the winner were checked, and what could not be checked.
-std::vector<Decision> verificationOf(const TunedKernel &tuned);
+std::vector<Decision> verificationOf(const SearchedKernel &searched);
 
 /// Adds the winner's edits of the user's files to the run, and the same change as a patch for `git
 /// am`. Returns the edits, with the paths of the user's files. Fails with StaleInput if a file has
 /// changed meanwhile.
-Result<std::vector<SourceEdit>> addWinnerPatch(const TunedKernel &tuned, RunRecord &run);
+Result<std::vector<SourceEdit>> addWinnerPatch(const SearchedKernel &searched, RunRecord &run);
 
 /// Records the trial unless the run already has it, as a run that was killed before its
 /// confirmation may.

@@ -131,7 +131,7 @@ private:
         {"speedup", kopt::toJson(trial.speedup)},
         {"counters", trial.counters},
         {"candidate", result.candidate.string()},
-        {"check", trial.check},
+        {"check", toString(trial.check)},
         {"checks", kopt::toJson(trial.checks)},
         {"assurance", kopt::toJson(trial.assurance)},
         {"without", flags_.without},
@@ -152,7 +152,8 @@ private:
 
   static void print(const TrialOutcome &outcome, const std::string &prefix, const Terminal &out) {
     const Trial &trial = outcome.trial;
-    const std::string by = trial.check.empty() ? "" : ", " + trial.check;
+    const std::string by =
+        trial.check == CheckId::None ? "" : std::string(", ") + toString(trial.check);
     std::cout << fmt::format("{}{}: {} (decided by {}{})\n  {}\n", prefix, outcome.label,
                              out.paint(styleOf(trial.verdict), toString(trial.verdict)),
                              toString(trial.stage), by, trial.reason);

@@ -3,6 +3,7 @@
 
 #include "driver/cli/Command.h"
 #include "driver/cli/Flags.h"
+#include "driver/integrate/patch/Patch.h"
 #include "driver/model/Json.h"
 #include "driver/report/Report.h"
 #include "driver/report/SessionReport.h"
@@ -138,20 +139,17 @@ std::string inOneLine(const Assurance &assurance) {
                      assurance.gaps.size() == 1 ? "it" : "them");
 }
 
-/// Where 'git am' does not take the patch as it is: what does, in parentheses.
-std::string howToApply(const std::string &mail) {
-  const std::size_t at = mail.find("---\napply with ");
-  return at == mail.npos ? "" : " (" + mail.substr(at + 4, mail.find('\n', at + 4) - at - 4) + ")";
-}
+/// How to apply the patch, if not with 'git am', in parentheses.
+std::string inParentheses(const std::string &how) { return how.empty() ? "" : " (" + how + ")"; }
 
 void print(const TuneOutcome &outcome, const Terminal &out) {
   const std::string report = (outcome.folder / "report.html").string();
   if (outcome.winner)
-    std::cout << fmt::format("{}: {}\n  {}\n  assurance: {}\n  patch:  {}{}\n  report: {}\n",
-                             outcome.label,
-                             out.paint(Style::Green, inWords(*outcome.winner->speedup)),
-                             outcome.winner->candidate.title, inOneLine(outcome.winner->assurance),
-                             outcome.patch.string(), howToApply(outcome.run.patchText), report);
+    std::cout << fmt::format(
+        "{}: {}\n  {}\n  assurance: {}\n  patch:  {}{}\n  report: {}\n", outcome.label,
+        out.paint(Style::Green, inWords(*outcome.winner->speedup)), outcome.winner->candidate.title,
+        inOneLine(outcome.winner->assurance), outcome.patch.string(),
+        inParentheses(howToApply(outcome.run.patchText)), report);
   else
     std::cout << fmt::format("{}: {} in {} candidate{} ({})\n  report: {}\n", outcome.label,
                              out.paint(Style::Yellow, "nothing faster was found"), outcome.judged,
@@ -316,8 +314,9 @@ private:
                                win.state == WinState::Confirmed ? "" : toString(win.state),
                                win.state == WinState::Confirmed ? win.reason : ": " + win.reason);
     if (!patch.empty())
-      std::cout << fmt::format("  patch:   {}{}\n", (folder / patch).string(),
-                               howToApply(session.confirmedPatch + session.offeredPatch));
+      std::cout << fmt::format(
+          "  patch:   {}{}\n", (folder / patch).string(),
+          inParentheses(howToApply(session.confirmedPatch + session.offeredPatch)));
     std::cout << fmt::format("  summary: {}\n", (folder / "summary.html").string());
   }
 

@@ -33,8 +33,16 @@ struct BuildRequest {
   bool unoptimized = false;
 };
 
+/// What a build failed by.
+enum class BuildFault {
+  Source,   ///< it does not compile
+  Compiler, ///< the compiler crashed on it, or did not end
+  Device,   ///< it has something that the emulated device cannot run
+};
+
 struct BuildOutcome {
   bool ok = false;
+  BuildFault fault = BuildFault::Source; ///< if it is not ok
   std::filesystem::path module;
   std::string
       log; ///< diagnostics as cleanDiagnostics() leaves them, without the scratch folder's name

@@ -36,7 +36,7 @@ tl::unexpected<Error> baselineFailed(const Subject &subject, std::string what,
 Result<tl::expected<Expected, Unfinished>> tryAllowingUnset(CheckContext &context, Launch &launch,
                                                             const RunOptions &options) {
   KOPT_TRY(auto ran, context.tryExpect(launch, options));
-  if (ran || launch.readsUnsetShared || !isOfUnsetShared(ran.error().status, ran.error().what))
+  if (ran || launch.readsUnsetShared || ran.error().status != RunStatus::UnsetShared)
     return ran;
   launch.readsUnsetShared = true;
   return context.tryExpect(launch, options);
@@ -157,9 +157,9 @@ Status DeviceJudge::classifyBuffers() {
 }
 
 /// Records something that the workload cannot show for any candidate, and tells the user.
-void DeviceJudge::addWorkloadGap(const std::string &check, const std::string &what, Trial &trial) {
+void DeviceJudge::addWorkloadGap(CheckId check, const std::string &what, Trial &trial) {
   gaps_.push_back({check, what});
-  trial.findings.push_back({check, Severity::Warning, what, placeOf(subject().kernel)});
+  trial.findings.push_back({toString(check), Severity::Warning, what, placeOf(subject().kernel)});
 }
 
 /// As expect(), with more shared memory than the launch asks for: fewer blocks run at once, so sums
@@ -221,13 +221,13 @@ Result<bool> DeviceJudge::learnVariation(std::size_t index, int repeats) {
 /// Reports what learnVariation() and classifyBuffers() learnt of a launch.
 void DeviceJudge::reportVariation(const Launch &launch, Trial &trial) {
   if (drawnLaunches_.contains(launch.name))
-    addWorkloadGap("outputs",
+    addWorkloadGap(CheckId::Outputs,
                    fmt::format("the original changes nothing in launch '{}' with the contents that "
                                "the program gave it, so it has drawn ones",
                                launch.name),
                    trial);
   if (launch.readsUnsetShared)
-    addWorkloadGap("outputs",
+    addWorkloadGap(CheckId::Outputs,
                    fmt::format("the original reads shared memory that it did not set in launch "
                                "'{}', so such reads of a candidate show only where results "
                                "depend on them",
@@ -236,13 +236,13 @@ void DeviceJudge::reportVariation(const Launch &launch, Trial &trial) {
   for (const Buffer &buffer : launch.buffers)
     if (buffer.varies)
       addWorkloadGap(
-          "outputs",
+          CheckId::Outputs,
           fmt::format("'{}' in launch '{}': the original's results differ each time, so it is not "
                       "compared; have it reviewed",
                       buffer.name, launch.name),
           trial);
     else if (buffer.spread > 0)
-      addWorkloadGap("outputs",
+      addWorkloadGap(CheckId::Outputs,
                      fmt::format("differences below {:.3g} in '{}' of launch '{}': the original's "
                                  "own results are about half as far apart",
                                  buffer.spread, buffer.name, launch.name),
@@ -253,7 +253,7 @@ Status DeviceJudge::checkRepeatability(Trial &trial) {
   constexpr int kRepeats = 5, kMostRepeats = 20;
   if (!race_.empty())
     addWorkloadGap(
-        "races",
+        CheckId::Races,
         fmt::format("the original races ({}), and has the same results in other orders of "
                     "its threads, so races of a candidate show only in its results",
                     race_),
@@ -326,7 +326,7 @@ Status DeviceJudge::checkSensitivity(Trial &trial) {
         differs = !same;
       }
     if (!differs)
-      addWorkloadGap("fresh",
+      addWorkloadGap(CheckId::Fresh,
                      fmt::format("the outputs of launch '{}' are the same for different inputs, so "
                                  "a wrong kernel could pass; use other fills or arguments, so that "
                                  "the inputs reach the outputs",

@@ -54,17 +54,17 @@ Result<bool> CandidateBuilder::screen(const RenderedSlice &rendered, Trial &tria
                  subject_.declaration ? subject_.declaration->params : std::vector<TunableParam>());
   KOPT_TRY(trial.findings, frontend_.screen(subject_.sliceText, rendered.text, subject_.kernel,
                                             rendered.expression, shared));
-  if (!options_.checks.on("screen"))
+  if (!options_.checks.on(CheckId::Screen))
     return true;
   for (const Finding &finding : trial.findings)
     if (finding.severity == Severity::Reject) {
-      refuse({"screen", Verdict::Rejected,
+      refuse({CheckId::Screen, Verdict::Rejected,
               fmt::format("{}{}{}", finding.message, finding.where.empty() ? "" : " at ",
                           finding.where)},
              trial);
       return options_.keepGoing;
     }
-  trial.checks.push_back({"screen", CheckState::Passed, ""});
+  trial.checks.push_back({CheckId::Screen, CheckState::Passed, ""});
   return true;
 }
 
@@ -72,7 +72,7 @@ Result<bool> CandidateBuilder::compile(const Candidate &candidate, const Rendere
                                        const std::filesystem::path &output, Trial &trial,
                                        Built &built) const {
   const StageTimer timer(trial, "build/compile");
-  if (trial.check.empty())
+  if (trial.check == CheckId::None)
     trial.stage = Stage::Build;
   for (const Launch &launch : subject_.workload.launches) {
     auto changed = applyToLaunch(subject_.kernel, launch, candidate);
@@ -84,9 +84,10 @@ Result<bool> CandidateBuilder::compile(const Candidate &candidate, const Rendere
   KOPT_TRY(const BuildOutcome outcome, toolchain_.build(request));
   trial.buildLog = outcome.log;
   trial.moduleHash = outcome.hash;
-  if (!outcome.ok && !trial.check.empty())
+  if (!outcome.ok && trial.check != CheckId::None)
     return false; // refused already
   if (!outcome.ok) {
+    built.fault = outcome.fault;
     trial.verdict = Verdict::BuildFailed;
     const auto error = outcome.log.find("error");
     const auto lineStart = error == std::string::npos ? 0 : outcome.log.rfind('\n', error) + 1;
@@ -95,7 +96,7 @@ Result<bool> CandidateBuilder::compile(const Candidate &candidate, const Rendere
     const bool isRead = std::none_of(trial.findings.begin(), trial.findings.end(),
                                      [](const Finding &finding) { return finding.id == "parse"; });
     if (toolchain_.kind() == ToolchainKind::Emulated && !baseline_.hash.empty() && isRead &&
-        options_.checks.on("screen") && !trial.reason.starts_with("error: the compil"))
+        options_.checks.on(CheckId::Screen) && outcome.fault != BuildFault::Compiler)
       trial.reason = fmt::format(
           "the emulated device cannot run this candidate: {}; judge it on a GPU", trial.reason);
     return false;
@@ -104,13 +105,13 @@ Result<bool> CandidateBuilder::compile(const Candidate &candidate, const Rendere
   built.symbol = request.symbol;
   built.hash = outcome.hash;
   built.externals = outcome.externals;
-  if (!options_.checks.on("externals") || baseline_.hash.empty())
+  if (!options_.checks.on(CheckId::Externals) || baseline_.hash.empty())
     return true;
   if (const auto failure = forbiddenExternal(built.externals, baseline_.externals)) {
     refuse(*failure, trial);
     return options_.keepGoing;
   }
-  trial.checks.push_back({"externals", CheckState::Passed, ""});
+  trial.checks.push_back({CheckId::Externals, CheckState::Passed, ""});
   return true;
 }
 
@@ -122,13 +123,12 @@ Result<Built> CandidateBuilder::buildBaseline(Trial &trial) {
   KOPT_TRY(const bool compiled, compile(trial.candidate, rendered, nextModule(), trial, built));
   if (!compiled) {
     const auto places = SliceLines::make(rendered.text, rendered.chunks, subject_.specialization);
-    const bool isLimit = trial.reason.find("run on the emulated device") != std::string::npos;
-    return makeError(ErrorCode::BaselineFailed,
-                     fmt::format("kernel '{}' {}: {}", subject_.kernel.name,
-                                 isLimit ? "needs a GPU" : "does not build as it is",
-                                 places ? places->tell(trial.reason) : trial.reason),
-                     compilerHint(trial.buildLog, places ? &*places : nullptr),
-                     placeOf(subject_.kernel));
+    return makeError(
+        ErrorCode::BaselineFailed,
+        fmt::format("kernel '{}' {}: {}", subject_.kernel.name,
+                    built.fault == BuildFault::Device ? "needs a GPU" : "does not build as it is",
+                    places ? places->tell(trial.reason) : trial.reason),
+        compilerHint(trial.buildLog, places ? &*places : nullptr), placeOf(subject_.kernel));
   }
   return built;
 }

@@ -8,58 +8,61 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
-#include <set>
 
 namespace kopt {
 namespace {
 
-using Groups = std::vector<std::vector<std::string>>;
-
-/// Flags of clang_plugin/screen, and the checks that show each of them harmless.
-const std::map<std::string, Groups> &demands() {
-  static const Groups kOrder = {{"schedule", "sanitizer", "emulated"}, {"repeat"}};
-  static const std::map<std::string, Groups> table = {
-      {"atomic-removed", {{"schedule", "sanitizer", "emulated"}, {"repeat"}, {"contents"}}},
-      {"barrier-removed", kOrder},
-      {"fence-removed", kOrder},
-      {"volatile", kOrder},
-      {"cache-hint", {{"repeat"}, {"fresh"}}},
-      {"inline-ptx", {{"repeat"}, {"fresh"}}},
-      {"bounds-check", {{"sizes"}}},
-      {"unused-parameter", {{"scalars", "sizes"}}},
-      {"precision", {{"fresh"}, {"contents", "reference"}}},
-      {"data-table", {{"fresh"}, {"contents", "scalars"}}},
-      {"type-changed", {{"fresh"}, {"contents"}}},
-      {"macro", {{"fresh"}}},
-      {"shared-function", {{"fresh"}}},
-      {"conditional", {{"fresh"}}},
-      {"parse", {{"fresh"}, {"repeat"}}},
-      {"assert", {{"contents"}}},
-      {"trap", {{"contents"}}},
-      {"sleep", {{"timed"}}},
+/// Flags of clang_plugin/screen, and what shows each of them harmless.
+const std::map<std::string, Demand> &demands() {
+  static const CheckGroups kOrder = {{CheckId::Schedule, CheckId::Sanitizer, CheckId::Emulated},
+                                     {CheckId::Repeat}};
+  static const std::map<std::string, Demand> table = {
+      {"atomic-removed",
+       {{{CheckId::Schedule, CheckId::Sanitizer, CheckId::Emulated},
+         {CheckId::Repeat},
+         {CheckId::Contents}},
+        "",
+        true}},
+      {"barrier-removed", {kOrder, "", true}},
+      {"fence-removed", {kOrder, "", true}},
+      {"volatile", {kOrder, "", true}},
+      {"cache-hint", {{{CheckId::Repeat}, {CheckId::Fresh}}}},
+      {"inline-ptx", {{{CheckId::Repeat}, {CheckId::Fresh}}}},
+      {"bounds-check", {{{CheckId::Sizes}}}},
+      {"unused-parameter", {{{CheckId::Scalars, CheckId::Sizes}}}},
+      {"precision", {{{CheckId::Fresh}, {CheckId::Contents, CheckId::Reference}}}},
+      {"data-table", {{{CheckId::Fresh}, {CheckId::Contents, CheckId::Scalars}}}},
+      {"type-changed", {{{CheckId::Fresh}, {CheckId::Contents}}}},
+      {"macro", {{{CheckId::Fresh}}}},
+      {"shared-function", {{{CheckId::Fresh}}}},
+      {"conditional", {{{CheckId::Fresh}}}},
+      {"parse", {{{CheckId::Fresh}, {CheckId::Repeat}}}},
+      {"assert", {{{CheckId::Contents}}}},
+      {"trap", {{{CheckId::Contents}}}},
+      {"sleep", {{{CheckId::Timed}}}},
       // Code for one architecture only: kopt cannot run it on another one here.
-      {"arch-conditional", {{"other architectures"}}},
+      {"arch-conditional", {{}, "other architectures"}},
       // No launch here is large enough, or runs blocks at the same time in every way that a GPU
       // may.
-      {"short-index", {{"a problem that large"}}},
-      {"narrow-index", {{"a problem that large"}}},
-      {"short-product", {{"a problem that large"}}},
-      {"atomic-scope", {{"blocks that run at once"}}},
+      {"short-index", {{}, "a problem that large"}},
+      {"narrow-index", {{}, "a problem that large", false}},
+      {"short-product", {{}, "a problem that large"}},
+      {"atomic-scope", {{}, "blocks that run at once"}},
   };
   return table;
 }
 
 } // namespace
 
-Groups checksRequiredBy(const Finding &finding) {
+Demand demandOf(const Finding &finding) {
   const auto found = demands().find(finding.id);
-  return found == demands().end() || finding.severity != Severity::Flag ? Groups() : found->second;
+  return found == demands().end() || finding.severity != Severity::Flag ? Demand() : found->second;
 }
 
 bool wantsEveryCheck(const Trial &trial) {
   for (const Finding &finding : trial.findings)
-    for (const std::vector<std::string> &group : checksRequiredBy(finding))
-      if (std::find(group.begin(), group.end(), "sanitizer") != group.end())
+    for (const std::vector<CheckId> &group : demandOf(finding).checks)
+      if (std::ranges::find(group, CheckId::Sanitizer) != group.end())
         return true;
   return false;
 }
@@ -81,7 +84,7 @@ std::optional<Failure> forbiddenExternal(const std::vector<std::string> &candida
         std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
                     [&](const char *prefix) { return name.starts_with(prefix); });
     if (isForbidden && std::find(original.begin(), original.end(), name) == original.end())
-      return Failure{"externals", Verdict::Rejected,
+      return Failure{CheckId::Externals, Verdict::Rejected,
                      fmt::format("its machine code calls {}, but the original's does not", name)};
   }
   return std::nullopt;
@@ -108,7 +111,7 @@ std::optional<Failure> belowFloor(const Trial &trial, const std::vector<Launch> 
     // No launch takes zero time.
     if (!(took > 0) || took < floor)
       return Failure{
-          "roofline", Verdict::Suspect,
+          CheckId::Roofline, Verdict::Suspect,
           fmt::format(
               "launch '{}' took {:.3g} us, but writing its outputs takes {} at least {:.3g} us",
               launches[i].name, took * 1e6, device.name, floor * 1e6)};
@@ -118,36 +121,36 @@ std::optional<Failure> belowFloor(const Trial &trial, const std::vector<Launch> 
 
 std::string OpenObligation::inWords() const {
   return fmt::format("{}, and no check that would show it harmless passed: {}{}", finding.message,
-                     join(checks, " or "), why);
+                     needed, why);
 }
 
 std::vector<OpenObligation> openObligations(const Trial &trial) {
-  static const std::set<std::string> kHazards = {
-      "atomic-removed",   "barrier-removed", "fence-removed", "volatile",
-      "arch-conditional", "short-index",     "short-product", "atomic-scope"};
   std::vector<OpenObligation> open;
-  const auto passed = [&](const std::string &check) { return trial.passed(check); };
-  for (const Finding &finding : trial.findings)
-    for (const std::vector<std::string> &group : checksRequiredBy(finding))
-      if (std::none_of(group.begin(), group.end(), passed)) {
+  const auto passed = [&](CheckId check) { return trial.passed(check); };
+  for (const Finding &finding : trial.findings) {
+    const Demand demand = demandOf(finding);
+    if (!demand.missing.empty())
+      open.push_back({finding, demand.missing, "", demand.isHazard});
+    for (const std::vector<CheckId> &group : demand.checks)
+      if (std::ranges::none_of(group, passed)) {
         std::string why;
         for (const CheckRecord &record : trial.checks)
-          if (std::find(group.begin(), group.end(), record.check) != group.end() &&
-              !record.detail.empty())
-            why += fmt::format(" ({}: {})", record.check, record.detail);
-        open.push_back({finding, group, std::move(why), kHazards.contains(finding.id)});
+          if (std::ranges::find(group, record.check) != group.end() && !record.detail.empty())
+            why += fmt::format(" ({}: {})", toString(record.check), record.detail);
+        open.push_back({finding, join(namesOf(group), " or "), std::move(why), demand.isHazard});
       }
+  }
   return open;
 }
 
 std::optional<Failure> whyNoWin(const Trial &trial, const CheckSwitches &switches,
                                 AssurancePolicy policy) {
   if (!switches.all())
-    return Failure{"", Verdict::Suspect,
+    return Failure{CheckId::None, Verdict::Suspect,
                    fmt::format("not a verdict: checks off: {}; {}", switches.list(), trial.reason)};
   for (const OpenObligation &open : openObligations(trial))
     if (open.isHazard || policy == AssurancePolicy::Strict)
-      return Failure{"obligations", Verdict::Suspect,
+      return Failure{CheckId::Obligations, Verdict::Suspect,
                      fmt::format("{}, but not proven: {}", trial.reason, open.inWords())};
   return std::nullopt;
 }
@@ -178,27 +181,27 @@ std::optional<Failure> DeviceJudge::whyNotClaimed(const std::vector<Launch> &lau
                                                   Trial &trial) const {
   const bool isStrict = options_.assurance == AssurancePolicy::Strict;
   std::optional<Failure> failure;
-  if (options_.checks.on("roofline"))
+  if (options_.checks.on(CheckId::Roofline))
     failure = belowFloor(trial, launches, runner_.device());
   if (failure)
     return failure;
-  if (options_.checks.on("mutants") && learned_ < Depth::Trial) {
-    trial.checks.push_back({"mutants", CheckState::NotRun, "it runs only for winners"});
-  } else if (options_.checks.on("mutants")) {
+  if (options_.checks.on(CheckId::Mutants) && learned_ < Depth::Trial) {
+    trial.checks.push_back({CheckId::Mutants, CheckState::NotRun, "it runs only for winners"});
+  } else if (options_.checks.on(CheckId::Mutants)) {
     const bool isDoubtful = !mutations_.isConclusive();
     const std::string remedy = mutations_.remedy();
     const std::string words =
         mutations_.inWords() + (remedy.empty() ? remedy : "; what would notice: " + remedy);
     if (isDoubtful && isStrict)
-      return Failure{"mutants", Verdict::Suspect,
+      return Failure{CheckId::Mutants, Verdict::Suspect,
                      fmt::format("{}, but the workload does not notice all wrong kernels: {}",
                                  trial.reason, words)};
     if (mutations_.tried + mutations_.untried == 0)
       trial.checks.push_back(
-          {"mutants", CheckState::NotApplicable, "there are no wrong versions to try"});
+          {CheckId::Mutants, CheckState::NotApplicable, "there are no wrong versions to try"});
     else
       trial.checks.push_back(
-          {"mutants", isDoubtful ? CheckState::NotRun : CheckState::Passed, words});
+          {CheckId::Mutants, isDoubtful ? CheckState::NotRun : CheckState::Passed, words});
   }
   // On a GPU some checks run only for would-be winners, so the confirmation decides.
   const bool isFirstLook = depth == Depth::Search && !runner_.device().modelled;
@@ -207,7 +210,7 @@ std::optional<Failure> DeviceJudge::whyNotClaimed(const std::vector<Launch> &lau
   if (failure)
     return failure;
   for (const OpenObligation &open : openObligations(trial))
-    addGap(trial.assurance, {"obligations", open.inWords()});
+    addGap(trial.assurance, {CheckId::Obligations, open.inWords()});
   if (!isStrict || !(depth == Depth::Win || runner_.device().modelled))
     return std::nullopt;
   return whyNotStrict(trial, assuranceSoFar(trial));
@@ -220,7 +223,7 @@ void DeviceJudge::claim(const std::vector<Launch> &launches, Depth depth, Trial 
     trial.verdict = failure->verdict;
     trial.reason = failure->reason;
     trial.check = failure->check;
-    if (!failure->check.empty())
+    if (failure->check != CheckId::None)
       trial.checks.push_back({failure->check, CheckState::Failed, failure->reason});
   }
 }

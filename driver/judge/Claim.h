@@ -11,8 +11,19 @@
 
 namespace kopt {
 
-/// The checks that a finding of the screen requires: one check of each group must have passed.
-std::vector<std::vector<std::string>> checksRequiredBy(const Finding &finding);
+using CheckGroups = std::vector<std::vector<CheckId>>;
+
+/// What shows that a flag of the screen is harmless.
+struct Demand {
+  CheckGroups checks; ///< one check of each group must have passed
+  /// If no check can show it: what would be needed.
+  std::string missing{};
+  /// The change removes an ordering, or may be wrong only where kopt cannot run it. Others are
+  /// listed (an index that is narrower, but wide enough for problems like the program's).
+  bool isHazard = !missing.empty();
+};
+/// The demand of a finding of the screen; nothing is needed if it is no flag.
+Demand demandOf(const Finding &finding);
 
 /// True if a finding of the screen requires one of the checks that otherwise run only for winners.
 bool wantsEveryCheck(const Trial &trial);
@@ -35,11 +46,9 @@ std::optional<Failure> belowFloor(const Trial &trial, const std::vector<Launch> 
 /// A change that the screen flagged and that no check has shown harmless.
 struct OpenObligation {
   Finding finding;
-  std::vector<std::string> checks; ///< any of these would have shown it
-  std::string why;                 ///< why they did not
-  /// True if the change may be wrong only where kopt cannot run it, or if it removes an ordering
-  /// and no check of thread orders has run. Such a candidate is never a win.
-  bool isHazard = false;
+  std::string needed;    ///< what would have shown it: "contents or scalars"
+  std::string why;       ///< why that did not
+  bool isHazard = false; ///< as Demand::isHazard: such a candidate is never a win
   std::string inWords() const;
 };
 std::vector<OpenObligation> openObligations(const Trial &trial);

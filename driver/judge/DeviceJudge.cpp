@@ -51,7 +51,7 @@ DeviceJudge::DeviceJudge(JudgeDevice device, Frontend &frontend, Toolchain &tool
                                       options_.mostInstructions);
   if (options_.ownLaunchesOnly) {
     const auto others = std::ranges::stable_partition(checks_, [](const auto &check) {
-      return check->name() == "outputs" || check->name() == "fresh";
+      return check->id() == CheckId::Outputs || check->id() == CheckId::Fresh;
     });
     std::ranges::move(others, std::back_inserter(unasked_));
     checks_.erase(others.begin(), others.end());
@@ -85,7 +85,7 @@ bool DeviceJudge::fitsWithoutOptIn(const Candidate &candidate, const Built &buil
     if (own + launch.sharedBytes <= kSharedWithoutOptIn || launch.sharedBytes == 0 ||
         candidate.launch.largeShared || sharedOfBaseline_ + before > kSharedWithoutOptIn)
       continue;
-    refuse({"outputs", Verdict::RunFailed,
+    refuse({CheckId::Outputs, Verdict::RunFailed,
             fmt::format("launch '{}' asks for {} bytes of dynamic shared memory beside the {} that "
                         "the kernel declares; more than {} together need "
                         "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, "
@@ -112,7 +112,7 @@ double DeviceJudge::mostSeconds(double seconds) const {
 Result<bool> DeviceJudge::verify(const Candidate &candidate, const Built &built,
                                  std::uint64_t freshSeed, Strength strength, Depth depth,
                                  Trial &trial) {
-  if (trial.check.empty())
+  if (trial.check == CheckId::None)
     trial.stage = Stage::Verify;
   Examination examination{candidate, built, freshSeed, strength, depth, trial};
   for (const std::unique_ptr<Check> &check : checks_)
@@ -128,14 +128,14 @@ Result<bool> DeviceJudge::runChecks(Examination &examination) {
   const Depth depth = examination.depth;
   Trial &trial = examination.trial;
   for (const std::unique_ptr<Check> &check : checks_) {
-    CheckRecord record{check->name(), CheckState::Passed, ""};
+    CheckRecord record{check->id(), CheckState::Passed, ""};
     if (depth >= check->from() && hasNoTime(*check)) {
-      trial.checks.push_back({check->name(), CheckState::NotRun, kNoTime});
+      trial.checks.push_back({check->id(), CheckState::NotRun, kNoTime});
       continue;
     }
     std::optional<LoggedStage> logged;
     if (depth > Depth::Search)
-      logged.emplace("check " + check->name());
+      logged.emplace(fmt::format("check {}", toString(check->id())));
     KOPT_TRY(const std::optional<Failure> failure, check->check(context_, examination, record));
     if (!failure) {
       trial.checks.push_back(std::move(record));
@@ -145,7 +145,7 @@ Result<bool> DeviceJudge::runChecks(Examination &examination) {
     if (!options_.keepGoing)
       return false;
   }
-  return trial.check.empty();
+  return trial.check == CheckId::None;
 }
 
 /// Compares the outputs of a timed launch, too, as the check 'outputs' does. This catches code that
@@ -173,7 +173,7 @@ Result<std::optional<Failure>> DeviceJudge::timedOutputsAgree(std::size_t index,
   }
   if (!mismatch)
     return std::nullopt;
-  return Failure{"timed", Verdict::WrongResult,
+  return Failure{CheckId::Timed, Verdict::WrongResult,
                  fmt::format("launch '{}' while timed: {}", launch.name, *mismatch)};
 }
 
@@ -206,12 +206,12 @@ Result<bool> DeviceJudge::timeLaunch(const Built &built, std::size_t index, std:
                         built.module, launch, options));
   addStages(trial, "time", secondsSince(start), outcome.stages);
   if (outcome.status != RunStatus::Ok) {
-    refuse(failureOf(outcome.status, "timed",
+    refuse(failureOf(outcome.status, CheckId::Timed,
                      fmt::format("launch '{}' while timing: {}", launch.name, outcome.detail)),
            trial);
     return false;
   }
-  if (options_.checks.on("timed")) {
+  if (options_.checks.on(CheckId::Timed)) {
     KOPT_TRY(const auto failure, timedOutputsAgree(index, launch, outcome, trial));
     if (failure) {
       refuse(*failure, trial);
@@ -237,7 +237,8 @@ Result<bool> DeviceJudge::time(const Built &built, const VerdictPolicy &policy,
                                std::uint32_t processes, Trial &trial) {
   trial.stage = Stage::Time;
   trial.timings.clear(); // left from an earlier timing of the same candidate
-  std::erase_if(trial.checks, [](const CheckRecord &record) { return record.check == "timed"; });
+  std::erase_if(trial.checks,
+                [](const CheckRecord &record) { return record.check == CheckId::Timed; });
   throttled_.clear();
   otherLoad_.clear();
   timedCounters_.clear();
@@ -278,9 +279,9 @@ Result<bool> DeviceJudge::time(const Built &built, const VerdictPolicy &policy,
   }
   trial.timings = std::move(timings);
   trial.speedup = combineSpeedups(speedups, weights);
-  if (options_.checks.on("timed"))
+  if (options_.checks.on(CheckId::Timed))
     trial.checks.push_back(
-        {"timed", CheckState::Passed, fmt::format("{} launches", built.launches.size())});
+        {CheckId::Timed, CheckState::Passed, fmt::format("{} launches", built.launches.size())});
   const TimingDecision decision = decideVerdict(*trial.speedup, trial.timings, policy);
   trial.verdict = decision.verdict;
   trial.reason = decision.reason;
@@ -440,7 +441,7 @@ Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purp
     if (isLook)
       KOPT_CHECK(learnChecks(depth, trial));
     std::erase_if(trial.checks, [&](const CheckRecord &record) {
-      return std::ranges::find(checks_, record.check, &Check::name) != checks_.end();
+      return std::ranges::find(checks_, record.check, &Check::id) != checks_.end();
     });
     KOPT_TRY(verified, verify(candidate, built, freshSeed, strength, depth, trial));
     if (verified)
@@ -507,7 +508,7 @@ Result<std::optional<Failure>> DeviceJudge::whyNot(const Candidate &candidate, B
   Trial trial;
   KOPT_TRY(const bool loaded, load(built, trial));
   if (!loaded)
-    return Failure{"load", trial.verdict, trial.reason};
+    return Failure{trial.check, trial.verdict, trial.reason};
   const Result<bool> verified = verify(candidate, built, freshSeed, {}, Depth::Search, trial);
   runner_.unload(built.module);
   if (!verified)

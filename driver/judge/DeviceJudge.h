@@ -118,7 +118,7 @@ private:
   Result<bool> learnVariation(std::size_t launch, int repeats);
   void reportVariation(const Launch &launch, Trial &trial);
   Status checkSensitivity(Trial &trial);
-  void addWorkloadGap(const std::string &check, const std::string &what, Trial &trial);
+  void addWorkloadGap(CheckId check, const std::string &what, Trial &trial);
   Status findUnseenInputs(Trial &trial);
   Status timeBaseline(Trial &trial);
   Result<bool> chooseCacheModes(const Trial &cold);

@@ -31,8 +31,8 @@ public:
         options_(std::move(options)) {
     subject_.program = subject_.workload.launches;
     options_.scratch /= "emulated";
-    options_.checks =
-        *CheckSwitches::without({"reference", "coverage"}); // the GPU's judge runs them
+    // The GPU's judge runs these.
+    options_.checks = CheckSwitches({CheckId::Reference, CheckId::Coverage});
     options_.testAdequacy = false;
     options_.mostInstructions = kMostInstructions;
     options_.times = false;
@@ -74,7 +74,7 @@ public:
     KOPT_TRY(Answer answer, judgeOn(at, rendered, candidate, freshSeed));
     // A candidate's first blocks may have other work than the original's, so of a part of the grid
     // only races count.
-    while (launches_[at].isPart && answer.failure && answer.failure->check != "races") {
+    while (launches_[at].isPart && answer.failure && answer.failure->check != CheckId::Races) {
       if (ranToTheEnd(*answer.failure))
         return Answer{"", std::nullopt, answer.launch + ", only for races"};
       KOPT_TRY(const auto larger, withMoreMemory(at));
@@ -91,8 +91,8 @@ private:
   static Answer unable(std::string why) { return Answer{std::move(why), std::nullopt, ""}; }
 
   static bool ranToTheEnd(const Failure &failure) {
-    return failure.verdict == Verdict::WrongResult &&
-           failure.reason.find("uninitialised read") == std::string::npos;
+    return failure.verdict == Verdict::WrongResult && failure.ended != RunStatus::Uninitialised &&
+           failure.ended != RunStatus::UnsetShared;
   }
 
   /// The candidate's own launch of a problem, or of a part of it. Fails as applyToLaunch() does.

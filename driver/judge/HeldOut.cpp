@@ -34,8 +34,7 @@ Result<Trial> HeldOutJudge::judgeHeldOut(const Candidate &candidate) {
   KOPT_TRY(Trial trial, onHeldOut_->judge(candidate, Purpose::Search));
   if (trial.verdict == Verdict::Duplicate)
     for (const Trial &known : heldOutTrials_)
-      if (known.moduleHash == trial.moduleHash &&
-          trial.reason.ends_with("'" + known.candidate.title + "'")) {
+      if (known.candidateHash == trial.duplicateOf) {
         Trial same = known;
         same.candidate = trial.candidate;
         same.candidateHash = trial.candidateHash;
@@ -56,8 +55,9 @@ Result<Trial> HeldOutJudge::judge(const Candidate &candidate, Purpose purpose) {
     KOPT_CHECK(record_(other));
   // The confirmation covers the gaps that concern the candidate's text and the kernel; take only
   // those that depend on launches.
-  static const std::set<std::string> kOfLaunches = {"outputs",  "fresh",     "scalars", "sizes",
-                                                    "contents", "alignment", "repeat",  "timed"};
+  static const std::set<CheckId> kOfLaunches = {
+      CheckId::Outputs,  CheckId::Fresh,     CheckId::Scalars, CheckId::Sizes,
+      CheckId::Contents, CheckId::Alignment, CheckId::Repeat,  CheckId::Timed};
   for (const AssuranceGap &gap : other.assurance.gaps)
     if (kOfLaunches.contains(gap.check))
       addGap(trial.assurance, {gap.check, "on captured launches that were held out: " + gap.what});

@@ -26,7 +26,7 @@ Status DeviceJudge::learnChecks(Depth depth, Trial &trial) {
       unlearned_.insert(check.get());
       continue;
     }
-    const LoggedStage logged("learn " + check->name());
+    const LoggedStage logged(fmt::format("learn {}", toString(check->id())));
     KOPT_CHECK(check->learn(context_, trial));
   }
   return {};
@@ -71,7 +71,7 @@ bool DeviceJudge::compileChecksAhead(const std::shared_ptr<const Subject> &subje
 }
 
 void DeviceJudge::compileMutantsAhead(const std::shared_ptr<const Subject> &subject) {
-  if (options_.testAdequacy && options_.checks.on("mutants"))
+  if (options_.testAdequacy && options_.checks.on(CheckId::Mutants))
     kopt::compileMutantsAhead(subject, options_.seed, frontend_, toolchain_, adequacySettings(),
                               *compilers_);
 }
@@ -97,7 +97,7 @@ void DeviceJudge::compileAhead(const Subject &subject, const Candidate &candidat
 /// Runs wrong versions of the kernel through the same checks: if one passes, the workload proves
 /// little about a candidate.
 Status DeviceJudge::testMutants(Trial &trial) {
-  if (learned_ < Depth::Trial || !options_.checks.on("mutants") || !options_.testAdequacy ||
+  if (learned_ < Depth::Trial || !options_.checks.on(CheckId::Mutants) || !options_.testAdequacy ||
       std::exchange(hasTestedMutants_, true))
     return {};
   const LoggedStage logged("baseline: mutants");

@@ -163,7 +163,7 @@ Result<Baseline> LocalJudge::baseline() {
     return {};
   }));
   KOPT_CHECK(learnOthers(built, trial));
-  seenCode_.emplace(codeKey(trial.moduleHash, baseline_.launches), trial.candidate.title);
+  seenCode_.emplace(codeKey(trial.moduleHash, baseline_.launches), trial.candidate);
   trial.seconds = secondsSince(start);
   return Baseline{std::move(trial), subject_.workload};
 }
@@ -187,10 +187,11 @@ std::string LocalJudge::codeKey(const std::string &moduleHash,
 
 bool LocalJudge::isDuplicate(const std::vector<Launch> &launches, Trial &trial) {
   const auto [seen, isNew] =
-      seenCode_.emplace(codeKey(trial.moduleHash, launches), trial.candidate.title);
+      seenCode_.emplace(codeKey(trial.moduleHash, launches), trial.candidate);
   if (!isNew) {
     trial.verdict = Verdict::Duplicate;
-    trial.reason = "the same machine code and launch as '" + seen->second + "'";
+    trial.duplicateOf = seen->second.contentHash();
+    trial.reason = "the same machine code and launch as '" + seen->second.title + "'";
   }
   return !isNew;
 }
@@ -233,7 +234,8 @@ LocalJudge::TaskPointer LocalJudge::next(const Lane &lane) {
     task->prepared = builder_.take(task->candidate);
     Prepared &prepared = *task->prepared;
     if (!prepared.error && prepared.ready &&
-        !(prepared.trial.check.empty() && isDuplicate(prepared.built.launches, prepared.trial)))
+        !(prepared.trial.check == CheckId::None &&
+          isDuplicate(prepared.built.launches, prepared.trial)))
       return task;
     prepared.trial.seconds = prepared.seconds;
     if (prepared.error)
@@ -358,7 +360,7 @@ void LocalJudge::remember(const Trial &trial) {
     launches.push_back(std::move(*changed));
   }
   const std::lock_guard turn(turn_);
-  seenCode_.emplace(codeKey(trial.moduleHash, launches), trial.candidate.title);
+  seenCode_.emplace(codeKey(trial.moduleHash, launches), trial.candidate);
 }
 
 } // namespace kopt

@@ -120,7 +120,7 @@ private:
   TurnLock turn_;
   std::optional<Error> ended_; ///< set when no device is left: why
   std::deque<TaskPointer> waiting_;
-  std::map<std::string, std::string> seenCode_; ///< code key -> title of the trial that had it
+  std::map<std::string, Candidate> seenCode_; ///< by code key
 };
 
 } // namespace kopt

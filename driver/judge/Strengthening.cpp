@@ -81,7 +81,7 @@ findTellingLaunch(CheckContext &context, const DerivedReplays &replays, const Bu
              context.compare(mutant, launch, replay->expected,
                              derivedOptions(context, launch, replay->expected.inputSeed,
                                             kOtherPoison, "derived"),
-                             "mutants", unused, replay->slack));
+                             CheckId::Mutants, unused, replay->slack));
     if (failure)
       return std::optional(addition);
   }

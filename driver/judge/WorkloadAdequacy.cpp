@@ -26,7 +26,7 @@ std::string identity(CheckContext &context, const std::vector<std::unique_ptr<Ch
   const Subject &subject = context.subject();
   std::string names, versions;
   for (const std::unique_ptr<Check> &check : checks)
-    names += check->name() + " ";
+    names += std::string(toString(check->id())) + " ";
   for (const Mutant &mutant : mutants.mutants)
     versions += mutant.sliceText;
   const DeviceInfo &device = context.runner().device();

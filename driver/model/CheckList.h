@@ -3,42 +3,100 @@
 // which other check would notice a fault; a result without one of them is not a verdict.
 #pragma once
 
+#include "driver/model/Fields.h"
 #include "driver/support/Result.h"
 
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kopt {
 
+/// All checks, in the order in which they run. A check applies to every launch (inputs, guards,
+/// unwritten, races), is a set of launches (outputs to schedule), or is a condition on a win (timed
+/// to obligations). They are stored by name.
+enum class CheckId {
+  None, ///< no check: its name is empty
+  Screen,
+  Externals,
+  Inputs,
+  Guards,
+  Unwritten,
+  Races,
+  Outputs,
+  Fresh,
+  Scalars,
+  Sizes,
+  Contents,
+  Alignment,
+  Repeat,
+  Schedule,
+  Reference,
+  Coverage,
+  Emulated,
+  Sanitizer,
+  Timed,
+  Roofline,
+  Mutants,
+  Obligations,
+};
+template <> struct EnumNames<CheckId> {
+  static constexpr std::pair<CheckId, const char *> kAll[] = {
+      {CheckId::None, ""},
+      {CheckId::Screen, "screen"},
+      {CheckId::Externals, "externals"},
+      {CheckId::Inputs, "inputs"},
+      {CheckId::Guards, "guards"},
+      {CheckId::Unwritten, "unwritten"},
+      {CheckId::Races, "races"},
+      {CheckId::Outputs, "outputs"},
+      {CheckId::Fresh, "fresh"},
+      {CheckId::Scalars, "scalars"},
+      {CheckId::Sizes, "sizes"},
+      {CheckId::Contents, "contents"},
+      {CheckId::Alignment, "alignment"},
+      {CheckId::Repeat, "repeat"},
+      {CheckId::Schedule, "schedule"},
+      {CheckId::Reference, "reference"},
+      {CheckId::Coverage, "coverage"},
+      {CheckId::Emulated, "emulated"},
+      {CheckId::Sanitizer, "sanitizer"},
+      {CheckId::Timed, "timed"},
+      {CheckId::Roofline, "roofline"},
+      {CheckId::Mutants, "mutants"},
+      {CheckId::Obligations, "obligations"},
+  };
+};
+
 struct CheckInfo {
-  const char *name;
+  CheckId id;
   const char *purpose; ///< one line
 };
 
-/// All checks, in the order in which they run. A check applies to every launch (guards, inputs,
-/// unwritten, races), is a set of launches (outputs to schedule), or is a condition on a win (timed
-/// to obligations).
 const std::vector<CheckInfo> &allChecks();
 
-/// The purpose of a check in one line; empty if no check has that name.
-std::string purposeOf(const std::string &check);
+std::vector<std::string> namesOf(const std::vector<CheckId> &checks);
+
+/// The purpose of a check in one line; empty for CheckId::None.
+std::string purposeOf(CheckId check);
 
 /// The set of checks that are left out.
 class CheckSwitches {
 public:
   CheckSwitches() = default;
+  explicit CheckSwitches(std::set<CheckId> off) : off_(std::move(off)) {}
   /// Fails with Usage if a name is unknown; the error lists the known checks.
   static Result<CheckSwitches> without(const std::vector<std::string> &names);
 
-  bool on(const std::string &check) const { return !off_.contains(check); }
+  bool on(CheckId check) const { return !off_.contains(check); }
   bool all() const { return off_.empty(); }
   std::string list() const; ///< the checks left out: "sizes, guards"
   /// The checks left out that the runner itself has to skip.
   std::vector<std::string> runnerChecks() const;
 
 private:
-  std::set<std::string> off_;
+  std::set<CheckId> off_;
 };
 
 } // namespace kopt

@@ -104,6 +104,9 @@ enum class RunStatus : int {
   Crashed = 7,      ///< the runner died while running it
   GuardTouched = 8, ///< wrote outside a buffer
   InputChanged = 9, ///< wrote to a read-only buffer
+  /// Emulated: a thread read shared memory that none had set, as where a tile has a border that
+  /// nobody needs. Only results that depend on it are wrong: runs with drawn bits there show that.
+  UnsetShared = 10,
 };
 
 /// Names the contents of every buffer that a launch may write: equal texts, from the same process

@@ -27,7 +27,7 @@ Assurance assuranceOf(const std::vector<CheckRecord> &checks,
       addGap(assurance, {record.check, record.detail});
   }
   if (checks.empty())
-    addGap(assurance, {"", "no check ran"});
+    addGap(assurance, {CheckId::None, "no check ran"});
   for (const AssuranceGap &gap : others)
     addGap(assurance, gap);
   return assurance;
@@ -36,7 +36,8 @@ Assurance assuranceOf(const std::vector<CheckRecord> &checks,
 std::vector<std::string> inLines(const Assurance &assurance, std::size_t width) {
   std::vector<std::string> lines;
   for (const AssuranceGap &gap : assurance.gaps) {
-    std::string line = gap.check.empty() ? gap.what : gap.check + ": " + gap.what;
+    std::string line =
+        gap.check == CheckId::None ? gap.what : std::string(toString(gap.check)) + ": " + gap.what;
     std::replace_if(line.begin(), line.end(), [](unsigned char c) { return c < 0x20; }, ' ');
     if (line.size() > width) {
       constexpr std::string_view kEllipsis = "…";
@@ -53,7 +54,7 @@ std::vector<std::string> inLines(const Assurance &assurance, std::size_t width) 
   return lines;
 }
 
-bool Trial::passed(const std::string &check) const {
+bool Trial::passed(CheckId check) const {
   return std::any_of(checks.begin(), checks.end(), [&](const CheckRecord &record) {
     return record.check == check && record.state == CheckState::Passed;
   });

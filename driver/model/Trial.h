@@ -4,6 +4,7 @@
 #pragma once
 
 #include "driver/model/Candidate.h"
+#include "driver/model/CheckList.h"
 #include "driver/model/Device.h"
 
 #include <optional>
@@ -111,9 +112,9 @@ template <> struct EnumNames<CheckState> {
       {CheckState::NotApplicable, "not applicable"}};
 };
 
-/// The result of one check (driver/model/CheckList.h).
+/// The result of one check.
 struct CheckRecord {
-  std::string check;
+  CheckId check = CheckId::None;
   CheckState state = CheckState::Passed;
   std::string detail; ///< what was done, or why it failed or could not run
 };
@@ -128,7 +129,7 @@ template <> struct EnumNames<AssuranceLevel> {
 
 /// Something that was not shown, in words that an engineer can act on.
 struct AssuranceGap {
-  std::string check; ///< the check that would have shown it; empty: no check ran
+  CheckId check = CheckId::None; ///< the check that would have shown it; None: no check ran
   std::string what;
   bool operator==(const AssuranceGap &) const = default;
 };
@@ -181,13 +182,13 @@ struct Trial {
   Verdict verdict = Verdict::Ambiguous;
   Stage stage = Stage::Screen;     ///< the stage that decided
   std::string reason;              ///< one sentence, with the figures
-  std::string check;               ///< check that decided (driver/model/CheckList.h);
-                                   ///< empty: none did
+  CheckId check = CheckId::None;   ///< check that decided
   std::vector<CheckRecord> checks; ///< records of the checks, in order
   std::vector<Finding> findings;
   std::string sliceText; ///< the slice that was built; empty if the candidate could not be rendered
   std::string buildLog;  ///< compiler diagnostics, capped at 64 KiB
-  std::string moduleHash; ///< hash of the built machine code
+  std::string moduleHash;  ///< hash of the built machine code
+  std::string duplicateOf; ///< of a duplicate: the hash of the candidate that it is like
   std::optional<ModuleInfo> resources;
   std::vector<LaunchTiming> timings;
   std::optional<Speedup> speedup; ///< weighted over the workload's launches
@@ -205,10 +206,10 @@ struct Trial {
   Purpose purpose = Purpose::Search;
   Assurance assurance; ///< during judging: only the gaps that passed checks left
 
-  bool passed(const std::string &check) const; ///< true if the check ran and found nothing
+  bool passed(CheckId check) const; ///< true if the check ran and found nothing
 };
 KOPT_FIELDS(Trial, id, candidateHash, candidate, verdict, stage, reason, check, checks, findings,
-            sliceText, buildLog, moduleHash, resources, timings, speedup, counters, counterSource,
-            hotLines, gpu, seconds, stages, purpose, assurance)
+            sliceText, buildLog, moduleHash, duplicateOf, resources, timings, speedup, counters,
+            counterSource, hotLines, gpu, seconds, stages, purpose, assurance)
 
 } // namespace kopt

@@ -91,9 +91,9 @@ std::string nameOf(const SliceChunk &chunk) {
 bool isSet(const LaunchOverride &launch) { return toJson(launch) != toJson(LaunchOverride()); }
 
 /// The reduced candidate with its own title: the original title, and everything that was removed.
-Candidate named(Candidate candidate, const std::string &title, const std::string &parent) {
-  const char *join = candidate.title.find(", without ") == std::string::npos ? ", without " : ", ";
-  candidate.title += join + title;
+Candidate named(Candidate candidate, bool isFirst, const std::string &title,
+                const std::string &parent) {
+  candidate.title += (isFirst ? ", without " : ", ") + title;
   candidate.parents = {parent};
   return candidate;
 }
@@ -168,7 +168,8 @@ Result<std::optional<Trial>> trimWinner(const SearchProblem &problem, const Tria
     if (!edit)
       break;
     KOPT_TRY(Trial rest,
-             judge.judge(named(edit->without, edit->title, best.candidateHash), Purpose::Search));
+             judge.judge(named(edit->without, !trimmed, edit->title, best.candidateHash),
+                         Purpose::Search));
     if (rest.verdict == Verdict::Duplicate && isTheSame(problem, best, rest)) {
       Trial equal = best;
       equal.candidate = std::move(rest.candidate);

@@ -442,7 +442,7 @@ private:
   Status insertGates(const Trial &trial) {
     for (std::size_t i = 0; i < trial.checks.size(); ++i)
       KOPT_CHECK(database_->prepare("INSERT INTO checks VALUES (?,?,?,?,?)")
-                     .bind(trial.id, i, trial.checks[i].check, trial.checks[i].state,
+                     .bind(trial.id, i, toString(trial.checks[i].check), trial.checks[i].state,
                            trial.checks[i].detail)
                      .run());
     return {};
@@ -453,13 +453,13 @@ private:
         "SELECT name, state, detail FROM checks WHERE trial_id = ? ORDER BY position");
     KOPT_TRY(trial.checks, query.bind(trial.id).rows<CheckRecord>([&] {
       CheckRecord record;
-      record.check = query.text();
+      record.check = parseEnum<CheckId>(query.text()).value_or(CheckId::None);
       record.state = CheckState(query.integer());
       record.detail = query.text();
       return record;
     }));
     const auto failed = std::ranges::find(trial.checks, CheckState::Failed, &CheckRecord::state);
-    if (trial.check.empty() && failed != trial.checks.end())
+    if (trial.check == CheckId::None && failed != trial.checks.end())
       trial.check = failed->check;
     return {};
   }

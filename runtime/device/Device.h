@@ -27,6 +27,7 @@ enum class StatusCode : int {
   TimedOut = 6,
   GuardTouched = 8,
   InputChanged = 9,
+  UnsetShared = 10,
   DeviceError = 100, ///< not caused by the candidate: lost device, a file that cannot be written
   NoMemory = 101,    ///< no device memory left, because of the candidate or of what ran before
 };

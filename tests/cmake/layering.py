@@ -28,7 +28,7 @@ EDGES = {
     "driver/report": "driver/support driver/model driver/store driver/judge driver/search",
     "driver/app": "driver/support driver/model driver/sandbox driver/source driver/workload driver/device driver/store "
                   "driver/llm driver/judge driver/search driver/integrate driver/report runtime/device",
-    "driver/cli": "driver/support driver/model driver/source driver/report driver/app",
+    "driver/cli": "driver/support driver/model driver/source driver/integrate driver/report driver/app",
 
     "runtime/device": "",
     "runtime/trace": "",

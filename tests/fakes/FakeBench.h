@@ -178,10 +178,10 @@ public:
     if (has(text, "FAULT") || (faults && faults(launch)))
       return failed(RunStatus::Fault, "illegal address");
     if (has(text, "BORDER") && device_.modelled && !launch.readsUnsetShared)
-      return failed(RunStatus::Uninitialised,
+      return failed(RunStatus::UnsetShared,
                     "uninitialised read of 4 bytes at byte 8 of shared memory at slice.cu:3");
     if (has(text, "FRINGE") && options.scheduleSeed != 0 && !launch.readsUnsetShared)
-      return failed(RunStatus::Uninitialised, "uninitialised read of 4 bytes of shared memory");
+      return failed(RunStatus::UnsetShared, "uninitialised read of 4 bytes of shared memory");
     if (has(text, "DERAILS") && options.scheduleSeed != 0)
       return failed(RunStatus::Fault, "illegal address 16");
     if (has(text, "HANG") || (hangs && hangs(launch)))

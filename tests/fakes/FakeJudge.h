@@ -42,7 +42,8 @@ public:
     trial.reason = "judged";
     trial.seconds = seconds;
     trial.purpose = purpose;
-    trial.assurance.gaps = {{purpose == Purpose::Confirmation ? "confirmed" : "searched", ""}};
+    trial.assurance.gaps = {
+        {CheckId::None, purpose == Purpose::Confirmation ? "confirmed" : "searched"}};
     if (title.find("split") != std::string::npos)
       trial.timings = {{"small", {0.5, 0.5, 0.5}, 0, 0, {}, {}},
                        {"large", {2, 2, 2}, 0, 0, {}, {}}};

@@ -31,11 +31,12 @@ std::string firstError(const std::string &log) {
 /// launches. The other checks of candidates do not apply to a version that its author wrote.
 JudgeOptions gateOptions(JudgeOptions options, bool comparesResults) {
   // Results of timed launches are not checked, so that a version with other results is timed too.
-  std::vector<std::string> off = {"mutants",  "obligations", "roofline",  "reference",
-                                  "coverage", "emulated",    "sanitizer", "timed"};
+  std::set<CheckId> off = {CheckId::Mutants,   CheckId::Obligations, CheckId::Roofline,
+                           CheckId::Reference, CheckId::Coverage,    CheckId::Emulated,
+                           CheckId::Sanitizer, CheckId::Timed};
   if (!comparesResults)
-    off.insert(off.end(), {"outputs", "fresh", "unwritten"});
-  options.checks = *CheckSwitches::without(off);
+    off.insert({CheckId::Outputs, CheckId::Fresh, CheckId::Unwritten});
+  options.checks = CheckSwitches(std::move(off));
   options.ownLaunchesOnly = true;
   options.testAdequacy = false;
   options.keepGoing = true;
@@ -94,7 +95,7 @@ void takeTrial(const Trial &trial, const VerdictPolicy &policy, GateKernel &kern
   const bool byTime = isDecidedByTime(trial.verdict);
   kernel.verdict = gateVerdict(byTime ? trial.verdict : decision.verdict);
   kernel.reason = byTime ? trial.reason : decision.reason;
-  const bool otherResults = trial.check == "outputs" || trial.check == "fresh";
+  const bool otherResults = trial.check == CheckId::Outputs || trial.check == CheckId::Fresh;
   if (trial.verdict == Verdict::RunFailed ||
       (trial.verdict == Verdict::WrongResult && !otherResults)) {
     kernel.broken = true;

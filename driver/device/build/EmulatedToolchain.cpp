@@ -89,12 +89,14 @@ Result<BuildOutcome> EmulatedToolchain::build(const BuildRequest &request) {
 
   BuildOutcome outcome;
   if (result.timedOut) {
+    outcome.fault = BuildFault::Compiler;
     outcome.log = fmt::format("error: the compilation did not end within {}\n",
                               formatDuration(spec.timeout->count()));
     return outcome;
   }
   if (!reply.is_object() && hasAnswered_) {
     // It has compiled other text, including the baseline, so this text is at fault.
+    outcome.fault = BuildFault::Compiler;
     outcome.log = cleanDiagnostics(
         fmt::format("error: the compiler crashed on this twice (exit code {})\n{}\n",
                     result.exitCode, result.err),
@@ -123,6 +125,8 @@ Result<BuildOutcome> EmulatedToolchain::build(const BuildRequest &request) {
     return badReply(result, fmt::format("gave a malformed reply: {}", problem.what()));
   }
   outcome.log = cleanDiagnostics(answer.log, scratch);
+  if (answer.isLimit)
+    outcome.fault = BuildFault::Device;
   if (!answer.ok)
     return outcome;
   if (!request.symbol.empty() && answer.symbol != request.symbol) {

@@ -17,6 +17,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// The end of a mail's message, and what follows it where git am does not do.
+const std::string kEndOfMessage = "---\n", kApplyWith = kEndOfMessage + "apply with ";
 constexpr const char *kTuneAgain = "run kopt tune again on the file as it is now";
 
 /// The path as the diff names it; empty if the file lies outside the root.
@@ -191,8 +193,13 @@ std::string formatMail(const Patch &patch, const PatchMessage &message) {
       : patch.text.find('\r') != patch.text.npos
           ? "git am --keep-cr, or git am where .gitattributes or core.autocrlf make the CR LF"
           : "";
-  mail += how.empty() ? "---\n" : "---\napply with " + how + "\n\n";
+  mail += how.empty() ? kEndOfMessage : kApplyWith + how + "\n\n";
   return mail + patch.text + "-- \nkopt\n";
+}
+
+std::string howToApply(const std::string &mail) {
+  const std::size_t at = mail.find(kApplyWith), begin = at + kEndOfMessage.size();
+  return at == mail.npos ? std::string() : mail.substr(begin, mail.find('\n', begin) - begin);
 }
 
 Result<std::vector<AppliedFile>> applyPatch(const std::vector<FileEdits> &files,

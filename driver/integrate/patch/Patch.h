@@ -54,6 +54,9 @@ struct PatchMessage {
 /// Kopt-Verified-By and one Kopt-Source-Hash for each file.
 std::string formatMail(const Patch &patch, const PatchMessage &message);
 
+/// What formatMail() says after "apply with"; empty if 'git am' takes the patch as it is.
+std::string howToApply(const std::string &mail);
+
 /// A change of a file that was made, or would be made.
 struct AppliedFile {
   std::filesystem::path file;

@@ -73,7 +73,7 @@ struct CompileAhead {
 class Check {
 public:
   virtual ~Check() = default;
-  virtual std::string name() const = 0; ///< the check's name in allChecks()
+  virtual CheckId id() const = 0;
   /// True if the check can notice wrong results. Checks that cannot take no part in the mutation
   /// test.
   virtual bool seesResults() const { return true; }
@@ -113,12 +113,12 @@ protected:
                                              CheckRecord &record) = 0;
   /// What check() returns when the check could not run, or was not asked.
   std::optional<Failure> notRun(CheckRecord &record, std::string why) const {
-    record = {name(), CheckState::NotRun, std::move(why)};
+    record = {id(), CheckState::NotRun, std::move(why)};
     return std::nullopt;
   }
   /// What check() returns when the check has nothing to show for this kernel or device.
   std::optional<Failure> notApplicable(CheckRecord &record, std::string why) const {
-    record = {name(), CheckState::NotApplicable, std::move(why)};
+    record = {id(), CheckState::NotApplicable, std::move(why)};
     return std::nullopt;
   }
   static constexpr const char *kForWinners =

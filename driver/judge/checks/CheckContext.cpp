@@ -39,34 +39,31 @@ void addStages(Trial &trial, const std::string &part, double wall, const StageSe
   trial.stages[part + "/other"] += std::max(0.0, wall);
 }
 
-Failure failureOf(RunStatus status, const std::string &check, std::string reason) {
+Failure failureOf(RunStatus status, CheckId check, std::string reason) {
   switch (status) {
   case RunStatus::TimedOut:
-    return {check, Verdict::TimedOut, std::move(reason)};
+    return {check, Verdict::TimedOut, std::move(reason), status};
   case RunStatus::GuardTouched:
-    return {"guards", Verdict::WrongResult, std::move(reason)};
+    return {CheckId::Guards, Verdict::WrongResult, std::move(reason), status};
   case RunStatus::InputChanged:
-    return {"inputs", Verdict::WrongResult, std::move(reason)};
+    return {CheckId::Inputs, Verdict::WrongResult, std::move(reason), status};
   case RunStatus::Uninitialised:
-    return {check, Verdict::WrongResult, std::move(reason)};
+  case RunStatus::UnsetShared:
+    return {check, Verdict::WrongResult, std::move(reason), status};
   case RunStatus::Race:
-    return {"races", Verdict::RunFailed, std::move(reason)};
+    return {CheckId::Races, Verdict::RunFailed, std::move(reason), status};
   default:
-    return {check, Verdict::RunFailed, std::move(reason)};
+    return {check, Verdict::RunFailed, std::move(reason), status};
   }
 }
 
 void refuse(const Failure &failure, Trial &trial) {
   trial.checks.push_back({failure.check, CheckState::Failed, failure.reason});
-  if (!trial.check.empty())
+  if (trial.check != CheckId::None)
     return;
   trial.check = failure.check;
   trial.verdict = failure.verdict;
   trial.reason = failure.reason;
-}
-
-bool isOfUnsetShared(RunStatus status, const std::string &what) {
-  return status == RunStatus::Uninitialised && what.find("of shared memory") != std::string::npos;
 }
 
 CheckContext::CheckContext(Runner &runner, Subject subject, std::uint64_t seed,
@@ -84,7 +81,7 @@ RunOptions CheckContext::options(std::uint64_t inputSeed, std::uint64_t poisonSe
   options.poisonSeed = poisonSeed;
   options.slot = slot + slots_;
   options.skip = switches_.runnerChecks();
-  options.checkRaces = switches_.on("races") && !racesItself;
+  options.checkRaces = switches_.on(CheckId::Races) && !racesItself;
   options.checkAcrossBlocks = blocksAreApart;
   const double baseline = index < baselineSeconds.size() ? baselineSeconds[index] : 0;
   options.deadline = Duration(baseline > 0 ? std::max(2.0, kCandidateRuns * baseline) : 120.0);
@@ -147,7 +144,7 @@ Result<Expected> CheckContext::expect(const Launch &launch, const RunOptions &op
 Result<RunOutcome> CheckContext::runCandidate(ModuleId module, const Launch &launch,
                                               const RunOptions &options, Trial &trial) {
   KOPT_TRY(RunOutcome outcome, runner_.run(module, launch, options));
-  if (!isOfUnsetShared(outcome.status, outcome.detail))
+  if (outcome.status != RunStatus::UnsetShared)
     return outcome;
   Launch drawn = launch;
   drawn.readsUnsetShared = true;
@@ -160,8 +157,8 @@ Result<RunOutcome> CheckContext::runCandidate(ModuleId module, const Launch &lau
 
 Result<std::optional<Failure>> CheckContext::compare(const Built &candidate, const Launch &launch,
                                                      const Expected &expected,
-                                                     const RunOptions &options,
-                                                     const std::string &check, Trial &trial,
+                                                     const RunOptions &options, CheckId check,
+                                                     Trial &trial,
                                                      const std::vector<Slack> &slack) {
   const auto start = std::chrono::steady_clock::now();
   RunOptions own = forCandidate(options, launch);
@@ -172,7 +169,7 @@ Result<std::optional<Failure>> CheckContext::compare(const Built &candidate, con
   // The original's instruction count is known only for the workload's launches. The limit of a
   // derived launch is a guess, so try once more with a higher one: a hang exceeds that, too.
   if (outcome.status == RunStatus::TimedOut && own.instructionLimit != 0 &&
-      own.instructionLimit < kMostIdle && check != "outputs" && check != "fresh") {
+      own.instructionLimit < kMostIdle && check != CheckId::Outputs && check != CheckId::Fresh) {
     own.instructionLimit = kMostIdle;
     KOPT_TRY(outcome, runCandidate(candidate.module, launch, own, trial));
   }
@@ -186,9 +183,9 @@ Result<std::optional<Failure>> CheckContext::compare(const Built &candidate, con
     const Buffer &buffer = launch.buffers[i];
     if (buffer.readOnly)
       continue; // the runner compared it with what it filled in
-    if (switches_.on("unwritten") && buffer.output && i < outcome.unwritten.size() &&
+    if (switches_.on(CheckId::Unwritten) && buffer.output && i < outcome.unwritten.size() &&
         outcome.unwritten[i] > 0)
-      return Failure{"unwritten", Verdict::WrongResult,
+      return Failure{CheckId::Unwritten, Verdict::WrongResult,
                      fmt::format("launch '{}': {} elements of '{}' were left unwritten",
                                  launch.name, outcome.unwritten[i], buffer.name)};
     if (outcome.isKnown)

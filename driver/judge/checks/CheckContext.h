@@ -5,6 +5,7 @@
 #pragma once
 
 #include "driver/device/Runner.h"
+#include "driver/device/Toolchain.h"
 #include "driver/judge/checks/CompareBuffers.h"
 #include "driver/model/Candidate.h"
 #include "driver/model/CheckList.h"
@@ -39,6 +40,7 @@ struct Built {
   std::vector<std::string> externals; ///< functions that it calls but does not define
   ModuleId module = 0;
   std::vector<Launch> launches;
+  BuildFault fault = BuildFault::Source; ///< as BuildOutcome::fault
 };
 
 /// The seconds of the stages in which another kopt used the GPU.
@@ -69,15 +71,12 @@ struct Unfinished {
   std::string what; ///< a sentence for people
 };
 
-/// True if a thread read shared memory that none had set, as where a tile has a border that nobody
-/// needs. Only results that depend on it are wrong: runs with drawn bits there show that.
-bool isOfUnsetShared(RunStatus status, const std::string &what);
-
 /// Why a candidate is refused.
 struct Failure {
-  std::string check;
+  CheckId check = CheckId::None;
   Verdict verdict = Verdict::WrongResult;
   std::string reason;
+  std::optional<RunStatus> ended{}; ///< how the launch ended, if it did not run to its end
 };
 
 /// Two patterns that fill outputs, padding and guard zones before a launch: results that depend on
@@ -150,7 +149,7 @@ public:
   /// buffer, or is empty for none.
   Result<std::optional<Failure>> compare(const Built &candidate, const Launch &launch,
                                          const Expected &expected, const RunOptions &options,
-                                         const std::string &check, Trial &trial,
+                                         CheckId check, Trial &trial,
                                          const std::vector<Slack> &slack = {});
 
 private:
@@ -163,7 +162,7 @@ private:
 };
 
 /// The failure that `check` reports for a launch that did not end with RunStatus::Ok.
-Failure failureOf(RunStatus status, const std::string &check, std::string reason);
+Failure failureOf(RunStatus status, CheckId check, std::string reason);
 
 /// Records that a check refuses the trial's candidate. The first refusal decides the verdict.
 void refuse(const Failure &failure, Trial &trial);

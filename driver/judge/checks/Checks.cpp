@@ -10,7 +10,7 @@ std::vector<std::unique_ptr<Check>> makeChecks(const CheckSwitches &switches,
                                                const std::shared_ptr<DerivedReplays> &replays) {
   std::vector<std::unique_ptr<Check>> checks;
   const auto add = [&](std::unique_ptr<Check> check) {
-    if (switches.on(check->name()))
+    if (switches.on(check->id()))
       checks.push_back(std::move(check));
   };
   const auto otherwise = std::make_shared<OtherwiseBuilt>(services.toolchain, services.build,

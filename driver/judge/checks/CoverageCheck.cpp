@@ -83,7 +83,7 @@ class CoverageCheck final : public Check {
 public:
   CoverageCheck(std::shared_ptr<DerivedReplays> replays, CheckServices services)
       : replays_(std::move(replays)), services_(std::move(services)) {}
-  std::string name() const override { return "coverage"; }
+  CheckId id() const override { return CheckId::Coverage; }
   bool seesResults() const override { return false; }
 
   Status learn(CheckContext &context, Trial &baseline) override {
@@ -124,7 +124,7 @@ public:
     KOPT_TRY(Answer answer, neverDone(context, seen.candidate, rendered.text, rendered.expression,
                                       symbolOf(rendered.expression), &seen));
     if (!answer.fails.empty())
-      return Failure{name(), Verdict::Suspect,
+      return Failure{id(), Verdict::Suspect,
                      fmt::format("it fails when built to record its conditions, but not as it is, "
                                  "so it depends on how the compiler translates it: {}",
                                  answer.fails)};
@@ -140,7 +140,7 @@ public:
         [&](const CoveragePoint &mark) { return mark.special && !isOfOriginalsText(mark); });
     if (!unexplained.empty() && services_.assurance == AssurancePolicy::Strict)
       return Failure{
-          name(), Verdict::Suspect,
+          id(), Verdict::Suspect,
           fmt::format(
               "it has a special case that the original does not have and that no launch reaches: "
               "it never happened that {}; remove it, or declare a launch that reaches it",
@@ -190,12 +190,13 @@ private:
                       Trial &trial) {
     for (std::size_t i = 0; i < missing.size() && i < kMostGaps; ++i)
       addGap(trial.assurance,
-             {"coverage",
+             {CheckId::Coverage,
               fmt::format("no launch reaches the case where {} at {}:{}; declare one that does",
                           missing[i].what, slice, missing[i].line)});
     if (missing.size() > kMostGaps)
-      addGap(trial.assurance, {"coverage", fmt::format("and {} other branches that no launch takes",
-                                                       missing.size() - kMostGaps)});
+      addGap(trial.assurance,
+             {CheckId::Coverage, fmt::format("and {} other branches that no launch takes",
+                                             missing.size() - kMostGaps)});
   }
 
   /// The version that records. Its variables live as long as the module, which is loaded anew now
@@ -296,7 +297,8 @@ private:
         KOPT_CHECK(runOwn(replay.derived.launch));
     for (const Launch &launch : context.baseline().launches) {
       KOPT_TRY(const RunOutcome outcome, runOwn(launch));
-      if (outcome.status == RunStatus::Fault || outcome.status == RunStatus::Uninitialised)
+      if (outcome.status == RunStatus::Fault || outcome.status == RunStatus::Uninitialised ||
+          outcome.status == RunStatus::UnsetShared)
         answer.fails = fmt::format("launch '{}': {}", launch.name, outcome.detail);
     }
     // Reach guards against empty problems. No other launch does, as it would have no threads. The
@@ -460,7 +462,7 @@ private:
     // The original may leave part of an output unwritten there.
     for (std::size_t b = 0; b < own->buffers.size(); ++b)
       own->buffers[b].output = replay->derived.launch.buffers[b].output;
-    KOPT_TRY(answer.failure, context.compare(seen.built, *own, replay->expected, options, name(),
+    KOPT_TRY(answer.failure, context.compare(seen.built, *own, replay->expected, options, id(),
                                              seen.trial, replay->slack));
     if (answer.failure) {
       KOPT_TRY(answer.failure, replays_->weigh(context, seen, replay->derived, replay->expected,
@@ -469,7 +471,7 @@ private:
     for (const CoveragePoint &mark : answer.missing)
       if (!answer.failure && mark.assumed &&
           std::ranges::find(left, mark.at, &CoveragePoint::at) == left.end())
-        answer.failure = Failure{name(), Verdict::Suspect,
+        answer.failure = Failure{id(), Verdict::Suspect,
                                  fmt::format("it promises its compiler something that does not "
                                              "hold: in launch '{}', on which the original runs, {}",
                                              own->name, mark.what)};

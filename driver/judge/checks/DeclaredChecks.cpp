@@ -15,7 +15,7 @@ namespace {
 Result<std::optional<Failure>> compareOwn(CheckContext &context, const DerivedReplays &replays,
                                           Examination &seen, const Launch &original,
                                           const Launch &own, const Expected &expected,
-                                          const RunOptions &options, const std::string &check) {
+                                          const RunOptions &options, CheckId check) {
   return compareWidening(context, seen, own, expected, options, check, {},
                          [&] { return replays.withRounding(context, original, expected, {}); });
 }
@@ -25,7 +25,7 @@ Result<std::optional<Failure>> compareOwn(CheckContext &context, const DerivedRe
 class OutputsGate final : public Check {
 public:
   explicit OutputsGate(std::shared_ptr<DerivedReplays> replays) : replays_(std::move(replays)) {}
-  std::string name() const override { return "outputs"; }
+  CheckId id() const override { return CheckId::Outputs; }
   bool runsWorkload() const override { return true; }
   Depth from() const override { return Depth::Look; }
   Status learn(CheckContext &, Trial &) override { return {}; }
@@ -41,7 +41,7 @@ public:
             context.options(context.expected[i].inputSeed, poison, i, fmt::format("run-{}", i));
         KOPT_TRY(auto failure,
                  compareOwn(context, *replays_, seen, context.baseline().launches[i],
-                            seen.built.launches[i], context.expected[i], options, name()));
+                            seen.built.launches[i], context.expected[i], options, id()));
         if (failure)
           return failure;
       }
@@ -67,7 +67,7 @@ bool leavesUnwritten(const Launch &launch, const Expected &seen) {
 class FreshGate final : public Check {
 public:
   explicit FreshGate(std::shared_ptr<DerivedReplays> replays) : replays_(std::move(replays)) {}
-  std::string name() const override { return "fresh"; }
+  CheckId id() const override { return CheckId::Fresh; }
   bool runsWorkload() const override { return true; }
   Depth from() const override { return Depth::Search; }
   Status learn(CheckContext &, Trial &) override { return {}; }
@@ -97,7 +97,7 @@ public:
         options.poisonSeed = kOtherPoison;
         options.slot = fmt::format("run-{}", i);
         KOPT_TRY(auto failure, compareOwn(context, *replays_, seen, original,
-                                          seen.built.launches[i], *fresh, options, name()));
+                                          seen.built.launches[i], *fresh, options, id()));
         if (failure)
           return failure;
       }

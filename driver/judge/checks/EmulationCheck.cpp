@@ -23,7 +23,7 @@ class EmulationGate final : public Check {
 public:
   EmulationGate(std::shared_ptr<DerivedReplays> replays, Emulation *emulation)
       : replays_(std::move(replays)), emulation_(emulation) {}
-  std::string name() const override { return "emulated"; }
+  CheckId id() const override { return CheckId::Emulated; }
 
   void compileAhead(const CompileAhead &ahead) override {
     if (emulation_)
@@ -61,7 +61,7 @@ public:
     if (!answer.why.empty())
       return notRun(record, answer.why);
     if (answer.failure)
-      return Failure{name(), answer.failure->verdict,
+      return Failure{id(), answer.failure->verdict,
                      "on the emulated device: " + answer.failure->reason};
     record.detail = "launch '" + answer.launch + "' and others like it";
     return std::nullopt;

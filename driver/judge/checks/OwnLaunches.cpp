@@ -54,24 +54,24 @@ Result<Launch> applyToDerived(const CheckContext &context, const Candidate &cand
 }
 
 std::optional<Failure> failureToLaunch(const CheckContext &context, const Candidate &candidate,
-                                       const Launch &launch, const std::string &name) {
+                                       const Launch &launch, CheckId check) {
   if (brokenThere(context, candidate, launch))
     return std::nullopt;
   const auto why = whyNotLaunched(context.subject().kernel, launch, candidate);
   if (!why)
     return std::nullopt;
-  return Failure{name, Verdict::RunFailed,
+  return Failure{check, Verdict::RunFailed,
                  fmt::format("launch '{}', on which the original runs: {}", launch.name, *why)};
 }
 
 Result<std::optional<Failure>> compareWidening(CheckContext &context, Examination &seen,
                                                const Launch &own, const Expected &expected,
-                                               const RunOptions &options, const std::string &name,
+                                               const RunOptions &options, CheckId check,
                                                const std::vector<Slack> &slack,
                                                const Widening &widen) {
   KOPT_TRY(auto failure,
-           context.compare(seen.built, own, expected, options, name, seen.trial, slack));
-  if (!failure || failure->verdict != Verdict::WrongResult || failure->check != name)
+           context.compare(seen.built, own, expected, options, check, seen.trial, slack));
+  if (!failure || failure->verdict != Verdict::WrongResult || failure->check != check)
     return failure;
   const auto widened = [&] {
     const StageTimer timer(seen.trial, "verify/own error");
@@ -80,7 +80,7 @@ Result<std::optional<Failure>> compareWidening(CheckContext &context, Examinatio
   KOPT_TRY(const auto wider, widened());
   if (!wider)
     return failure;
-  return context.compare(seen.built, own, expected, options, name, seen.trial, *wider);
+  return context.compare(seen.built, own, expected, options, check, seen.trial, *wider);
 }
 
 Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context, DerivedReplays &replays,
@@ -96,9 +96,10 @@ Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context, Derive
     KOPT_TRY(const std::string tooLarge, whyTooLarge(context, turn.derived.launch));
     const auto gap = [&](const std::string &why) {
       addGap(seen.trial.assurance,
-             {"sizes", fmt::format("with {} {}, which was not tried: {}; if no caller uses such "
-                                   "numbers, say so with a 'require' clause",
-                                   turn.derived.title, turn.what, why)});
+             {CheckId::Sizes,
+              fmt::format("with {} {}, which was not tried: {}; if no caller uses such "
+                          "numbers, say so with a 'require' clause",
+                          turn.derived.title, turn.what, why)});
     };
     if (!tooLarge.empty()) {
       gap(tooLarge);
@@ -115,8 +116,8 @@ Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context, Derive
       const std::string why =
           fmt::format("launch '{}', on which the original runs: {}", launch.name, turn.what);
       if (assurance == AssurancePolicy::Strict || turn.times <= kNear)
-        return Failure{"sizes", Verdict::RunFailed, why};
-      addGap(seen.trial.assurance, {"sizes", why});
+        return Failure{CheckId::Sizes, Verdict::RunFailed, why};
+      addGap(seen.trial.assurance, {CheckId::Sizes, why});
       continue;
     }
     const auto own = applyToDerived(context, seen.candidate, launch);
@@ -125,7 +126,7 @@ Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context, Derive
     KOPT_TRY(auto failure, context.compare(seen.built, *own, replay->expected,
                                            derivedOptions(context, *own, replay->expected.inputSeed,
                                                           kOtherPoison, "derived"),
-                                           "sizes", seen.trial, replay->slack));
+                                           CheckId::Sizes, seen.trial, replay->slack));
     if (failure) {
       failure->reason += "; " + turn.what;
       KOPT_TRY(failure, replays.weigh(context, seen, replay->derived, replay->expected,

@@ -13,20 +13,20 @@ namespace kopt {
 Result<Launch> applyToDerived(const CheckContext &context, const Candidate &candidate,
                               const Launch &launch);
 
-/// The failure of check `name` if a GPU would refuse the candidate's launch of a derived problem
+/// The failure of `check` if a GPU would refuse the candidate's launch of a derived problem
 /// that the original runs on. Nothing if one of the user's requirements does not hold there.
 std::optional<Failure> failureToLaunch(const CheckContext &context, const Candidate &candidate,
-                                       const Launch &launch, const std::string &name);
+                                       const Launch &launch, CheckId check);
 
 /// What a comparison may allow once it has failed; nothing if not more than before.
 using Widening = std::function<Result<std::optional<std::vector<Slack>>>()>;
 
-/// Runs the candidate and compares its results as CheckContext::compare() does, for check `name`.
+/// Runs the candidate and compares its results as CheckContext::compare() does, for `check`.
 /// If they differ, compares again within what `widen` gives, which knows how large the original's
 /// own error is: where that is large, either may be right.
 Result<std::optional<Failure>> compareWidening(CheckContext &context, Examination &seen,
                                                const Launch &own, const Expected &expected,
-                                               const RunOptions &options, const std::string &name,
+                                               const RunOptions &options, CheckId check,
                                                const std::vector<Slack> &slack,
                                                const Widening &widen);
 

@@ -166,7 +166,7 @@ public:
   ~PreciseGate() override { replays_->setOwnErrors({}); } // a judge drops checks that are off
   PreciseGate(const PreciseGate &) = delete;
   PreciseGate &operator=(const PreciseGate &) = delete;
-  std::string name() const override { return "reference"; }
+  CheckId id() const override { return CheckId::Reference; }
 
   void compileAhead(const CompileAhead &ahead) override {
     if (!ahead.isOriginal || !isAsked(*ahead.subject) ||
@@ -216,7 +216,7 @@ public:
                    seen.built.module, *launch,
                    context.forCandidate(options(context, reference, "reference-next"), *launch)));
       if (outcome.status != RunStatus::Ok)
-        return failureOf(outcome.status, name(),
+        return failureOf(outcome.status, id(),
                          fmt::format("launch '{}': {}", launch->name, outcome.detail));
       addStages(seen.trial, "verify", 0, outcome.stages);
       const StageTimer timer(seen.trial, "verify/judge");
@@ -225,7 +225,7 @@ public:
         KOPT_TRY(const ErrorStatistics own, errorStatistics(buffer, outcome.buffers[output.buffer],
                                                             output.file, reference.extents));
         if (const auto excess = excessError(buffer, own, output.original, kMostError))
-          return Failure{name(), Verdict::WrongResult,
+          return Failure{id(), Verdict::WrongResult,
                          fmt::format("launch '{}': {}, against the original in double precision",
                                      launch->name, *excess)};
         if (output.original.worst > 0)

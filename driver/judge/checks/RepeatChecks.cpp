@@ -44,7 +44,7 @@ constexpr const char *kTooLarge = "every launch has too many threads and element
 class RepeatGate final : public Check {
 public:
   explicit RepeatGate(std::shared_ptr<DerivedReplays> replays) : replays_(std::move(replays)) {}
-  std::string name() const override { return "repeat"; }
+  CheckId id() const override { return CheckId::Repeat; }
 
   Status learn(CheckContext &context, Trial &baseline) override {
     KOPT_CHECK(replays_->learnAll(context, baseline));
@@ -90,7 +90,7 @@ public:
       const std::string where =
           fmt::format("launch '{}', time {} of {}", launch.name, i + 1, repeats);
       if (outcome.status != RunStatus::Ok)
-        return failureOf(outcome.status, name(), where + ": " + outcome.detail);
+        return failureOf(outcome.status, id(), where + ": " + outcome.detail);
       addStages(seen.trial, "verify", 0, outcome.stages);
       if (outcome.isKnown)
         continue; // as the first time, which was compared
@@ -147,14 +147,14 @@ private:
              firstMismatch(launch.buffers, context.subject().workload.tolerance, expected, now,
                            allowed));
     if (mismatch)
-      return Failure{name(), Verdict::WrongResult, where + ": " + *mismatch};
+      return Failure{id(), Verdict::WrongResult, where + ": " + *mismatch};
     if (!isStable_)
       return std::nullopt;
     const Tolerance bitwise{TolerancePolicy::Strict, 0, 0};
     KOPT_TRY(const auto change, firstMismatch(launch.buffers, bitwise, first, now));
     if (change)
       return Failure{
-          name(), Verdict::WrongResult,
+          id(), Verdict::WrongResult,
           fmt::format(
               "{}: its result changes from launch to launch, but the original's does not: {}",
               where, *change)};
@@ -171,7 +171,7 @@ private:
 class ScheduleGate final : public Check {
 public:
   explicit ScheduleGate(std::shared_ptr<DerivedReplays> replays) : replays_(std::move(replays)) {}
-  std::string name() const override { return "schedule"; }
+  CheckId id() const override { return CheckId::Schedule; }
 
   Status learn(CheckContext &context, Trial &baseline) override {
     KOPT_CHECK(replays_->learnAll(context, baseline));
@@ -225,7 +225,7 @@ public:
       const std::uint64_t order = (seen.freshSeed >> 8) * 2 + 2 + std::uint64_t(i);
       KOPT_TRY(auto failure,
                context.compare(seen.built, launch, expected_,
-                               options(context, order, "schedule-next"), name(), seen.trial));
+                               options(context, order, "schedule-next"), id(), seen.trial));
       if (failure)
         return failure;
     }
@@ -239,7 +239,7 @@ public:
       derived->name += ", threads in another order";
       KOPT_TRY(auto failure,
                context.compare(seen.built, *derived, replay->expected, reversed(context, *replay),
-                               name(), seen.trial, replay->slack));
+                               id(), seen.trial, replay->slack));
       if (failure)
         return failure;
       ++contents;

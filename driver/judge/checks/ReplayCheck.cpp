@@ -38,7 +38,7 @@ class ReplayGate final : public Check {
 public:
   ReplayGate(Derivation kind, std::shared_ptr<DerivedReplays> replays, AssurancePolicy assurance)
       : kind_(kind), replays_(std::move(replays)), assurance_(assurance) {}
-  std::string name() const override { return toString(kind_); }
+  CheckId id() const override { return checkOf(kind_); }
   Depth from() const override { return Depth::Search; }
   Status learn(CheckContext &context, Trial &) override { return replays_->learn(context); }
 
@@ -48,7 +48,7 @@ public:
       KOPT_CHECK(replays_->learnWhere(context, seen.candidate.requirements));
     KOPT_TRY(auto failure, checkAll(context, seen, record));
     if (failure)
-      seen.trial.findings.push_back({name(), Severity::Note, remedyOf(kind_), ""});
+      seen.trial.findings.push_back({toString(id()), Severity::Note, remedyOf(kind_), ""});
     return failure;
   }
 
@@ -91,8 +91,7 @@ private:
       }
       const auto launch = applyToDerived(context, seen.candidate, replay.derived.launch);
       if (!launch) {
-        if (auto failure =
-                failureToLaunch(context, seen.candidate, replay.derived.launch, name())) {
+        if (auto failure = failureToLaunch(context, seen.candidate, replay.derived.launch, id())) {
           KOPT_TRY(auto weighed, replays_->weigh(context, seen, replay.derived, replay.expected,
                                                  replay.slack, std::move(*failure)));
           if (weighed)
@@ -109,7 +108,7 @@ private:
       KOPT_TRY(const Expected expected, replays_->expectedOf(context, replay));
       KOPT_TRY(auto failure,
                compare(context, seen, replay.derived, *launch, expected, replay.slack));
-      if (replay.derived.isPart && !(failure && failure->check == "races"))
+      if (replay.derived.isPart && !(failure && failure->check == CheckId::Races))
         continue;
       if (failure) {
         for (const DerivedReplays::Replay *right : ran)
@@ -178,7 +177,7 @@ private:
     KOPT_TRY(auto failure,
              compareWidening(
                  context, seen, own, expected,
-                 derivedOptions(context, own, expected.inputSeed, kOtherPoison, "derived"), name(),
+                 derivedOptions(context, own, expected.inputSeed, kOtherPoison, "derived"), id(),
                  slack,
                  [&] { return replays_->widened(context, derived.launch, expected, slack); }));
     return failure && !derived.isPart

@@ -27,7 +27,7 @@ std::vector<std::string> toolsFor(const Trial &trial, const Launch &launch) {
 class SanitizerGate final : public Check {
 public:
   explicit SanitizerGate(std::shared_ptr<DerivedReplays> replays) : replays_(std::move(replays)) {}
-  std::string name() const override { return "sanitizer"; }
+  CheckId id() const override { return CheckId::Sanitizer; }
 
   Status learn(CheckContext &context, Trial &baseline) override {
     return replays_->learnAll(context, baseline);
@@ -49,7 +49,7 @@ public:
       return notApplicable(record, "the emulated device checks every launch itself");
     // At Depth::Trial the emulated device has looked for the same faults: a candidate that it
     // passed does not need the GPU's time.
-    if (seen.depth == Depth::Trial && seen.trial.passed("emulated"))
+    if (seen.depth == Depth::Trial && seen.trial.passed(CheckId::Emulated))
       return notRun(record, kForWinners);
     const std::vector<const DerivedLaunch *> ones = replays_->smallOnes();
     if (ones.empty())
@@ -76,7 +76,7 @@ public:
         KOPT_TRY(why, whyNoTest(context, *small, tools[i], report));
       }
       if (why.empty())
-        return Failure{name(), Verdict::RunFailed,
+        return Failure{id(), Verdict::RunFailed,
                        fmt::format("launch '{}': {} found {} errors: {}", asked->launch, tools[i],
                                    report.errors, report.first)};
       skipped.push_back(tools[i] + ": " + why);

@@ -130,7 +130,7 @@ private:
       Explanation &entry = add("checked", "The checks, in order:");
       for (const CheckRecord &check : trial_.checks)
         entry.details.push_back(
-            fmt::format("{}: {}{}", check.check, toString(check.state),
+            fmt::format("{}: {}{}", toString(check.check), toString(check.state),
                         check.detail.empty() ? "" : ", " + oneLine(check.detail)));
     }
     if (!trial_.findings.empty()) {
@@ -173,7 +173,9 @@ private:
   void verdict() {
     add("trial", fmt::format("Verdict: {}, decided at the stage '{}'{} after {}: {}.",
                              verdictInWords(trial_.verdict), toString(trial_.stage),
-                             trial_.check.empty() ? "" : ", by the check '" + trial_.check + "',",
+                             trial_.check == CheckId::None
+                                 ? ""
+                                 : fmt::format(", by the check '{}',", toString(trial_.check)),
                              formatDuration(trial_.seconds), withoutStop(oneLine(trial_.reason))));
     if (!isBaseline() && trial_.verdict == Verdict::Faster) {
       Explanation &entry = add(trial_.assurance.gaps.empty() ? "checked" : "unchecked",
@@ -237,8 +239,9 @@ std::string nameOfTrial(const RunHistory &history, std::size_t index) {
 
 std::string outcomeOf(const RunHistory &history, std::size_t index) {
   const Trial &trial = history.trials[index];
-  const std::string decided =
-      trial.check.empty() ? std::string(toString(trial.stage)) : "the check '" + trial.check + "'";
+  const std::string decided = trial.check == CheckId::None
+                                  ? std::string(toString(trial.stage))
+                                  : fmt::format("the check '{}'", toString(trial.check));
   return fmt::format("{}: {}, decided at {}: {}", nameOfTrial(history, index),
                      verdictInWords(trial.verdict), decided, oneLine(trial.reason));
 }

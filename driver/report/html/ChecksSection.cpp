@@ -24,7 +24,7 @@ void writeCheckTable(Writer &writer, const PageFacts &facts) {
     const auto row = writer.open("tr");
     {
       const auto cell = writer.open("th", {{"scope", "row"}, {"class", "nw"}});
-      writer.element("code", record.check);
+      writer.element("code", toString(record.check));
     }
     writer.element("td", {{"class", "nw " + styleOf(record.state)}}, toString(record.state));
     const auto cell = writer.open("td", {{"class", "wide"}});
@@ -48,7 +48,7 @@ std::vector<std::string> otherChecked(const PageFacts &facts, bool shown) {
   if (facts.measured)
     for (const Trial *trial : {facts.measured, facts.winner})
       for (const CheckRecord &record : trial->checks)
-        known.insert(record.check);
+        known.insert(toString(record.check));
   std::vector<std::string> lines;
   for (const Decision &decision : facts.history.decisions)
     if (const auto *checked = std::get_if<Checked>(&decision.what);

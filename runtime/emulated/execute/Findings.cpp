@@ -77,9 +77,9 @@ void examineAccess(std::uint64_t address, std::uint32_t bytes, std::uint32_t sit
       (machine.sites[site].flags & kMayBePadded) || machine.sites[site].kind == SiteKind::Copy;
   if (uninitialised == 0 || (mayBePadded && uninitialised < bytes))
     return;
-  endLaunch(StatusCode::Uninitialised, std::string("uninitialised ") + verb(kind) + " of " +
-                                           std::to_string(bytes) + " bytes " +
-                                           addressText(address, bytes) + where);
+  endLaunch(offset < Arena::kSharedWindow ? StatusCode::UnsetShared : StatusCode::Uninitialised,
+            std::string("uninitialised ") + verb(kind) + " of " + std::to_string(bytes) +
+                " bytes " + addressText(address, bytes) + where);
 }
 
 void reportMisaligned(std::uint64_t address, std::uint32_t bytes, std::uint32_t site) {

@@ -63,7 +63,7 @@ TEST_F(AsyncCopyTest, HaveNoValueBefore) {
        {"", "__pipeline_wait_prior(0);", "__pipeline_commit(); __pipeline_wait_prior(1);"}) {
     Status status = run(std::string("tile[t] = 5; __pipeline_memcpy_async(tile + t, in + t, 4);") +
                         wait + "out[t] = tile[t];");
-    EXPECT_EQ(status.code, StatusCode::Uninitialised) << wait << status.detail;
+    EXPECT_EQ(status.code, StatusCode::UnsetShared) << wait << status.detail;
   }
 }
 
@@ -88,7 +88,7 @@ TEST_F(AsyncCopyTest, RaceWithWhatOthersReadBeforeAndAfter) {
     __syncthreads();
     __pipeline_wait_prior(0);
     out[t] = tile[(t + 32) % 64];)");
-  EXPECT_TRUE(status.code == StatusCode::Race || status.code == StatusCode::Uninitialised)
+  EXPECT_TRUE(status.code == StatusCode::Race || status.code == StatusCode::UnsetShared)
       << status.detail;
 }
 

@@ -94,7 +94,7 @@ TEST_F(EmulatedTest, UninitialisedReadsOfGlobalAndSharedMemory) {
   EXPECT_THAT(status.detail, AllOf(HasSubstr("uninitialised read"), HasSubstr("parameter 0"),
                                    HasSubstr("element 0")));
   status = launch(request, 1, 32, in, out, 1);
-  EXPECT_EQ(status.code, StatusCode::Uninitialised);
+  EXPECT_EQ(status.code, StatusCode::UnsetShared);
   EXPECT_THAT(status.detail, AllOf(HasSubstr("shared memory"), HasSubstr("thread (16,0,0)")));
   ASSERT_TRUE(device_->write(in, poison.data(), 128).ok());
   EXPECT_TRUE(launch(request, 1, 32, in, out, 0).ok());
@@ -144,7 +144,7 @@ TEST_F(EmulatedTest, RacesWithinABlock) {
   Address out = space<int>(64);
   LaunchRequest none = kernel(source, "k<0>");
   Status status = launch(none, 1, 64, out);
-  EXPECT_EQ(status.code, StatusCode::Uninitialised)
+  EXPECT_EQ(status.code, StatusCode::UnsetShared)
       << "the first thread reads what nobody wrote yet";
   LaunchRequest one = kernel(source, "k<1>");
   status = launch(one, 1, 64, out);

@@ -13,7 +13,7 @@ namespace {
 using namespace kopt;
 using testing::HasSubstr;
 
-Trial timed(double speedup, Verdict verdict, const std::string &check = "") {
+Trial timed(double speedup, Verdict verdict, CheckId check = CheckId::None) {
   Trial trial;
   trial.verdict = verdict;
   trial.check = check;
@@ -46,12 +46,12 @@ TEST(TakeTrial, TimesDecide) {
 }
 
 TEST(TakeTrial, AnAuthorMayChangeResultsAndNeedsNoProof) {
-  const GateKernel other = taken(timed(0.9, Verdict::WrongResult, "outputs"));
+  const GateKernel other = taken(timed(0.9, Verdict::WrongResult, CheckId::Outputs));
   EXPECT_EQ(other.verdict, GateVerdict::Slower);
   EXPECT_FALSE(other.broken);
   ASSERT_EQ(other.notes.size(), 1u);
   EXPECT_THAT(other.notes[0], HasSubstr("its results are not the base's"));
-  EXPECT_EQ(taken(timed(1.5, Verdict::Suspect, "mutants")).verdict, GateVerdict::Faster);
+  EXPECT_EQ(taken(timed(1.5, Verdict::Suspect, CheckId::Mutants)).verdict, GateVerdict::Faster);
 }
 
 TEST(TakeTrial, AFailureIsAnAlarm) {
@@ -62,8 +62,8 @@ TEST(TakeTrial, AFailureIsAnAlarm) {
   EXPECT_EQ(broken.verdict, GateVerdict::NotMeasured);
   EXPECT_TRUE(broken.isAlarm() && !broken.measured);
   EXPECT_THAT(broken.reason, HasSubstr("out of bounds"));
-  EXPECT_TRUE(taken(timed(1, Verdict::RunFailed, "races")).broken);
-  EXPECT_TRUE(taken(timed(1, Verdict::WrongResult, "guards")).broken);
+  EXPECT_TRUE(taken(timed(1, Verdict::RunFailed, CheckId::Races)).broken);
+  EXPECT_TRUE(taken(timed(1, Verdict::WrongResult, CheckId::Guards)).broken);
   Trial hangs;
   hangs.verdict = Verdict::TimedOut;
   EXPECT_EQ(taken(hangs).verdict, GateVerdict::Slower);

@@ -95,7 +95,7 @@ TEST_F(BaselineTest, ABaselineMayRaceIfItsResultsDoNotDependOnTheOrder) {
   const Trial trial = judge(local, "FAST RACY");
   EXPECT_EQ(trial.verdict, Verdict::Faster) << trial.reason;
   EXPECT_TRUE(std::ranges::any_of(trial.assurance.gaps, [](const AssuranceGap &gap) {
-    return gap.check == "races" && gap.what.find("two threads meet") != std::string::npos;
+    return gap.check == CheckId::Races && gap.what.find("two threads meet") != std::string::npos;
   }));
   EXPECT_EQ(judge(local, "FAST RACY BY_ORDER").verdict, Verdict::WrongResult);
   LocalJudge dependent = make("kernel RACY BY_ORDER", true);
@@ -125,7 +125,7 @@ TEST_F(BaselineTest, ABaselineThatVariesALittleIsComparedByItsOwnSpread) {
   const Trial same = judge(local, "NOISY FAST");
   EXPECT_EQ(same.verdict, Verdict::Faster) << same.reason;
   EXPECT_TRUE(std::ranges::any_of(same.assurance.gaps, [](const AssuranceGap &gap) {
-    return gap.check == "outputs" && gap.what.find("'out'") != std::string::npos;
+    return gap.check == CheckId::Outputs && gap.what.find("'out'") != std::string::npos;
   }));
   EXPECT_EQ(judge(local, "NOISY FAST WRONG").verdict, Verdict::WrongResult);
 }

@@ -48,7 +48,8 @@ TEST_F(CheckContextTest, WhatMayHangGetsAsLongAsItShouldTakeSeveralTimesOver) {
   ASSERT_TRUE(expected);
   expected->seconds = 0.5;
   Trial trial;
-  ASSERT_TRUE(context.compare(context.baseline(), launch, *expected, options, "outputs", trial));
+  ASSERT_TRUE(
+      context.compare(context.baseline(), launch, *expected, options, CheckId::Outputs, trial));
   ASSERT_TRUE(runner_->limit);
   EXPECT_GT(runner_->limit->count(), 20 * 0.5);
   EXPECT_LT(runner_->limit->count(), 15);

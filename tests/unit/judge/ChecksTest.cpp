@@ -12,7 +12,7 @@ using namespace kopt::fakes;
 namespace {
 
 struct Case {
-  const char *check;
+  CheckId check;
   const char *refused;   ///< the candidate that it refuses
   Verdict verdict;       ///< of that one
   bool modelled = false; ///< on the emulated device
@@ -22,31 +22,31 @@ struct Case {
 
 /// In the order of the list.
 const Case kCases[] = {
-    {"screen", "REJECT FAST", Verdict::Rejected},
-    {"externals", "MALLOC FAST", Verdict::Rejected},
-    {"inputs", "INPUT FAST", Verdict::WrongResult, false, false, false},
-    {"guards", "GUARD FAST", Verdict::WrongResult, false, false, false},
-    {"unwritten", "PARTIAL FAST", Verdict::WrongResult, false, false, false},
-    {"races", "RACY FAST", Verdict::RunFailed, true, false, false},
-    {"outputs", "WRONG_AT_outputs FAST", Verdict::WrongResult},
-    {"fresh", "WRONG_AT_fresh FAST", Verdict::WrongResult},
-    {"scalars", "WRONG_AT_scalars FAST", Verdict::WrongResult, false, true},
-    {"sizes", "WRONG_AT_sizes FAST", Verdict::WrongResult, false, true},
-    {"contents", "WRONG_AT_contents FAST", Verdict::WrongResult},
-    {"alignment", "WRONG_AT_alignment FAST", Verdict::WrongResult, false, true},
-    {"repeat", "WRONG_AT_repeat FAST", Verdict::WrongResult},
-    {"schedule", "WRONG_AT_schedule FAST", Verdict::WrongResult, true},
-    {"reference", "WRONG_AT_reference FAST", Verdict::WrongResult, false, true},
-    {"coverage", "RARE FAST", Verdict::Suspect, true},
-    {"emulated", "RACES FAST", Verdict::RunFailed},
-    {"sanitizer", "SANITIZED FAST", Verdict::RunFailed},
-    {"timed", "CHEAT FAST", Verdict::WrongResult},
-    {"roofline", "FAST", Verdict::Suspect},
-    {"mutants", "FAST", Verdict::Suspect},
-    {"obligations", "FLAG FAST", Verdict::Suspect},
+    {CheckId::Screen, "REJECT FAST", Verdict::Rejected},
+    {CheckId::Externals, "MALLOC FAST", Verdict::Rejected},
+    {CheckId::Inputs, "INPUT FAST", Verdict::WrongResult, false, false, false},
+    {CheckId::Guards, "GUARD FAST", Verdict::WrongResult, false, false, false},
+    {CheckId::Unwritten, "PARTIAL FAST", Verdict::WrongResult, false, false, false},
+    {CheckId::Races, "RACY FAST", Verdict::RunFailed, true, false, false},
+    {CheckId::Outputs, "WRONG_AT_outputs FAST", Verdict::WrongResult},
+    {CheckId::Fresh, "WRONG_AT_fresh FAST", Verdict::WrongResult},
+    {CheckId::Scalars, "WRONG_AT_scalars FAST", Verdict::WrongResult, false, true},
+    {CheckId::Sizes, "WRONG_AT_sizes FAST", Verdict::WrongResult, false, true},
+    {CheckId::Contents, "WRONG_AT_contents FAST", Verdict::WrongResult},
+    {CheckId::Alignment, "WRONG_AT_alignment FAST", Verdict::WrongResult, false, true},
+    {CheckId::Repeat, "WRONG_AT_repeat FAST", Verdict::WrongResult},
+    {CheckId::Schedule, "WRONG_AT_schedule FAST", Verdict::WrongResult, true},
+    {CheckId::Reference, "WRONG_AT_reference FAST", Verdict::WrongResult, false, true},
+    {CheckId::Coverage, "RARE FAST", Verdict::Suspect, true},
+    {CheckId::Emulated, "RACES FAST", Verdict::RunFailed},
+    {CheckId::Sanitizer, "SANITIZED FAST", Verdict::RunFailed},
+    {CheckId::Timed, "CHEAT FAST", Verdict::WrongResult},
+    {CheckId::Roofline, "FAST", Verdict::Suspect},
+    {CheckId::Mutants, "FAST", Verdict::Suspect},
+    {CheckId::Obligations, "FLAG FAST", Verdict::Suspect},
 };
 
-void PrintTo(const Case &one, std::ostream *out) { *out << one.check; }
+void PrintTo(const Case &one, std::ostream *out) { *out << toString(one.check); }
 
 /// Of declaredSubject(), in double precision.
 ReferenceClone preciseClone() {
@@ -65,31 +65,31 @@ ReferenceClone preciseClone() {
 class EachCheck : public JudgeFixture, public testing::WithParamInterface<Case> {
 protected:
   EachCheck() {
-    const std::string check = GetParam().check;
+    const CheckId check = GetParam().check;
     makeRunner(GetParam().modelled);
-    options_.depth = check == "sanitizer" ? Depth::Win : Depth::Trial;
-    hasEmulated_ = check == "emulated";
+    options_.depth = check == CheckId::Sanitizer ? Depth::Win : Depth::Trial;
+    hasEmulated_ = check == CheckId::Emulated;
   }
 
   /// What one check needs beside a candidate. `isGood`: a candidate without faults passes.
   LocalJudge prepare(bool isGood) {
-    const std::string check = GetParam().check;
-    if (check == "reference")
+    const CheckId check = GetParam().check;
+    if (check == CheckId::Reference)
       frontend_.clone = preciseClone();
-    if (check == "coverage") {
+    if (check == CheckId::Coverage) {
       frontend_.reach.variable = "coverage";
       frontend_.reach.bytes = 1;
       frontend_.reach.marks = {{0, 3, "`n == 77` is true", {"$2 == 77"}, {}, true, true}};
     }
-    if (check == "mutants") {
+    if (check == CheckId::Mutants) {
       Mutant mutant;
       mutant.sliceText = mutant.title = isGood ? "WRONG" : "not noticed";
       frontend_.mutantSet.mutants = {mutant};
     }
-    if (!isGood && (check == "mutants" || check == "obligations" ||
-                    check == "coverage")) // else a line of the report
+    if (!isGood && (check == CheckId::Mutants || check == CheckId::Obligations ||
+                    check == CheckId::Coverage)) // else a line of the report
       options_.assurance = AssurancePolicy::Strict;
-    if (check == "roofline" && !isGood)
+    if (check == CheckId::Roofline && !isGood)
       runner_->device().storeBytesPerSecond = 64 * 4 / 8e-5; // FAST takes 5e-5 s
     return make(GetParam().declared ? declaredSubject() : makeSubject(), options_);
   }
@@ -111,10 +111,10 @@ TEST_P(EachCheck, LetsAGoodCandidatePass) {
   LocalJudge local = prepare(true);
   ASSERT_TRUE(local.baseline());
   const Trial trial = judge(local, "FAST");
-  EXPECT_EQ(trial.verdict, Verdict::Faster) << trial.check << ": " << trial.reason;
+  EXPECT_EQ(trial.verdict, Verdict::Faster) << toString(trial.check) << ": " << trial.reason;
   const CheckRecord *record = recordOf(trial, GetParam().check);
-  if (!GetParam().recorded || std::string(GetParam().check) == "obligations" ||
-      std::string(GetParam().check) == "roofline")
+  if (!GetParam().recorded || GetParam().check == CheckId::Obligations ||
+      GetParam().check == CheckId::Roofline)
     EXPECT_FALSE(record) << "it has a record of failures alone";
   else
     EXPECT_TRUE(record && record->state == CheckState::Passed)
@@ -122,7 +122,7 @@ TEST_P(EachCheck, LetsAGoodCandidatePass) {
 }
 
 TEST_P(EachCheck, LeftOutIsNotAskedAndNothingIsAWin) {
-  options_.checks = *CheckSwitches::without({GetParam().check});
+  options_.checks = *CheckSwitches::without({toString(GetParam().check)});
   LocalJudge local = prepare(false);
   ASSERT_TRUE(local.baseline());
   const Trial trial = judge(local, GetParam().refused);
@@ -132,14 +132,14 @@ TEST_P(EachCheck, LeftOutIsNotAskedAndNothingIsAWin) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Checks, EachCheck, testing::ValuesIn(kCases),
-                         [](const auto &info) { return std::string(info.param.check); });
+                         [](const auto &info) { return std::string(toString(info.param.check)); });
 
 TEST(CheckList, EachCheckHasACaseHere) {
-  std::vector<std::string> listed, tested;
+  std::vector<CheckId> listed, tested;
   for (const CheckInfo &info : allChecks())
-    listed.emplace_back(info.name);
+    listed.push_back(info.id);
   for (const Case &one : kCases)
-    tested.emplace_back(one.check);
+    tested.push_back(one.check);
   EXPECT_EQ(tested, listed);
 }
 
@@ -155,14 +155,14 @@ TEST(CheckList, TheRunnerLeavesOutItsOwn) {
   const auto switches = CheckSwitches::without({"guards", "inputs", "sizes"});
   ASSERT_TRUE(switches);
   EXPECT_THAT(switches->runnerChecks(), testing::UnorderedElementsAre("guards", "inputs"));
-  EXPECT_FALSE(switches->on("sizes"));
-  EXPECT_TRUE(switches->on("contents"));
+  EXPECT_FALSE(switches->on(CheckId::Sizes));
+  EXPECT_TRUE(switches->on(CheckId::Contents));
 }
 
 /// Where a check cannot run it says so, and is not taken for one that passed.
 class NotRun : public JudgeFixture {
 protected:
-  void expectNotRun(LocalJudge local, const std::string &check, const std::string &words,
+  void expectNotRun(LocalJudge local, CheckId check, const std::string &words,
                     CheckState state = CheckState::NotRun) {
     ASSERT_TRUE(local.baseline());
     const Trial trial = judge(local, "FAST");
@@ -179,28 +179,30 @@ protected:
 };
 
 TEST_F(NotRun, OtherScalarsAndSizesWithoutADeclaration) {
-  expectNotRun(make(), "scalars", "no scalars to change", CheckState::NotApplicable);
-  expectNotRun(make(), "sizes", "");
+  expectNotRun(make(), CheckId::Scalars, "no scalars to change", CheckState::NotApplicable);
+  expectNotRun(make(), CheckId::Sizes, "");
 }
 TEST_F(NotRun, OtherSchedulesOnAGpu) {
-  expectNotRun(make(), "schedule", "GPU", CheckState::NotApplicable);
+  expectNotRun(make(), CheckId::Schedule, "GPU", CheckState::NotApplicable);
 }
 TEST_F(NotRun, AReferenceThatCannotBeMade) {
   frontend_.clone.refusals = {{"inline-assembly", "it has inline assembly", 1}};
-  expectNotRun(make(), "reference", "inline assembly");
+  expectNotRun(make(), CheckId::Reference, "inline assembly");
 }
 TEST_F(NotRun, AReferenceOfWhatHasNothingToWiden) {
-  expectNotRun(make(), "reference", "integers", CheckState::NotApplicable);
+  expectNotRun(make(), CheckId::Reference, "integers", CheckState::NotApplicable);
 }
 TEST_F(NotRun, CoverageOfWhatIsNoWinnerYetOnAGpu) {
   depth_ = Depth::Search;
-  expectNotRun(make(), "coverage", "winners");
+  expectNotRun(make(), CheckId::Coverage, "winners");
 }
 TEST_F(NotRun, TheEmulatedDeviceBesideItself) {
-  expectNotRun(make("kernel", true), "emulated", "emulated device", CheckState::NotApplicable);
+  expectNotRun(make("kernel", true), CheckId::Emulated, "emulated device",
+               CheckState::NotApplicable);
 }
 TEST_F(NotRun, TheSanitizerOnTheEmulatedDevice) {
-  expectNotRun(make("kernel", true), "sanitizer", "emulated device", CheckState::NotApplicable);
+  expectNotRun(make("kernel", true), CheckId::Sanitizer, "emulated device",
+               CheckState::NotApplicable);
 }
 TEST_F(NotRun, TheSanitizerOfWhatTheOriginalDoesAsWell) {
   depth_ = Depth::Win;
@@ -208,15 +210,15 @@ TEST_F(NotRun, TheSanitizerOfWhatTheOriginalDoesAsWell) {
   ASSERT_TRUE(local.baseline());
   const Trial same = judge(local, "FAST HURRIED");
   EXPECT_EQ(same.verdict, Verdict::Faster) << same.reason;
-  ASSERT_TRUE(recordOf(same, "sanitizer"));
-  EXPECT_EQ(recordOf(same, "sanitizer")->state, CheckState::NotRun);
+  ASSERT_TRUE(recordOf(same, CheckId::Sanitizer));
+  EXPECT_EQ(recordOf(same, CheckId::Sanitizer)->state, CheckState::NotRun);
   // That its warps' threads race is no reason to let its warps do so.
   const Trial worse = judge(local, "FAST HURRIED SANITIZED");
   EXPECT_EQ(worse.verdict, Verdict::RunFailed);
-  EXPECT_EQ(worse.check, "sanitizer");
+  EXPECT_EQ(worse.check, CheckId::Sanitizer);
 }
 TEST_F(NotRun, MutantsOfAKernelThatHasNone) {
-  expectNotRun(make(), "mutants", "no wrong versions", CheckState::NotApplicable);
+  expectNotRun(make(), CheckId::Mutants, "no wrong versions", CheckState::NotApplicable);
 }
 
 TEST_F(NotRun, WhatAConfirmationHasNoTimeFor) {
@@ -229,9 +231,9 @@ TEST_F(NotRun, WhatAConfirmationHasNoTimeFor) {
   ASSERT_TRUE(confirmed);
   EXPECT_EQ(confirmed->verdict, Verdict::Faster) << confirmed->reason;
   EXPECT_EQ(confirmed->speedup->processes, 5u);
-  EXPECT_EQ(recordOf(*confirmed, "outputs")->state, CheckState::Passed);
-  EXPECT_EQ(recordOf(*confirmed, "fresh")->state, CheckState::Passed);
-  for (const char *check : {"sanitizer", "repeat", "coverage"}) {
+  EXPECT_EQ(recordOf(*confirmed, CheckId::Outputs)->state, CheckState::Passed);
+  EXPECT_EQ(recordOf(*confirmed, CheckId::Fresh)->state, CheckState::Passed);
+  for (const CheckId check : {CheckId::Sanitizer, CheckId::Repeat, CheckId::Coverage}) {
     const CheckRecord *record = recordOf(*confirmed, check);
     ASSERT_TRUE(record) << check;
     EXPECT_EQ(record->state, CheckState::NotRun) << check;
@@ -279,7 +281,7 @@ TEST_F(OwnError, IsAllowedOnHeldOutLaunchesToo) {
   frontend_.clone = preciseClone();
   EXPECT_EQ(judgeExact("kernel ROUNDS", "FAST", "f32", true).verdict, Verdict::Faster);
   const int runs = runner_->runs;
-  EXPECT_EQ(judgeExact("kernel ROUNDS", "FAST WRONG", "f32", true).check, "outputs");
+  EXPECT_EQ(judgeExact("kernel ROUNDS", "FAST WRONG", "f32", true).check, CheckId::Outputs);
   EXPECT_LT(runs, 40) << "nothing is learned from derived launches";
 }
 
@@ -288,38 +290,38 @@ TEST_F(OwnError, MayBeTheOriginals) {
   const Trial exact = judgeExact("kernel ROUNDS", "FAST");
   EXPECT_EQ(exact.verdict, Verdict::Faster) << exact.check << ": " << exact.reason;
   const Trial wrong = judgeExact("kernel ROUNDS", "FAST WRONG");
-  EXPECT_EQ(wrong.check, "outputs") << wrong.reason;
+  EXPECT_EQ(wrong.check, CheckId::Outputs) << wrong.reason;
   // What is no rounding excuses nothing.
-  EXPECT_EQ(judgeExact("kernel JUMPS", "FAST").check, "outputs");
+  EXPECT_EQ(judgeExact("kernel JUMPS", "FAST").check, CheckId::Outputs);
 }
 
 TEST_F(OwnError, OfDoublesIsThatOfFusing) {
   computesInDouble();
   const Trial exact = judgeExact("kernel FUSES", "FAST", "f64");
   EXPECT_EQ(exact.verdict, Verdict::Faster) << exact.check << ": " << exact.reason;
-  EXPECT_EQ(judgeExact("kernel FUSES", "FAST ROUNDS", "f64").check, "outputs");
+  EXPECT_EQ(judgeExact("kernel FUSES", "FAST ROUNDS", "f64").check, CheckId::Outputs);
   frontend_.clone.refusals = {{"inline-assembly", "it has inline assembly", 1}};
-  EXPECT_EQ(judgeExact("kernel FUSES", "FAST", "f64").check, "outputs");
+  EXPECT_EQ(judgeExact("kernel FUSES", "FAST", "f64").check, CheckId::Outputs);
 }
 
 TEST_F(OwnError, OfDoublesIsAlsoThatOfRoundingUp) {
   computesInDouble();
   EXPECT_EQ(judgeExact("kernel STEEP", "FAST", "f64").verdict, Verdict::Faster);
   EXPECT_EQ(judgeExact("kernel STEEP", "FAST FUSES", "f64").verdict, Verdict::Faster);
-  EXPECT_EQ(judgeExact("kernel", "FAST FUSES", "f64").check, "outputs");
+  EXPECT_EQ(judgeExact("kernel", "FAST FUSES", "f64").check, CheckId::Outputs);
 }
 
 TEST_F(OwnError, IsAllowedInTimedLaunchesToo) {
   computesInDouble();
   const Trial exact = judgeExact("kernel FUSES", "FAST LITTLE", "f64");
   EXPECT_EQ(exact.verdict, Verdict::Faster) << exact.check << ": " << exact.reason;
-  EXPECT_EQ(judgeExact("kernel", "FAST LITTLE", "f64").check, "timed");
+  EXPECT_EQ(judgeExact("kernel", "FAST LITTLE", "f64").check, CheckId::Timed);
 }
 
 TEST_F(OwnError, IsUnknownWithoutAClone) {
   frontend_.clone = {};
   frontend_.clone.refusals = {{"inline-assembly", "it has inline assembly", 1}};
-  EXPECT_EQ(judgeExact("kernel ROUNDS", "FAST").check, "outputs");
+  EXPECT_EQ(judgeExact("kernel ROUNDS", "FAST").check, CheckId::Outputs);
 }
 
 } // namespace

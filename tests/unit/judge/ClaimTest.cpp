@@ -27,14 +27,14 @@ TEST(Checks, UnknownNamesAreAUsageErrorThatListsThem) {
   EXPECT_NE(wrong.error().hint.find("guards"), std::string::npos);
   const auto some = CheckSwitches::without({"guards", "sizes"});
   ASSERT_TRUE(some);
-  EXPECT_FALSE(some->on("sizes"));
-  EXPECT_TRUE(some->on("scalars"));
+  EXPECT_FALSE(some->on(CheckId::Sizes));
+  EXPECT_TRUE(some->on(CheckId::Scalars));
   EXPECT_EQ(some->runnerChecks(), std::vector<std::string>{"guards"});
   EXPECT_TRUE(CheckSwitches().all());
 }
 
 TEST(Claim, AWinWithEveryLayerOnIsAWin) {
-  EXPECT_FALSE(whyNoWin(faster({{"outputs", CheckState::Passed, ""}}), {}, kStandard));
+  EXPECT_FALSE(whyNoWin(faster({{CheckId::Outputs, CheckState::Passed, ""}}), {}, kStandard));
 }
 
 TEST(Claim, NothingJudgedWithALayerOffIsAWin) {
@@ -45,19 +45,20 @@ TEST(Claim, NothingJudgedWithALayerOffIsAWin) {
 }
 
 TEST(Claim, AFlagNeedsALayerThatPassed) {
-  const CheckRecord repeat{"repeat", CheckState::Passed, ""};
-  EXPECT_FALSE(
-      whyNoWin(faster({repeat, {"schedule", CheckState::Passed, ""}}, {kBarrier}), {}, kStandard));
-  EXPECT_FALSE(
-      whyNoWin(faster({repeat, {"sanitizer", CheckState::Passed, ""}}, {kBarrier}), {}, kStandard));
-  const auto why = whyNoWin(
-      faster({repeat, {"schedule", CheckState::NotRun, "on a GPU"}}, {kBarrier}), {}, kStandard);
+  const CheckRecord repeat{CheckId::Repeat, CheckState::Passed, ""};
+  EXPECT_FALSE(whyNoWin(faster({repeat, {CheckId::Schedule, CheckState::Passed, ""}}, {kBarrier}),
+                        {}, kStandard));
+  EXPECT_FALSE(whyNoWin(faster({repeat, {CheckId::Sanitizer, CheckState::Passed, ""}}, {kBarrier}),
+                        {}, kStandard));
+  const auto why =
+      whyNoWin(faster({repeat, {CheckId::Schedule, CheckState::NotRun, "on a GPU"}}, {kBarrier}),
+               {}, kStandard);
   ASSERT_TRUE(why);
-  EXPECT_EQ(why->check, "obligations");
+  EXPECT_EQ(why->check, CheckId::Obligations);
   EXPECT_NE(why->reason.find("schedule or sanitizer or emulated"), std::string::npos)
       << why->reason;
   EXPECT_NE(why->reason.find("on a GPU"), std::string::npos) << why->reason;
-  EXPECT_TRUE(whyNoWin(faster({{"schedule", CheckState::Passed, ""}}, {kBarrier}), {},
+  EXPECT_TRUE(whyNoWin(faster({{CheckId::Schedule, CheckState::Passed, ""}}, {kBarrier}), {},
                        kStandard)); // and repeat has not
 }
 
@@ -65,7 +66,7 @@ TEST(Claim, WhatCannotBeRunIsAHazardAndTheRestIsListed) {
   const Finding bounds{"bounds-check", Severity::Flag, "a bounds check is gone", ""},
       narrow{"short-index", Severity::Flag, "an index of 24 bits", ""},
       narrower{"narrow-index", Severity::Flag, "32 bits where the original has 64", ""};
-  const Trial trial = faster({{"sizes", CheckState::NotRun, "captured"}}, {bounds});
+  const Trial trial = faster({{CheckId::Sizes, CheckState::NotRun, "captured"}}, {bounds});
   EXPECT_FALSE(whyNoWin(trial, {}, kStandard));
   EXPECT_TRUE(whyNoWin(trial, {}, AssurancePolicy::Strict));
   ASSERT_EQ(openObligations(trial).size(), 1u);
@@ -76,19 +77,18 @@ TEST(Claim, WhatCannotBeRunIsAHazardAndTheRestIsListed) {
   EXPECT_TRUE(whyNoWin(faster({}, {narrower}), {}, AssurancePolicy::Strict));
 }
 
-TEST(Claim, EveryLayerThatAFlagNamesExists) {
+TEST(Claim, AFlagDemandsChecksOrSaysWhatIsMissing) {
   for (const char *id :
        {"atomic-removed", "barrier-removed", "fence-removed", "volatile", "cache-hint",
         "bounds-check", "unused-parameter", "precision", "data-table", "type-changed", "macro",
-        "shared-function", "conditional", "parse", "assert", "trap", "sleep"}) {
-    const auto groups = checksRequiredBy({id, Severity::Flag, "", ""});
-    EXPECT_FALSE(groups.empty()) << id;
-    for (const auto &group : groups)
-      for (const std::string &check : group)
-        EXPECT_FALSE(purposeOf(check).empty()) << id << " demands " << check;
-  }
-  EXPECT_TRUE(checksRequiredBy({"print", Severity::Flag, "", ""}).empty());
-  EXPECT_TRUE(checksRequiredBy({"bounds-check", Severity::Reject, "", ""}).empty());
+        "shared-function", "conditional", "parse", "assert", "trap", "sleep"})
+    EXPECT_FALSE(demandOf({id, Severity::Flag, "", ""}).checks.empty()) << id;
+  EXPECT_EQ(demandOf({"short-index", Severity::Flag, "", ""}).missing, "a problem that large");
+  EXPECT_TRUE(demandOf({"short-index", Severity::Flag, "", ""}).isHazard);
+  EXPECT_TRUE(demandOf({"volatile", Severity::Flag, "", ""}).isHazard);
+  EXPECT_FALSE(demandOf({"bounds-check", Severity::Flag, "", ""}).isHazard);
+  EXPECT_TRUE(demandOf({"print", Severity::Flag, "", ""}).checks.empty());
+  EXPECT_TRUE(demandOf({"bounds-check", Severity::Reject, "", ""}).checks.empty());
 }
 
 Launch writer(std::uint64_t bytes) {
@@ -117,7 +117,7 @@ TEST(Claim, NoLaunchIsFasterThanTheMemory) {
   const auto failure = belowFloor(trial, {writer(250'000'000)}, device);
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->verdict, Verdict::Suspect);
-  EXPECT_EQ(failure->check, "roofline");
+  EXPECT_EQ(failure->check, CheckId::Roofline);
   trial.timings[0].candidateSeconds = 51e-6;
   EXPECT_FALSE(belowFloor(trial, {writer(250'000'000)}, device));
   trial.timings[0].candidateSeconds = 0; // one shape that reports nothing makes any mean look well

@@ -27,7 +27,7 @@ TEST_F(CoverageCheckTest, WhatNoLaunchMakesACandidateDoIsNotVerified) {
   EXPECT_EQ(judge(local, "another").verdict, Verdict::Same);
   const Trial rare = judge(local, "RARE another");
   EXPECT_EQ(rare.verdict, Verdict::Suspect);
-  EXPECT_EQ(rare.check, "coverage");
+  EXPECT_EQ(rare.check, CheckId::Coverage);
   EXPECT_NE(rare.reason.find("`n == 77` is true at slice.cu:3"), std::string::npos) << rare.reason;
   EXPECT_EQ(rare.reason.find("is false"), std::string::npos) << rare.reason;
   // The original's own is no news.
@@ -64,8 +64,8 @@ TEST_F(CoverageCheckTest, ALaunchWithTheNumberOfAConditionReachesIt) {
   frontend_.reach.marks = {special};
   const Trial good = judge(local, "LONGER FAST");
   EXPECT_EQ(good.verdict, Verdict::Faster) << good.reason;
-  EXPECT_NE(recordOf(good, "coverage")->detail.find("n = 250001"), std::string::npos)
-      << recordOf(good, "coverage")->detail;
+  EXPECT_NE(recordOf(good, CheckId::Coverage)->detail.find("n = 250001"), std::string::npos)
+      << recordOf(good, CheckId::Coverage)->detail;
   const Trial wrong = judge(local, "LONGER BADLONG FAST");
   EXPECT_EQ(wrong.verdict, Verdict::WrongResult) << wrong.reason;
   EXPECT_NE(wrong.reason.find("n = 500003"), std::string::npos) << "far beyond: " << wrong.reason;
@@ -123,7 +123,7 @@ TEST_F(CoverageCheckTest, ABranchThatFollowsFromSizesIsNamedAndNotPunished) {
               policy == AssurancePolicy::Standard ? Verdict::Faster : Verdict::Suspect)
         << trial.reason;
     EXPECT_TRUE(std::ranges::any_of(trial.assurance.gaps, [](const AssuranceGap &gap) {
-      return gap.check == "coverage" &&
+      return gap.check == CheckId::Coverage &&
              gap.what.find("`i < n` is true at slice.cu:9") != std::string::npos;
     }));
   }
@@ -142,11 +142,11 @@ TEST_F(CoverageCheckTest, ALargerLaunchReachesTheBranchAndVerifiesTheCandidate) 
   frontend_.reach.marks = {special};
   const Trial good = judge(local, "LONGER FAST");
   EXPECT_EQ(good.verdict, Verdict::Faster) << good.reason;
-  EXPECT_NE(recordOf(good, "coverage")->detail.find("all 1 outcomes"), std::string::npos);
-  EXPECT_NE(recordOf(good, "coverage")->detail.find("derived for them"), std::string::npos);
+  EXPECT_NE(recordOf(good, CheckId::Coverage)->detail.find("all 1 outcomes"), std::string::npos);
+  EXPECT_NE(recordOf(good, CheckId::Coverage)->detail.find("derived for them"), std::string::npos);
   const Trial wrong = judge(local, "LONGER BADLONG FAST");
   EXPECT_EQ(wrong.verdict, Verdict::WrongResult) << wrong.reason;
-  EXPECT_EQ(wrong.check, "coverage");
+  EXPECT_EQ(wrong.check, CheckId::Coverage);
 }
 
 TEST_F(CoverageCheckTest, AConditionOfTheOriginalIsNoNewsWhateverItsConstantIs) {

@@ -70,8 +70,8 @@ TEST_F(CapturedJudge, EveryKindOfDerivedLaunchIsTried) {
   ASSERT_TRUE(baseline) << baseline.error().what;
   const Trial trial = judge(local, "FAST");
   EXPECT_EQ(trial.verdict, Verdict::Faster) << trial.reason;
-  for (const char *check :
-       {"outputs", "fresh", "scalars", "sizes", "contents", "alignment", "repeat"}) {
+  for (const CheckId check : {CheckId::Outputs, CheckId::Fresh, CheckId::Scalars, CheckId::Sizes,
+                              CheckId::Contents, CheckId::Alignment, CheckId::Repeat}) {
     const CheckRecord *record = recordOf(trial, check);
     ASSERT_TRUE(record) << check;
     EXPECT_EQ(record->state, CheckState::Passed) << check << ": " << record->detail;
@@ -119,8 +119,9 @@ TEST_F(CapturedJudge, WhatIsWrongOnADerivedLaunchAloneIsRefused) {
   makeRunner(false);
   LocalJudge local = make(captured(), {});
   ASSERT_TRUE(local.baseline());
-  for (const char *check : {"scalars", "contents", "alignment", "repeat"}) {
-    const Trial trial = judge(local, std::string("FAST WRONG_AT_") + check);
+  for (const CheckId check :
+       {CheckId::Scalars, CheckId::Contents, CheckId::Alignment, CheckId::Repeat}) {
+    const Trial trial = judge(local, std::string("FAST WRONG_AT_") + toString(check));
     EXPECT_EQ(trial.verdict, Verdict::WrongResult) << check;
     EXPECT_THAT(trial.reason, testing::HasSubstr("captured")) << check;
   }
@@ -211,8 +212,8 @@ TEST_F(CapturedJudge, ALaunchOfFewThreadsRunsWholeOnTheEmulatedDevice) {
   LocalJudge local = make(captured(100), options);
   ASSERT_TRUE(local.baseline());
   const Trial fast = judge(local, "FAST");
-  ASSERT_TRUE(recordOf(fast, "emulated")) << fast.reason;
-  EXPECT_EQ(recordOf(fast, "emulated")->detail, "launch 'captured' and others like it");
+  ASSERT_TRUE(recordOf(fast, CheckId::Emulated)) << fast.reason;
+  EXPECT_EQ(recordOf(fast, CheckId::Emulated)->detail, "launch 'captured' and others like it");
 }
 
 TEST_F(CapturedJudge, ACandidateOfFarMoreThreadsRunsOnASmallerProblemThere) {
@@ -227,7 +228,7 @@ TEST_F(CapturedJudge, ACandidateOfFarMoreThreadsRunsOnASmallerProblemThere) {
     candidate.launch.gridExpressions = {grid, "1", "1"};
     const auto trial = local.judge(candidate, Purpose::Search);
     EXPECT_TRUE(trial && trial->verdict == Verdict::Faster);
-    const CheckRecord *record = recordOf(*trial, "emulated");
+    const CheckRecord *record = recordOf(*trial, CheckId::Emulated);
     EXPECT_TRUE(record);
     return record ? fmt::format("{}: {}", toString(record->state), record->detail) : "";
   };
@@ -246,8 +247,8 @@ TEST_F(CapturedJudge, InputsThatDecideWhatIsWrittenAreNotMoved) {
   ASSERT_TRUE(local.baseline());
   const Trial trial = judge(local, "SKIPS FAST");
   EXPECT_EQ(trial.verdict, Verdict::Faster) << trial.reason;
-  ASSERT_TRUE(recordOf(trial, "fresh"));
-  EXPECT_EQ(recordOf(trial, "fresh")->state, CheckState::NotRun);
+  ASSERT_TRUE(recordOf(trial, CheckId::Fresh));
+  EXPECT_EQ(recordOf(trial, CheckId::Fresh)->state, CheckState::NotRun);
 }
 
 TEST_F(CapturedJudge, WaitingForAnotherKoptTakesNoTimeFromTheChecks) {
@@ -301,7 +302,7 @@ TEST_F(CapturedJudge, FarFromWhatWasDeclaredADifferenceIsToldAndNotRefused) {
   const Trial trial = judge(declared, "FAST OVERFLOWS");
   EXPECT_EQ(trial.verdict, Verdict::Faster) << trial.reason;
   EXPECT_TRUE(std::ranges::any_of(trial.assurance.gaps, [](const AssuranceGap &gap) {
-    return gap.check == "contents" && gap.what.find("huge") != std::string::npos;
+    return gap.check == CheckId::Contents && gap.what.find("huge") != std::string::npos;
   }));
 }
 
@@ -315,7 +316,7 @@ TEST_F(CapturedJudge, WhereACandidateHasVeryManyThreadsTheEmulatedDeviceDoesNotR
   const auto trial = local.judge(candidate, Purpose::Search);
   ASSERT_TRUE(trial);
   EXPECT_EQ(trial->verdict, Verdict::Faster) << trial->reason;
-  EXPECT_THAT(recordOf(*trial, "sizes")->detail,
+  EXPECT_THAT(recordOf(*trial, CheckId::Sizes)->detail,
               testing::HasSubstr("the candidate launches 71785472 threads for it, and the original "
                                  "70144"));
 }
@@ -328,7 +329,8 @@ TEST_F(CapturedJudge, ALargeOneIsTriedAtItsSize) {
   ASSERT_TRUE(baseline) << baseline.error().what;
   const Trial trial = judge(local, "FAST");
   EXPECT_EQ(trial.verdict, Verdict::Faster) << trial.reason;
-  for (const char *check : {"sizes", "contents", "alignment", "repeat"})
+  for (const CheckId check :
+       {CheckId::Sizes, CheckId::Contents, CheckId::Alignment, CheckId::Repeat})
     EXPECT_EQ(recordOf(trial, check)->state, CheckState::Passed)
         << check << ": " << recordOf(trial, check)->detail;
 }
@@ -491,15 +493,15 @@ TEST_F(CapturedJudge, ARequirementOfTheUsersHolds) {
   LocalJudge local = make(std::move(subject), {});
   ASSERT_TRUE(local.baseline());
   const Trial trial = judge(local, "FAST");
-  EXPECT_EQ(recordOf(trial, "sizes")->state, CheckState::Passed)
-      << recordOf(trial, "sizes")->detail;
+  EXPECT_EQ(recordOf(trial, CheckId::Sizes)->state, CheckState::Passed)
+      << recordOf(trial, CheckId::Sizes)->detail;
   Subject none = captured(4);
   none.declaration.emplace().requirements = {"n == 253"};
   LocalJudge strict = make(std::move(none), {});
   ASSERT_TRUE(strict.baseline());
   const Trial other = judge(strict, "FAST other");
-  EXPECT_EQ(recordOf(other, "sizes")->state, CheckState::NotRun);
-  EXPECT_THAT(recordOf(other, "sizes")->detail,
+  EXPECT_EQ(recordOf(other, CheckId::Sizes)->state, CheckState::NotRun);
+  EXPECT_THAT(recordOf(other, CheckId::Sizes)->detail,
               testing::HasSubstr("'require n == 253' does not hold there"));
 }
 
@@ -513,10 +515,10 @@ TEST_F(CapturedJudge, WithoutAnythingToDeriveFromItSaysWhy) {
   LocalJudge local = make(std::move(subject), {});
   ASSERT_TRUE(local.baseline());
   const Trial trial = judge(local, "FAST");
-  EXPECT_EQ(recordOf(trial, "sizes")->state, CheckState::NotRun);
-  EXPECT_THAT(recordOf(trial, "sizes")->detail, testing::HasSubstr("no integer argument"));
-  EXPECT_EQ(recordOf(trial, "scalars")->state, CheckState::NotRun);
-  EXPECT_EQ(recordOf(trial, "alignment")->state, CheckState::Passed);
+  EXPECT_EQ(recordOf(trial, CheckId::Sizes)->state, CheckState::NotRun);
+  EXPECT_THAT(recordOf(trial, CheckId::Sizes)->detail, testing::HasSubstr("no integer argument"));
+  EXPECT_EQ(recordOf(trial, CheckId::Scalars)->state, CheckState::NotRun);
+  EXPECT_EQ(recordOf(trial, CheckId::Alignment)->state, CheckState::Passed);
 }
 
 TEST_F(CapturedJudge, TheEmulatedDeviceAndTheSanitizerTakeASmallLaunch) {
@@ -527,7 +529,7 @@ TEST_F(CapturedJudge, TheEmulatedDeviceAndTheSanitizerTakeASmallLaunch) {
   const Trial first = judge(local, "FAST");
   const auto confirmed = local.judge(first.candidate, Purpose::Confirmation);
   ASSERT_TRUE(confirmed) << confirmed.error().what;
-  for (const char *check : {"emulated", "sanitizer"}) {
+  for (const CheckId check : {CheckId::Emulated, CheckId::Sanitizer}) {
     const CheckRecord *record = recordOf(*confirmed, check);
     EXPECT_EQ(record->state, CheckState::Passed) << check << ": " << record->detail;
     EXPECT_THAT(record->detail, testing::HasSubstr("captured (n = "));
@@ -535,7 +537,7 @@ TEST_F(CapturedJudge, TheEmulatedDeviceAndTheSanitizerTakeASmallLaunch) {
   const Trial racy = judge(local, "RACES FAST");
   const auto refused = local.judge(racy.candidate, Purpose::Confirmation);
   ASSERT_TRUE(refused);
-  EXPECT_EQ(refused->check, "emulated");
+  EXPECT_EQ(refused->check, CheckId::Emulated);
 }
 
 TEST_F(CapturedJudge, WhereNothingMakesItSmallerAPartOfTheGridIsTaken) {
@@ -548,7 +550,7 @@ TEST_F(CapturedJudge, WhereNothingMakesItSmallerAPartOfTheGridIsTaken) {
   const Trial first = judge(local, "FAST");
   const auto confirmed = local.judge(first.candidate, Purpose::Confirmation);
   ASSERT_TRUE(confirmed) << confirmed.error().what;
-  const CheckRecord *record = recordOf(*confirmed, "emulated");
+  const CheckRecord *record = recordOf(*confirmed, CheckId::Emulated);
   EXPECT_EQ(record->state, CheckState::Passed) << record->detail;
   EXPECT_THAT(record->detail, testing::HasSubstr("the first 128 of 600 blocks of the grid)'"));
 }
@@ -563,7 +565,7 @@ TEST_F(CapturedJudge, OfAPartOfTheGridOnlyRacesCount) {
   LocalJudge local = make(std::move(subject), options);
   ASSERT_TRUE(local.baseline());
   const auto recordFor = [&](const std::string &text) {
-    const CheckRecord *record = recordOf(judge(local, text), "emulated");
+    const CheckRecord *record = recordOf(judge(local, text), CheckId::Emulated);
     return record ? *record : CheckRecord();
   };
   const CheckRecord other = recordFor("FAST DIVIDES");
@@ -585,7 +587,7 @@ TEST_F(CapturedJudge, WhereThreadsHaveMuchToDoTheEmulatedDeviceTakesFewerBlocks)
   const Trial first = judge(local, "FAST");
   const auto confirmed = local.judge(first.candidate, Purpose::Confirmation);
   ASSERT_TRUE(confirmed) << confirmed.error().what;
-  const CheckRecord *record = recordOf(*confirmed, "emulated");
+  const CheckRecord *record = recordOf(*confirmed, CheckId::Emulated);
   EXPECT_EQ(record->state, CheckState::Passed) << record->detail;
   EXPECT_THAT(record->detail, testing::HasSubstr("only 8 of these'"));
 }

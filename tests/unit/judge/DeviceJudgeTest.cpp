@@ -66,16 +66,16 @@ TEST_F(DeviceJudgeTest, WhatIsConfirmedNextIsVerifiedThoroughlyOnce) {
   const auto confirmed = local.judge(fast.candidate, Purpose::Confirmation);
   ASSERT_TRUE(confirmed);
   EXPECT_EQ(confirmed->verdict, Verdict::WrongResult);
-  EXPECT_EQ(confirmed->check, "repeat");
+  EXPECT_EQ(confirmed->check, CheckId::Repeat);
   const Trial slow = judge(local, "SLOW WRONG_AT_repeat"); // nobody confirms it
   EXPECT_EQ(slow.verdict, Verdict::WrongResult);
-  EXPECT_EQ(slow.check, "repeat");
+  EXPECT_EQ(slow.check, CheckId::Repeat);
   const Trial honest = judge(local, "SLOW");
   EXPECT_EQ(honest.verdict, Verdict::Slower);
-  std::set<std::string> names;
+  std::set<CheckId> names;
   for (const CheckRecord &record : honest.checks)
     EXPECT_TRUE(names.insert(record.check).second) << record.check << " is there twice";
-  EXPECT_EQ(recordOf(honest, "repeat")->state, CheckState::Passed);
+  EXPECT_EQ(recordOf(honest, CheckId::Repeat)->state, CheckState::Passed);
 }
 
 TEST_F(DeviceJudgeTest, WhatOnlyTheConfirmationsChecksCanShowIsNotHeldAgainstAFirstLook) {
@@ -89,7 +89,7 @@ TEST_F(DeviceJudgeTest, WhatOnlyTheConfirmationsChecksCanShowIsNotHeldAgainstAFi
   const auto confirmed = local.judge(first.candidate, Purpose::Confirmation);
   ASSERT_TRUE(confirmed);
   EXPECT_EQ(confirmed->verdict, Verdict::Suspect) << "here it cannot, either";
-  EXPECT_EQ(confirmed->check, "obligations");
+  EXPECT_EQ(confirmed->check, CheckId::Obligations);
 }
 
 } // namespace

@@ -19,13 +19,13 @@ TEST_F(EmulatedJudgeTest, WhatAGpuDoesNotShowTheEmulatedDeviceDoes) {
   ASSERT_TRUE(local.baseline());
   const Trial racy = judge(local, "RACES");
   EXPECT_EQ(racy.verdict, Verdict::RunFailed);
-  EXPECT_EQ(racy.check, "emulated");
+  EXPECT_EQ(racy.check, CheckId::Emulated);
   EXPECT_EQ(racy.reason.rfind("on the emulated device: ", 0), 0u) << racy.reason;
   const Trial fast = judge(local, "FAST");
   EXPECT_EQ(fast.verdict, Verdict::Faster);
-  ASSERT_TRUE(recordOf(fast, "emulated"));
-  EXPECT_EQ(recordOf(fast, "emulated")->state, CheckState::Passed)
-      << recordOf(fast, "emulated")->detail;
+  ASSERT_TRUE(recordOf(fast, CheckId::Emulated));
+  EXPECT_EQ(recordOf(fast, CheckId::Emulated)->state, CheckState::Passed)
+      << recordOf(fast, CheckId::Emulated)->detail;
   EXPECT_EQ(opened_, 1);
 }
 
@@ -37,9 +37,9 @@ TEST_F(EmulatedJudgeTest, ACandidateMayReadTheUnsetSharedMemoryThatTheOriginalRe
   ASSERT_TRUE(local.baseline());
   const Trial fast = judge(local, "BORDER FAST");
   EXPECT_EQ(fast.verdict, Verdict::Faster) << fast.reason;
-  ASSERT_TRUE(recordOf(fast, "emulated"));
-  EXPECT_EQ(recordOf(fast, "emulated")->state, CheckState::Passed)
-      << recordOf(fast, "emulated")->detail;
+  ASSERT_TRUE(recordOf(fast, CheckId::Emulated));
+  EXPECT_EQ(recordOf(fast, CheckId::Emulated)->state, CheckState::Passed)
+      << recordOf(fast, CheckId::Emulated)->detail;
 }
 
 TEST_F(EmulatedJudgeTest, TheEmulatedDeviceIsAskedOfWinners) {
@@ -54,7 +54,7 @@ TEST_F(EmulatedJudgeTest, TheEmulatedDeviceIsAskedOfWinners) {
   const auto confirmed = local.judge(first.candidate, Purpose::Confirmation);
   ASSERT_TRUE(confirmed);
   EXPECT_EQ(confirmed->verdict, Verdict::RunFailed);
-  EXPECT_EQ(confirmed->check, "emulated");
+  EXPECT_EQ(confirmed->check, CheckId::Emulated);
 }
 
 TEST_F(EmulatedJudgeTest, WhereTheOriginalIsNoKernelForTheEmulatedDeviceItSaysNothing) {
@@ -65,9 +65,10 @@ TEST_F(EmulatedJudgeTest, WhereTheOriginalIsNoKernelForTheEmulatedDeviceItSaysNo
   ASSERT_TRUE(local.baseline());
   const Trial fast = judge(local, "RACES FAST");
   EXPECT_EQ(fast.verdict, Verdict::Faster);
-  ASSERT_TRUE(recordOf(fast, "emulated"));
-  EXPECT_EQ(recordOf(fast, "emulated")->state, CheckState::NotRun);
-  EXPECT_NE(recordOf(fast, "emulated")->detail.find("the original itself"), std::string::npos);
+  ASSERT_TRUE(recordOf(fast, CheckId::Emulated));
+  EXPECT_EQ(recordOf(fast, CheckId::Emulated)->state, CheckState::NotRun);
+  EXPECT_NE(recordOf(fast, CheckId::Emulated)->detail.find("the original itself"),
+            std::string::npos);
 }
 
 } // namespace

@@ -20,6 +20,7 @@ public:
     if (purpose == Purpose::Search && asked_++ > 0) { // as LocalJudge does
       trial.candidate = candidate;
       trial.verdict = Verdict::Duplicate;
+      trial.duplicateOf = candidate.contentHash();
       trial.reason = "the same machine code and launch as '" + candidate.title + "'";
       return trial;
     }
@@ -28,7 +29,7 @@ public:
     trial.purpose = purpose;
     trial.verdict = verdict_;
     trial.reason = "as told";
-    trial.assurance = assuranceOf({{"outputs", CheckState::Passed, ""}}, gaps_);
+    trial.assurance = assuranceOf({{CheckId::Outputs, CheckState::Passed, ""}}, gaps_);
     return trial;
   }
   Result<std::optional<Speedup>> compare(const Candidate &, const Candidate &) override {
@@ -68,13 +69,14 @@ protected:
 };
 
 TEST_F(HeldOutTest, WhatThoseLaunchesDoNotShowIsMissingOfTheWinner) {
-  const AssuranceGap sizes{"sizes", "captured"}, coverage{"coverage", "it runs only for winners"};
+  const AssuranceGap sizes{CheckId::Sizes, "captured"},
+      coverage{CheckId::Coverage, "it runs only for winners"};
   EXPECT_EQ(confirm(Verdict::Same, {}).assurance.level, AssuranceLevel::Full);
   const Trial winner = confirm(Verdict::Same, {sizes, coverage});
   EXPECT_EQ(winner.verdict, Verdict::Faster);
   EXPECT_EQ(winner.assurance.level, AssuranceLevel::Partial);
   ASSERT_EQ(winner.assurance.gaps.size(), 1u) << "what the confirmation has shown is shown";
-  EXPECT_EQ(winner.assurance.gaps[0].check, "sizes");
+  EXPECT_EQ(winner.assurance.gaps[0].check, CheckId::Sizes);
   EXPECT_NE(winner.assurance.gaps[0].what.find("held out"), std::string::npos);
   EXPECT_EQ(confirm(Verdict::Same, {sizes}, AssurancePolicy::Strict).verdict, Verdict::Suspect);
 }

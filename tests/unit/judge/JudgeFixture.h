@@ -10,6 +10,15 @@
 #include <cstdlib>
 #include <gtest/gtest.h>
 
+namespace kopt {
+
+/// Messages of tests show an enumerator by its name.
+template <NamedEnum Enum> std::ostream &operator<<(std::ostream &out, Enum value) {
+  return out << toString(value);
+}
+
+} // namespace kopt
+
 namespace kopt::fakes {
 
 class JudgeFixture : public testing::Test {
@@ -85,7 +94,7 @@ protected:
     bench.baseline().launches = bench.subject().workload.launches;
     bench.baseline().module = runner_->load(folder_.path() / "module", "")->id;
   }
-  static const CheckRecord *recordOf(const Trial &trial, const std::string &check) {
+  static const CheckRecord *recordOf(const Trial &trial, CheckId check) {
     for (const CheckRecord &record : trial.checks)
       if (record.check == check)
         return &record;

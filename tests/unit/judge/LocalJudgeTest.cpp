@@ -269,18 +269,19 @@ TEST_F(LocalJudgeTest, AGateDecidesAndTheOthersAreOnRecord) {
   LocalJudge local = make();
   ASSERT_TRUE(local.baseline());
   const Trial wrong = judge(local, "WRONG FAST");
-  EXPECT_EQ(wrong.check, "outputs");
+  EXPECT_EQ(wrong.check, CheckId::Outputs);
   ASSERT_FALSE(wrong.checks.empty());
   EXPECT_EQ(wrong.checks.back().state, CheckState::Failed);
   const Trial fast = judge(local, "FAST");
-  EXPECT_TRUE(fast.check.empty());
-  for (const char *name : {"screen", "outputs", "fresh", "contents", "repeat", "timed"})
+  EXPECT_EQ(fast.check, CheckId::None);
+  for (const CheckId name : {CheckId::Screen, CheckId::Outputs, CheckId::Fresh, CheckId::Contents,
+                             CheckId::Repeat, CheckId::Timed})
     EXPECT_TRUE(std::any_of(fast.checks.begin(), fast.checks.end(), [&](const CheckRecord &record) {
       return record.check == name && record.state == CheckState::Passed;
     })) << name;
   // A launch without a declaration has no other sizes, a GPU no order of threads: that is said,
   // never passed.
-  for (const char *name : {"sizes", "schedule", "reference"})
+  for (const CheckId name : {CheckId::Sizes, CheckId::Schedule, CheckId::Reference})
     EXPECT_TRUE(std::any_of(fast.checks.begin(), fast.checks.end(), [&](const CheckRecord &record) {
       return record.check == name && record.state != CheckState::Passed && !record.detail.empty();
     })) << name;
@@ -305,7 +306,7 @@ TEST_F(LocalJudgeTest, KeptGoingTheFirstLayerStillDecides) {
   ASSERT_TRUE(local.baseline());
   const Trial trial = judge(local, "REJECT WRONG FAST");
   EXPECT_EQ(trial.verdict, Verdict::Rejected);
-  EXPECT_EQ(trial.check, "screen");
+  EXPECT_EQ(trial.check, CheckId::Screen);
   EXPECT_EQ(trial.stage, Stage::Screen);
   std::size_t failed = 0;
   for (const CheckRecord &record : trial.checks)
@@ -318,7 +319,7 @@ TEST_F(LocalJudgeTest, ALayerThatIsOffIsNotAsked) {
   options.checks = *CheckSwitches::without({"screen"});
   LocalJudge local = make("kernel", false, 0, options);
   ASSERT_TRUE(local.baseline());
-  EXPECT_EQ(judge(local, "REJECT WRONG").check, "outputs");
+  EXPECT_EQ(judge(local, "REJECT WRONG").check, CheckId::Outputs);
 }
 
 using testing::HasSubstr;
@@ -390,9 +391,9 @@ std::vector<Candidate> candidates() {
 std::string record(const Trial &trial) {
   std::string text =
       fmt::format("{} {} {} '{}' {} {}", trial.candidate.title, toString(trial.verdict),
-                  toString(trial.stage), trial.reason, trial.moduleHash, trial.check);
+                  toString(trial.stage), trial.reason, trial.moduleHash, toString(trial.check));
   for (const CheckRecord &check : trial.checks)
-    text += fmt::format("; {} {} {}", check.check, toString(check.state), check.detail);
+    text += fmt::format("; {} {} {}", toString(check.check), toString(check.state), check.detail);
   for (const Finding &finding : trial.findings)
     if (finding.id != "incident")
       text += fmt::format("; {} {}", finding.id, finding.message);
@@ -573,7 +574,7 @@ TEST(LocalJudgePool, MutantsAreTriedOnceAndCountForAll) {
   for (const Trial &trial : judgeAll(*pool.evaluator))
     if (trial.verdict == Verdict::Faster)
       EXPECT_TRUE(std::ranges::any_of(trial.assurance.gaps, [](const AssuranceGap &gap) {
-        return gap.check == "mutants";
+        return gap.check == CheckId::Mutants;
       })) << trial.gpu;
 }
 

@@ -65,7 +65,8 @@ TEST_F(WorkloadAdequacyTest, OnAGpuASearchLeavesItForTheFirstWinner) {
   ASSERT_TRUE(local.baseline());
   const Trial found = judge(local, "FAST");
   EXPECT_EQ(found.verdict, Verdict::Faster) << found.reason;
-  for (const char *check : {"repeat", "reference", "coverage", "emulated", "mutants"}) {
+  for (const CheckId check : {CheckId::Repeat, CheckId::Reference, CheckId::Coverage,
+                              CheckId::Emulated, CheckId::Mutants}) {
     ASSERT_TRUE(recordOf(found, check)) << check;
     EXPECT_EQ(recordOf(found, check)->state, CheckState::NotRun) << check;
   }
@@ -73,8 +74,9 @@ TEST_F(WorkloadAdequacyTest, OnAGpuASearchLeavesItForTheFirstWinner) {
   const auto confirmed = local.judge(candidateWith("FAST"), Purpose::Confirmation);
   ASSERT_TRUE(confirmed);
   EXPECT_EQ(confirmed->verdict, Verdict::Faster) << confirmed->reason;
-  EXPECT_TRUE(confirmed->passed("repeat"));
-  EXPECT_THAT(recordOf(*confirmed, "mutants")->detail, testing::HasSubstr("not noticed: other"));
+  EXPECT_TRUE(confirmed->passed(CheckId::Repeat));
+  EXPECT_THAT(recordOf(*confirmed, CheckId::Mutants)->detail,
+              testing::HasSubstr("not noticed: other"));
   EXPECT_EQ(local.adequacy().noticed, 1U);
   const int builds = toolchain_.builds;
   ASSERT_TRUE(local.judge(candidateWith("FAST"), Purpose::Confirmation));
@@ -89,7 +91,7 @@ TEST_F(WorkloadAdequacyTest, OnAGpuAWinnerIsRefusedForWhatTheSearchDidNotAsk) {
   const auto confirmed = local.judge(candidateWith("WRONG_AT_repeat FAST"), Purpose::Confirmation);
   ASSERT_TRUE(confirmed);
   EXPECT_EQ(confirmed->verdict, Verdict::WrongResult);
-  EXPECT_EQ(confirmed->check, "repeat");
+  EXPECT_EQ(confirmed->check, CheckId::Repeat);
 }
 
 TEST_F(WorkloadAdequacyTest, AMutantThatNothingTellsIsALineOfTheReportAndNoWinUnderStrict) {
@@ -104,8 +106,9 @@ TEST_F(WorkloadAdequacyTest, AMutantThatNothingTellsIsALineOfTheReportAndNoWinUn
   const Trial taken = judge(local, "FAST");
   EXPECT_EQ(taken.verdict, Verdict::Faster) << taken.reason;
   EXPECT_EQ(taken.assurance.level, AssuranceLevel::Partial);
-  const auto gap = std::find_if(taken.assurance.gaps.begin(), taken.assurance.gaps.end(),
-                                [](const AssuranceGap &one) { return one.check == "mutants"; });
+  const auto gap =
+      std::find_if(taken.assurance.gaps.begin(), taken.assurance.gaps.end(),
+                   [](const AssuranceGap &one) { return one.check == CheckId::Mutants; });
   ASSERT_NE(gap, taken.assurance.gaps.end());
   EXPECT_NE(gap->what.find("not noticed: other"), std::string::npos) << gap->what;
 
@@ -115,7 +118,7 @@ TEST_F(WorkloadAdequacyTest, AMutantThatNothingTellsIsALineOfTheReportAndNoWinUn
   ASSERT_TRUE(strict.baseline());
   const Trial trial = judge(strict, "FAST");
   EXPECT_EQ(trial.verdict, Verdict::Suspect);
-  EXPECT_EQ(trial.check, "mutants");
+  EXPECT_EQ(trial.check, CheckId::Mutants);
   EXPECT_NE(trial.reason.find("other"), std::string::npos) << trial.reason;
 }
 
@@ -134,7 +137,7 @@ TEST_F(WorkloadAdequacyTest, ALaunchThatTellsAMutantIsAddedForCandidates) {
     EXPECT_EQ(judge(local, "FAST").verdict, Verdict::Faster) << run;
     const Trial wrong = judge(local, "FAST BADLONG");
     EXPECT_EQ(wrong.verdict, Verdict::WrongResult) << run;
-    EXPECT_EQ(wrong.check, "sizes") << wrong.reason;
+    EXPECT_EQ(wrong.check, CheckId::Sizes) << wrong.reason;
   }
   // Without such a mutant nobody looks so far.
   frontend_.mutantSet.mutants.clear();
@@ -180,7 +183,7 @@ TEST_F(WorkloadAdequacyTest, WhatThereWasNoTimeForIsAGapAndIsTriedByAnotherRun) 
   EXPECT_EQ(taken.verdict, Verdict::Faster) << taken.reason;
   EXPECT_EQ(taken.assurance.level, AssuranceLevel::Partial);
   EXPECT_TRUE(std::ranges::any_of(taken.assurance.gaps, [](const AssuranceGap &gap) {
-    return gap.check == "mutants" && gap.what.find("2 more were not tried") != gap.what.npos;
+    return gap.check == CheckId::Mutants && gap.what.find("2 more were not tried") != gap.what.npos;
   }));
 
   options.assurance = AssurancePolicy::Strict; // takes its time

@@ -67,14 +67,14 @@ inline Trial fullTrial() {
   Trial trial;
   trial.candidate = fullCandidate();
   trial.candidateHash = trial.candidate.contentHash();
-  trial.checks = {{"outputs", CheckState::Passed, "of 1 launch"}};
+  trial.checks = {{CheckId::Outputs, CheckState::Passed, "of 1 launch"}};
   trial.findings = {{"asm", Severity::Flag, "inline PTX", "line 3"}};
   trial.resources = ModuleInfo{1, "_Z1k", 32, 1, 2, 3, 1024};
   trial.speedup = Speedup{1.5, 1.4, 1.6, 0.99, 50, false, 5};
   trial.timings = {{"64x64", *trial.speedup, 2e-5, 1e-5, {{2e-5, 1e-5, 3}}, CacheMode::Cold}};
   trial.counters = {{"dram__bytes_read.sum", 4096}};
   trial.stages = {{"build/compile", 0.5}};
-  trial.assurance = {AssuranceLevel::Partial, {{"sanitizer", "it is not installed"}}};
+  trial.assurance = {AssuranceLevel::Partial, {{CheckId::Sanitizer, "it is not installed"}}};
   return trial;
 }
 

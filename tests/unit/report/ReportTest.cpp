@@ -123,8 +123,8 @@ TEST(Report, HasTheRemarksOfBothLooksAtTheWinnerEachOnce) {
 TEST(Report, ListsWhatWasNotShownOnceAndInALineEach) {
   RunHistory history = finishedRun();
   const std::string varies = "'stamps' is another each time";
-  addGap(history.trials[3].assurance, {"outputs", varies});
-  addGap(history.trials[3].assurance, {"coverage", "a branch\n" + std::string(400, 'x')});
+  addGap(history.trials[3].assurance, {CheckId::Outputs, varies});
+  addGap(history.trials[3].assurance, {CheckId::Coverage, "a branch\n" + std::string(400, 'x')});
   history.decisions.push_back({5, 0, Checked{"", false, varies}});
   Trial heldOut = history.trials[3];
   heldOut.purpose = Purpose::HeldOut;

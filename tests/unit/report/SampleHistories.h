@@ -116,18 +116,18 @@ inline RunHistory syntheticRun(std::size_t count) {
         trial.timings.clear();
         trial.stage = Stage::Verify;
         trial.verdict = Verdict::WrongResult;
-        trial.check = "fresh";
+        trial.check = CheckId::Fresh;
         trial.reason = "out[17] is 0 instead of 0.5: the tail of the last row is never written";
         if (kind > 13) {
           trial.stage = Stage::Build;
-          trial.check.clear();
+          trial.check = CheckId::None;
           trial.verdict = kind < 17 ? Verdict::Duplicate : Verdict::BuildFailed;
           trial.reason = kind < 17 ? "the same machine code and launch as an earlier trial"
                                    : "error: identifier \"tiel\" is undefined";
         } else if (kind == 13) {
           trial.stage = Stage::Screen;
           trial.verdict = Verdict::Rejected;
-          trial.check = "screen";
+          trial.check = CheckId::Screen;
           trial.reason = "reads a clock";
         }
       }
@@ -171,15 +171,17 @@ inline RunHistory syntheticRun(std::size_t count) {
   confirmed.timings.back().speedup = Speedup{1.21, 1.17, 1.26, 0.9967, 120, false, 6};
   confirmed.timings.back().candidateSeconds = 7.5e-6;
   confirmed.reason = fmt::format("{:.3f}x", confirmed.speedup->estimate);
-  confirmed.checks = {{"screen", CheckState::Passed, ""},
-                      {"outputs", CheckState::Passed, "2 launches on two poisons"},
-                      {"fresh", CheckState::Passed, "2 launches"},
-                      {"sanitizer", CheckState::NotRun, "compute-sanitizer is not installed"},
-                      {"emulated", CheckState::NotApplicable, "no atomics"},
-                      {"mutants", CheckState::Passed, "22 of 24 wrong versions are noticed"}};
+  confirmed.checks = {
+      {CheckId::Screen, CheckState::Passed, ""},
+      {CheckId::Outputs, CheckState::Passed, "2 launches on two poisons"},
+      {CheckId::Fresh, CheckState::Passed, "2 launches"},
+      {CheckId::Sanitizer, CheckState::NotRun, "compute-sanitizer is not installed"},
+      {CheckId::Emulated, CheckState::NotApplicable, "no atomics"},
+      {CheckId::Mutants, CheckState::Passed, "22 of 24 wrong versions are noticed"}};
   confirmed.assurance.level = AssuranceLevel::Partial;
   confirmed.assurance.gaps = {
-      {"sanitizer", "no sanitizer looked at the candidate: compute-sanitizer is not installed"}};
+      {CheckId::Sanitizer,
+       "no sanitizer looked at the candidate: compute-sanitizer is not installed"}};
   history.trials.push_back(confirmed);
   decide(Confirm{winner.candidateHash, winner.candidate.title, true, confirmed.reason},
          {{"speedup low", winner.candidateHash, confirmed.speedup->low}});
@@ -287,9 +289,9 @@ inline RunHistory hostileRun() {
     for (LaunchTiming &timing : trial.timings)
       timing.launch = kHostile;
     for (CheckRecord &check : trial.checks)
-      check.check = check.detail = kHostile;
+      check.detail = kHostile;
     for (AssuranceGap &gap : trial.assurance.gaps)
-      gap.check = gap.what = kHostile;
+      gap.what = kHostile;
   }
   for (Decision &decision : history.decisions)
     if (auto *ask = std::get_if<Ask>(&decision.what))

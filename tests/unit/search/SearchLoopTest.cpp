@@ -401,7 +401,7 @@ TEST_F(SearchLoopTest, TheWinnerIsTheBestThatHoldsOnFreshSamples) {
   ASSERT_TRUE(winner && *winner);
   EXPECT_EQ((*winner)->candidate.title, "1.3x");
   EXPECT_EQ((*winner)->speedup->confidence, 0.99) << "the figures are the confirmation's";
-  EXPECT_EQ((*winner)->assurance.gaps.at(0).check, "confirmed");
+  EXPECT_EQ((*winner)->assurance.gaps.at(0).what, "confirmed");
   EXPECT_FALSE((*winner)->counters.empty());
   EXPECT_EQ(std::count(judge_.judged.begin(), judge_.judged.end(), "confirm 1.2x"), 0);
   EXPECT_THAT(recorded(), testing::Contains("reject: '1.5x lucky' on fresh samples: judged"));
