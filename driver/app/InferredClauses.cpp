@@ -2,6 +2,7 @@
 #include "driver/app/InferredClauses.h"
 
 #include "driver/source/Expression.h"
+#include "driver/support/ElementType.h"
 #include "driver/support/Text.h"
 #include "driver/workload/DeclaredNames.h"
 #include "driver/workload/SiteValues.h"

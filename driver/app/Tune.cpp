@@ -8,6 +8,7 @@
 #include "driver/app/config/RunIdentity.h"
 #include "driver/judge/HeldOut.h"
 #include "driver/judge/RecallingJudge.h"
+#include "driver/llm/Provider.h"
 #include "driver/model/Version.h"
 #include "driver/report/RunFolder.h"
 #include "driver/search/Confirmation.h"

@@ -6,8 +6,8 @@
 #include "driver/judge/PureOutputs.h"
 #include "driver/judge/Statistics.h"
 #include "driver/judge/checks/CompareBuffers.h"
+#include "driver/support/ElementType.h"
 #include "driver/support/Log.h"
-#include "driver/workload/WorkloadBuilder.h"
 #include "driver/workload/derived/CapturedLaunches.h"
 
 #include <algorithm>

@@ -45,11 +45,4 @@ public:
   virtual Result<ChatReply> complete(const ChatRequest &request) = 0;
 };
 
-/// "anthropic:MODEL", "openai:MODEL" (with KOPT_OPENAI_BASE_URL for vLLM, llama.cpp, Ollama, …) or
-/// "exec:COMMAND" (prompt on standard input, reply on standard output; KOPT_PURPOSE and KOPT_CALL
-/// in its environment). Fails with Usage on any other form, with Environment where a key is missing
-/// (names the variable).
-Result<std::unique_ptr<ChatModel>> makeChatModel(const std::string &spec, ProcessRunner &processes,
-                                                 Clock &clock);
-
 } // namespace kopt

@@ -4,7 +4,6 @@
 
 #include "driver/llm/ChatModel.h"
 #include "driver/llm/HttpClient.h"
-#include "driver/llm/Provider.h"
 
 namespace kopt {
 
@@ -37,9 +36,6 @@ std::unique_ptr<ChatDialect> makeAnthropicDialect(std::string model, std::string
 /// wants max_completion_tokens where other servers know max_tokens.
 std::unique_ptr<ChatDialect> makeOpenAiDialect(std::string model, std::string key,
                                                std::string baseUrl, bool ownService);
-
-/// How that provider is spoken to.
-std::unique_ptr<ChatDialect> makeDialect(const Provider &provider, std::string model);
 
 struct RetryPolicy {
   int attempts = 6;          ///< of one request, the first included

@@ -3,6 +3,7 @@
 // answers.
 #pragma once
 
+#include "driver/llm/ChatModel.h"
 #include "driver/llm/HttpClient.h"
 
 #include <functional>
@@ -10,6 +11,8 @@
 #include <vector>
 
 namespace kopt {
+
+class ChatDialect;
 
 /// A service as the environment describes it.
 struct Provider {
@@ -30,9 +33,19 @@ struct Provider {
 std::vector<Provider>
 findProviders(const std::function<const char *(const char *)> &environment = {});
 
+/// How that provider is spoken to.
+std::unique_ptr<ChatDialect> makeDialect(const Provider &provider, std::string model);
+
 /// Asks the provider which models it has, which costs nothing, and returns the status of its
 /// answer. Fails with Environment where none comes within the limit; the message names the host,
 /// never the key.
 Result<long> askForModels(const Provider &provider, HttpClient &http, Duration limit);
+
+/// "anthropic:MODEL", "openai:MODEL" (with KOPT_OPENAI_BASE_URL for vLLM, llama.cpp, Ollama, …) or
+/// "exec:COMMAND" (prompt on standard input, reply on standard output; KOPT_PURPOSE and KOPT_CALL
+/// in its environment). Fails with Usage on any other form, with Environment where a key is missing
+/// (names the variable).
+Result<std::unique_ptr<ChatModel>> makeChatModel(const std::string &spec, ProcessRunner &processes,
+                                                 Clock &clock);
 
 } // namespace kopt

@@ -6,7 +6,7 @@
 #include "driver/report/facts/CounterTable.h"
 #include "driver/report/facts/HotLineTable.h"
 #include "driver/report/facts/Reproduce.h"
-#include "driver/report/facts/TrialExplainer.h"
+#include "driver/report/facts/TrialNames.h"
 #include "driver/support/Text.h"
 #include "driver/support/UnifiedDiff.h"
 

@@ -2,7 +2,6 @@
 #include "driver/source/CandidateLaunch.h"
 
 #include "driver/source/Expression.h"
-#include "driver/source/RenderSlice.h"
 #include "driver/support/FileSystem.h"
 
 #include <algorithm>
@@ -241,7 +240,34 @@ private:
   const std::vector<SitePair> pairs_;
 };
 
+const LaunchSite *launchOf(const KernelSpec &kernel, const Specialization &specialization) {
+  for (const LaunchSite &launch : kernel.launches)
+    if (launch.symbol == specialization.symbol)
+      return &launch;
+  return kernel.launches.empty() ? nullptr : &kernel.launches.front();
+}
+
 } // namespace
+
+std::vector<NamedConstant> constantsInScope(const KernelSpec &kernel,
+                                            const Specialization &specialization) {
+  const LaunchSite *site = launchOf(kernel, specialization);
+  std::map<std::string, NamedConstant> chosen;
+  const auto distance = [&](const NamedConstant &constant) -> std::uint64_t {
+    if (site && constant.valueRange.file == site->file && constant.line <= site->line)
+      return site->line - constant.line;
+    return std::uint64_t(1) << 32;
+  };
+  for (const NamedConstant &constant : kernel.constants) {
+    const auto [entry, isNew] = chosen.try_emplace(constant.name, constant);
+    if (!isNew && distance(constant) < distance(entry->second))
+      entry->second = constant;
+  }
+  std::vector<NamedConstant> result;
+  for (const auto &[name, constant] : chosen)
+    result.push_back(constant);
+  return result;
+}
 
 std::map<std::string, std::string> parametersAt(const LaunchSite &site,
                                                 const Specialization &specialization) {

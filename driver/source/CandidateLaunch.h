@@ -12,6 +12,11 @@
 
 namespace kopt {
 
+/// The named constants that the specialization's launch site sees. If a name is declared more than
+/// once, the nearest declaration before the launch counts.
+std::vector<NamedConstant> constantsInScope(const KernelSpec &kernel,
+                                            const Specialization &specialization);
+
 /// The specialization in the candidate's file that corresponds to the subject's: the one launched
 /// in its place, which may have other template arguments. If the file has no launch, as a slice, it
 /// is found by symbol, by expression, or by position. Null if there is none.

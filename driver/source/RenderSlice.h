@@ -29,11 +29,6 @@ struct RenderedSlice {
 Result<RenderedSlice> renderSlice(const std::string &sliceText, const KernelSpec &kernel,
                                   const Specialization &specialization, const Candidate &candidate);
 
-/// The named constants that the specialization's launch site sees. If a name is declared more than
-/// once, the nearest declaration before the launch counts.
-std::vector<NamedConstant> constantsInScope(const KernelSpec &kernel,
-                                            const Specialization &specialization);
-
 /// Edits of the user's files that make the program launch the candidate: chunks, new declarations
 /// and includes, constants, launch sites.
 Result<std::vector<SourceEdit>> writeBackEdits(const KernelSpec &kernel,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/source/SharedCode.h"
 
+#include "driver/source/CandidateLaunch.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <set>

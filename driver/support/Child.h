@@ -2,7 +2,8 @@
 // A started child with its ends of the pipes: the base of Process.cpp; not for other code.
 #pragma once
 
-#include "driver/support/Process.h"
+#include "driver/support/ProcessSpec.h"
+#include "driver/support/Result.h"
 
 #include <optional>
 #include <utility>

@@ -95,4 +95,13 @@ template <class Use> auto withElementType(const std::string &scalar, Use use) {
   return use(element::Exact<std::uint8_t>{});
 }
 
+/// Bytes of one element of a scalar type ("f32": 4); 1 for names it does not know.
+inline std::uint64_t elementBytes(const std::string &scalar) {
+  return withElementType(scalar, [](auto type) { return std::uint64_t(type.kSize); });
+}
+/// "f16", "bf16", "f32", "f64"
+inline bool isFloating(const std::string &scalar) {
+  return withElementType(scalar, [](auto type) { return type.kFloating; });
+}
+
 } // namespace kopt

@@ -2,7 +2,7 @@
 #include "driver/workload/DeclaredFill.h"
 
 #include "driver/source/Expression.h"
-#include "driver/workload/WorkloadBuilder.h"
+#include "driver/support/ElementType.h"
 #include "runtime/runner/StructType.h"
 
 #include <bit>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/DeclaredNames.h"
 
+#include "driver/source/CandidateLaunch.h"
 #include "driver/source/Expression.h"
 #include "driver/source/RenderSlice.h"
+#include "driver/support/ElementType.h"
 #include "driver/support/Text.h"
 #include "driver/workload/SiteValues.h"
-#include "driver/workload/WorkloadBuilder.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -61,4 +61,8 @@ std::string allocatedElements(const LaunchSite *site, std::size_t argument,
   return size == 1 ? bytes : fmt::format("{} / {}", bytes, size);
 }
 
+bool isNullArgument(const std::string &argument) {
+  return argument == "nullptr" || argument == "NULL" || argument == "0";
+}
+
 } // namespace kopt

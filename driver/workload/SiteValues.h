@@ -32,4 +32,7 @@ std::optional<double> passedReal(const LaunchSite *site, std::size_t argument,
 std::string allocatedElements(const LaunchSite *site, std::size_t argument,
                               const KernelParam &param);
 
+/// True if the text of a launch site's argument is a null pointer.
+bool isNullArgument(const std::string &argument);
+
 } // namespace kopt

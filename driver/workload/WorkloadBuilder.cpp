@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/WorkloadBuilder.h"
 
+#include "driver/source/CandidateLaunch.h"
 #include "driver/source/Expression.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/source/Subjects.h"
+#include "driver/support/ElementType.h"
 #include "driver/support/Text.h"
 #include "driver/workload/DeclaredFill.h"
 #include "driver/workload/DeclaredNames.h"
@@ -319,12 +321,6 @@ Bindings valuesInScope(const KernelSpec &kernel, const Specialization &specializ
 
 } // namespace
 
-std::uint64_t elementBytes(const std::string &scalar) {
-  return std::max(1u, runtime::scalarBytes(scalar));
-}
-
-bool isFloating(const std::string &scalar) { return scalar.starts_with("f") || scalar == "bf16"; }
-
 std::uint64_t writableElements(const Buffer &buffer) {
   const auto type = runtime::StructType::parse(buffer.scalar);
   if (!type)
@@ -460,10 +456,6 @@ bindingsAtSite(const KernelSpec &kernel, const Specialization &specialization,
   bindLaunchVariables(&site, specialization, bindings);
   bindComputedArguments(&site, specialization, bindings);
   return bindings;
-}
-
-bool isNullArgument(const std::string &argument) {
-  return argument == "nullptr" || argument == "NULL" || argument == "0";
 }
 
 bool differ(const LaunchSite &one, const LaunchSite &other) {

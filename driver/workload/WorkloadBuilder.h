@@ -7,9 +7,6 @@
 
 namespace kopt {
 
-/// Bytes of one element of a scalar type ("f32": 4); 1 for names it does not know.
-std::uint64_t elementBytes(const std::string &scalar);
-bool isFloating(const std::string &scalar); ///< "f16", "bf16", "f32", "f64"
 /// The number of elements that RunOutcome::unwritten counts in a buffer; for structs, the bytes
 /// that are not padding.
 std::uint64_t writableElements(const Buffer &buffer);
@@ -36,9 +33,6 @@ std::vector<DeclaredLaunch> launchesOn(const TuneDeclaration &declaration, Devic
 Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &specialization,
                            const TuneDeclaration &declaration, const DeclaredLaunch &declared,
                            std::optional<std::size_t> at = std::nullopt);
-
-/// True if the text of a launch site's argument is a null pointer.
-bool isNullArgument(const std::string &argument);
 
 /// True if the expressions for grid, block or shared memory differ between two launch sites.
 bool differ(const LaunchSite &one, const LaunchSite &other);

@@ -3,8 +3,12 @@
 // check.
 #pragma once
 
-#include "driver/app/config/Config.h"
+#include "driver/app/config/TuneOptions.h"
+#include "driver/source/TuneClauses.h"
 
+#include <filesystem>
+#include <map>
+#include <string>
 #include <variant>
 
 namespace kopt::config {

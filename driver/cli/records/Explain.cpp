@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/report/facts/Explain.h"
+#include "driver/report/facts/TrialExplainer.h"
 
 #include "driver/app/ReportFlow.h"
 #include "driver/cli/Command.h"

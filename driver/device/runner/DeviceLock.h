@@ -4,11 +4,11 @@
 // way releases it.
 #pragma once
 
-#include "driver/device/runner/RunnerClient.h"
-#include "driver/model/Device.h"
+#include "driver/support/Result.h"
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -45,6 +45,12 @@ private:
   std::filesystem::path file_;
   std::string device_;
   int descriptor_ = -1;
+};
+
+/// Callbacks of a runner, for the time that another kopt uses the device.
+struct RunnerHooks {
+  std::function<void(const std::string &)> tell; ///< reports what the runner waits for, once
+  std::function<bool()> interrupted;             ///< true: stop waiting
 };
 
 class DeviceLock {

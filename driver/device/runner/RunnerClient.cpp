@@ -2,6 +2,7 @@
 // Talks to kopt-runner. The runner may hang, crash or be lost with the candidate that it runs.
 // RunnerClient turns that into a status, and the next call uses a fresh process with the modules
 // loaded again.
+#include "driver/device/runner/RunnerClient.h"
 #include "driver/device/runner/DeviceLock.h"
 #include "driver/device/runner/GpuSpecFile.h"
 #include "driver/device/runner/LaunchContents.h"

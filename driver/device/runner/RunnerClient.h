@@ -4,6 +4,7 @@
 
 #include "driver/device/CudaToolkit.h"
 #include "driver/device/Runner.h"
+#include "driver/device/runner/DeviceLock.h"
 #include "driver/sandbox/Sandbox.h"
 #include "driver/support/Process.h"
 
@@ -18,12 +19,6 @@ struct RunnerContainment {
   Sandbox sandbox;
   std::vector<std::filesystem::path> readable;
   CudaToolkit cuda;
-};
-
-/// Callbacks of a runner, for the time that another kopt uses the device.
-struct RunnerHooks {
-  std::function<void(const std::string &)> tell; ///< reports what the runner waits for, once
-  std::function<bool()> interrupted;             ///< true: stop waiting
 };
 
 /// Starts `kopt-runner`. Buffers are passed as open descriptors of shared memory, or of files in

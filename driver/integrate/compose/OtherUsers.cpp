@@ -2,6 +2,7 @@
 #include "driver/integrate/compose/OtherUsers.h"
 
 #include "driver/integrate/compose/OwnSpecialization.h"
+#include "driver/source/CandidateLaunch.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/support/UnifiedDiff.h"
 

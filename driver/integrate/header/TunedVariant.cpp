@@ -3,6 +3,7 @@
 
 #include "driver/integrate/compose/OtherUsers.h"
 #include "driver/integrate/overlay/Lock.h"
+#include "driver/source/CandidateLaunch.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"

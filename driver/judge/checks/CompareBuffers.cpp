@@ -4,7 +4,6 @@
 #include "driver/support/ElementType.h"
 #include "driver/support/Hash.h"
 #include "driver/support/MappedFile.h"
-#include "driver/workload/WorkloadBuilder.h"
 #include "runtime/device/Parallel.h"
 #include "runtime/runner/StructType.h"
 

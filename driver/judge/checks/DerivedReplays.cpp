@@ -4,6 +4,7 @@
 #include "driver/judge/checks/DerivedOptions.h"
 #include "driver/judge/checks/ErrorStatistics.h"
 #include "driver/model/Json.h"
+#include "driver/support/ElementType.h"
 #include "driver/support/Log.h"
 #include "driver/support/Text.h"
 #include "driver/workload/ScalarArguments.h"

@@ -3,7 +3,6 @@
 
 #include "driver/support/ElementType.h"
 #include "driver/support/MappedFile.h"
-#include "driver/workload/WorkloadBuilder.h"
 
 #include <algorithm>
 #include <bit>

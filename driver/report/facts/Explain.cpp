@@ -3,7 +3,7 @@
 
 #include "driver/report/facts/HotLineTable.h"
 #include "driver/report/facts/RunHistory.h"
-#include "driver/report/facts/TrialExplainer.h"
+#include "driver/report/facts/TrialNames.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>

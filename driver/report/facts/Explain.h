@@ -24,11 +24,6 @@ struct Explanation {
 /// Explains the whole run, from the baseline to the confirmation in the program.
 std::vector<Explanation> explainRun(const RunHistory &history);
 
-/// Explains one candidate: where it came from, what each stage found, and what became of it.
-/// `which` is its number in the report, or the beginning of its hash (at least four digits). Fails
-/// with Usage if there is no such trial, or more than one.
-Result<std::vector<Explanation>> explainTrial(const RunHistory &history, const std::string &which);
-
 /// As text: a paragraph for each explanation, with indented details.
 std::string inText(const std::vector<Explanation> &explanations);
 nlohmann::json toJson(const std::vector<Explanation> &explanations);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/report/facts/HotLineTable.h"
 
-#include "driver/report/facts/TrialExplainer.h"
+#include "driver/report/facts/TrialNames.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>

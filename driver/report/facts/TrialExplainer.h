@@ -1,26 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names and summaries of trials in sentences.
+// Explains one trial of a run.
 #pragma once
 
-#include "driver/report/facts/RunHistory.h"
-
-#include <string>
+#include "driver/report/facts/Explain.h"
 
 namespace kopt {
 
-/// "#7 'pad the rows of tile'", or "the baseline". The number is the one in the report.
-std::string nameOfTrial(const RunHistory &history, std::size_t index);
-
-/// "#7 'pad the rows of tile': faster, decided at time: 1.895x".
-std::string outcomeOf(const RunHistory &history, std::size_t index);
-
-/// What a candidate changes besides code, with `quote` around names: "`TILE` = 32".
-std::vector<std::string> partsOf(const Candidate &candidate, const std::string &quote);
-
-/// Replaces line breaks, with the blanks around them, by single spaces, and cuts at `width` bytes
-/// with an ellipsis.
-std::string oneLine(const std::string &text, std::size_t width = 400);
-/// Removes the full stop at the end, for use within a sentence.
-std::string withoutStop(std::string text);
+/// Explains one candidate: where it came from, what each stage found, and what became of it.
+/// `which` is its number in the report, or the beginning of its hash (at least four digits). Fails
+/// with Usage if there is no such trial, or more than one.
+Result<std::vector<Explanation>> explainTrial(const RunHistory &history, const std::string &which);
 
 } // namespace kopt

@@ -2,7 +2,7 @@
 // Every trial with its verdict and reason; the page's script sorts the table.
 #include "driver/report/html/Sections.h"
 
-#include "driver/report/facts/TrialExplainer.h"
+#include "driver/report/facts/TrialNames.h"
 #include "driver/support/Text.h"
 
 #include <fmt/format.h>

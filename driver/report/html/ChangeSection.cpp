@@ -2,7 +2,7 @@
 // What the winner changes, and the patch of the user's files.
 #include "driver/report/html/Sections.h"
 
-#include "driver/report/facts/TrialExplainer.h"
+#include "driver/report/facts/TrialNames.h"
 #include "driver/support/Text.h"
 #include "driver/support/UnifiedDiff.h"
 

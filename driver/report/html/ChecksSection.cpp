@@ -2,7 +2,7 @@
 // What was checked for the winner, and what was not.
 #include "driver/report/html/Sections.h"
 
-#include "driver/report/facts/TrialExplainer.h"
+#include "driver/report/facts/TrialNames.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>

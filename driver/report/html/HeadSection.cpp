@@ -2,7 +2,7 @@
 // The result: how much faster, how certain, and on what it was measured.
 #include "driver/report/html/Sections.h"
 
-#include "driver/report/facts/TrialExplainer.h"
+#include "driver/report/facts/TrialNames.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>

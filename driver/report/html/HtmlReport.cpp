@@ -2,7 +2,7 @@
 #include "driver/report/html/HtmlReport.h"
 
 #include "driver/report/facts/SessionFacts.h"
-#include "driver/report/facts/TrialExplainer.h"
+#include "driver/report/facts/TrialNames.h"
 #include "driver/report/html/Sections.h"
 #include "driver/support/Text.h"
 

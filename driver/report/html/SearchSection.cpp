@@ -2,7 +2,7 @@
 // The course of the search: each candidate by trial and by time, and the best so far.
 #include "driver/report/html/Sections.h"
 
-#include "driver/report/facts/TrialExplainer.h"
+#include "driver/report/facts/TrialNames.h"
 
 #include <algorithm>
 #include <cmath>

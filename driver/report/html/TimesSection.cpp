@@ -2,7 +2,7 @@
 // Times by launch, and gains in isolation and in the program.
 #include "driver/report/html/Sections.h"
 
-#include "driver/report/facts/TrialExplainer.h"
+#include "driver/report/facts/TrialNames.h"
 #include "driver/support/Text.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/proposers/LlmPrompt.h"
 #include "driver/search/diagnose/RuleBook.h"
+#include "driver/source/CandidateLaunch.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/support/Text.h"
 #include "driver/workload/ApplyCandidate.h"

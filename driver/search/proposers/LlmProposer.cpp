@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/proposers/LlmProposer.h"
 #include "driver/search/proposers/TransformProposer.h"
+#include "driver/source/CandidateLaunch.h"
 #include "driver/source/Includes.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/support/Hash.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/proposers/ParamsProposer.h"
+#include "driver/source/CandidateLaunch.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/workload/ApplyCandidate.h"
 

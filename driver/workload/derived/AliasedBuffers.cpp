@@ -2,7 +2,7 @@
 #include "driver/workload/derived/AliasedBuffers.h"
 
 #include "driver/source/Expression.h"
-#include "driver/workload/WorkloadBuilder.h"
+#include "driver/workload/SiteValues.h"
 
 #include <algorithm>
 #include <fmt/format.h>

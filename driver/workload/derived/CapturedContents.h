@@ -2,7 +2,7 @@
 // Summarizes captured contents, and makes contents of the same kind to try a kernel on.
 #pragma once
 
-#include "driver/workload/WorkloadBuilder.h"
+#include "driver/model/Workload.h"
 
 #include <optional>
 #include <string>

@@ -2,8 +2,10 @@
 #include "driver/workload/derived/CapturedNumbers.h"
 
 #include "driver/source/Expression.h"
+#include "driver/support/ElementType.h"
 #include "driver/workload/ScalarArguments.h"
 #include "driver/workload/SiteValues.h"
+#include "driver/workload/WorkloadBuilder.h"
 #include "driver/workload/derived/CapturedContents.h"
 #include "driver/workload/derived/LaunchFamily.h"
 #include "driver/workload/derived/OtherScalars.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/derived/DerivedContents.h"
 
+#include "driver/support/ElementType.h"
+
 #include <algorithm>
 #include <cmath>
 

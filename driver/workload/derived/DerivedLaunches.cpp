@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/derived/DerivedLaunches.h"
 
+#include "driver/support/ElementType.h"
+#include "driver/workload/SiteValues.h"
+#include "driver/workload/WorkloadBuilder.h"
 #include "driver/workload/derived/DerivedContents.h"
 #include "driver/workload/derived/Deriver.h"
 #include "driver/workload/derived/LaunchFamily.h"

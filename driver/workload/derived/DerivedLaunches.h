@@ -4,7 +4,9 @@
 #pragma once
 
 #include "driver/model/Fields.h"
-#include "driver/workload/WorkloadBuilder.h"
+#include "driver/model/TuneDeclaration.h"
+#include "driver/model/Workload.h"
+#include "driver/support/Result.h"
 
 #include <cstdint>
 #include <optional>

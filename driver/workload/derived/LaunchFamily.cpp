@@ -2,6 +2,7 @@
 #include "driver/workload/derived/LaunchFamily.h"
 
 #include "driver/source/Expression.h"
+#include "driver/support/ElementType.h"
 #include "driver/workload/DeclaredFill.h"
 #include "driver/workload/DeclaredReals.h"
 #include "driver/workload/WorkloadBuilder.h"

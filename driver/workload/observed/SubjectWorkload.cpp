@@ -4,7 +4,6 @@
 #include "driver/workload/DeclaredNames.h"
 #include "driver/workload/WorkloadBuilder.h"
 #include "driver/workload/derived/OtherScalars.h"
-#include "driver/workload/observed/TraceWorkload.h"
 
 #include <algorithm>
 #include <fmt/format.h>

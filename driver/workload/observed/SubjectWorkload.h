@@ -3,7 +3,7 @@
 
 #include "driver/model/TuneSubject.h"
 #include "driver/model/Workload.h"
-#include "driver/workload/observed/TraceFolder.h"
+#include "driver/workload/observed/TraceWorkload.h"
 
 #include <map>
 #include <optional>
@@ -11,16 +11,6 @@
 #include <vector>
 
 namespace kopt {
-
-/// The launches that a kernel is judged on.
-struct SubjectWorkload {
-  Workload workload;
-  std::vector<Launch> heldOut; ///< captured launches for the final validation only
-  /// Mean seconds in the program of the launches that the launch of that name represents, if known.
-  std::map<std::string, double> programSeconds;
-  std::vector<std::string> notes; ///< messages: what was left out of a trace, and why; constants to
-                                  ///< which a clause gives another value
-};
 
 /// The subject's declaration without the requirements that one of the program's own launches
 /// breaks: the kernel has to be right there, too. Declared launches keep all of them.

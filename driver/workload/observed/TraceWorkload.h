@@ -5,9 +5,24 @@
 #include "driver/model/TuneDeclaration.h"
 #include "driver/model/Workload.h"
 #include "driver/workload/observed/LaunchClasses.h"
-#include "driver/workload/observed/SubjectWorkload.h"
+#include "driver/workload/observed/TraceFolder.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace kopt {
+
+/// The launches that a kernel is judged on.
+struct SubjectWorkload {
+  Workload workload;
+  std::vector<Launch> heldOut; ///< captured launches for the final validation only
+  /// Mean seconds in the program of the launches that the launch of that name represents, if known.
+  std::map<std::string, double> programSeconds;
+  std::vector<std::string> notes; ///< messages: what was left out of a trace, and why; constants to
+                                  ///< which a clause gives another value
+};
 
 /// A launch, and the contents of its memory after it.
 struct CapturedLaunch {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/derived/CapturedLaunches.h"
+#include "driver/support/ElementType.h"
 #include "unit/workload/CapturedLaunchesFixture.h"
 
 #include "driver/workload/derived/CapturedContents.h"

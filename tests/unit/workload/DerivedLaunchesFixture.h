@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "driver/workload/WorkloadBuilder.h"
 #include "driver/workload/derived/DerivedLaunches.h"
 
 #include <algorithm>
