@@ -49,10 +49,10 @@ protected:
 
 TEST_F(EmulatedToolchainTest, AsksAndTakesTheModule) {
   ASSERT_TRUE(writeFileAtomically(folder.path() / "image", fakes::buildCubin("k", "code")));
-  const auto toolchain =
-      frontend("cp '" + (folder.path() / "image").string() + "' '" +
-               (folder.path() / "scratch/module-1.so").string() + "'\n" +
-               replying(R"({"ok":true,"log":"a warning","symbol":"_Z5scaleILi4EEvPf"})"));
+  const auto toolchain = frontend(
+      "cp '" + (folder.path() / "image").string() + "' '" +
+      (folder.path() / "scratch/module-1.so").string() + "'\n" +
+      replying(R"({"ok":true,"isLimit":false,"log":"a warning","symbol":"_Z5scaleILi4EEvPf"})"));
   EXPECT_EQ(toolchain->name(), "emulated (clang 19)");
   const auto outcome = toolchain->build(request());
   ASSERT_TRUE(outcome) << outcome.error().what;
@@ -71,10 +71,12 @@ TEST_F(EmulatedToolchainTest, AsksAndTakesTheModule) {
 
 TEST_F(EmulatedToolchainTest, DiagnosticsAreTheCandidates) {
   const auto outcome =
-      frontend(replying(R"({"ok":false,"log":"slice.cu:1:1: error: no","symbol":""})"))
+      frontend(
+          replying(R"({"ok":false,"isLimit":true,"log":"slice.cu:1:1: error: no","symbol":""})"))
           ->build(request());
   ASSERT_TRUE(outcome);
   EXPECT_FALSE(outcome->ok);
+  EXPECT_EQ(outcome->fault, BuildFault::Device);
   EXPECT_EQ(outcome->log, "slice.cu:1:1: error: no");
 }
 
