@@ -8,7 +8,8 @@
   adversarial.py --list FILE     those that the file names, and each attack decided by the check that stands beside it
   adversarial.py --ablate CHECK  every candidate with that check left out; prints the attacks that get through
 
-A candidate is a file of attacks/ or controls/. Its comments name its base and what is expected of it:
+A candidate is a file of attacks/ or controls/: edits of a file of bases/, as README.md describes them. Its comments name its base
+and what is expected of it:
   // base: copyscale
   // expect: WrongResult|RunFailed by sizes|unwritten
   // expect on cuda: WrongResult|TimedOut
@@ -25,11 +26,42 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
 ACCEPTED = {"Faster", "Same", "Slower", "Ambiguous"}
 AT_ONCE = 12  # candidates of one base that one process judges, after it has measured the base
+
+
+def edited(path, base):
+    """The text of the base with the edits of a candidate's file."""
+    text, lines, edits = base.read_text(), path.read_text().splitlines(keepends=True), []  # edits: [begin, end, by what]
+    for number, line in enumerate(lines, 1):
+        if not line.startswith("@@"):
+            if not edits and not line.startswith("//") or edits and edits[-1][2][-1:] not in ("", "\n"):
+                sys.exit(f"{path}:{number}: this line follows no edit that takes lines: write '@@ TEXT OF THE BASE' before it")
+            if edits:
+                edits[-1][2] += line
+            continue
+        if not (match := re.fullmatch(r"@@(\+?) (.+?)(?: \.\. (.+?))?(?: => (.+))?\n", line)):
+            sys.exit(f"{path}:{number}: no edit: write '@@ TEXT', '@@ FROM .. TO', '@@+ TEXT' or '@@ TEXT => OTHER TEXT'")
+        isAfter, first, last, by = match.groups()
+        if text.count(first) != 1:
+            sys.exit(f"{path}:{number}: {base} has '{first}' {text.count(first)} times: name a text that it has once")
+        begin = text.index(first)
+        end = begin + len(first)
+        if last and (end := text.find(last, end) + len(last)) < len(last):
+            sys.exit(f"{path}:{number}: {base} does not have '{last}' after '{first}': name a text that follows")
+        if by is None:  # whole lines
+            begin, end = text.rfind("\n", 0, begin) + 1, text.index("\n", end) + 1
+        begin = end if isAfter else begin
+        if any(begin < other[1] and other[0] < end for other in edits):
+            sys.exit(f"{path}:{number}: changes what an edit before it changes: make them one")
+        edits.append([begin, end, by or ""])
+    for begin, end, by in sorted(edits, key=lambda edit: edit[:2])[::-1]:
+        text = text[:begin] + by + text[end:]
+    return text
 
 
 class Case:
@@ -39,6 +71,7 @@ class Case:
         self.name = path.stem
         self.kind = path.parent.name
         self.base = re.search(r"^// base: (\w+)$", text, re.M).group(1)
+        self.text = edited(path, HERE / "bases" / f"{self.base}.cu")
         expect = (re.search(rf"^// expect on {device}: (\S+)(?: by (\S+))?$", text, re.M)
                   or re.search(r"^// expect: (\S+)(?: by (\S+))?$", text, re.M))
         self.verdicts = set()
@@ -50,7 +83,6 @@ class Case:
         # An attack on what standard takes as an assumption: its win must say so, and strict refuses it.
         assumed = re.search(r"^// under standard it may win, assuming: (.+)$", text, re.M)
         self.assumption = assumed.group(1) if assumed else ""
-        self.about = re.search(r"^// (?!SPDX)(.*)$", text, re.M).group(1)
 
     def problem(self, trial, assurance="strict"):
         """What is not as expected; nothing where all is. By default an attack may be a line of the report, but no win."""
@@ -68,7 +100,7 @@ class Case:
 
 
 def load(kinds=("attacks", "controls"), only=None, device="emulated"):
-    cases = [Case(path, device) for kind in kinds for path in sorted((HERE / kind).glob("*.cu"))]
+    cases = [Case(path, device) for kind in kinds for path in sorted((HERE / kind).glob("*.edit"))]
     return [case for case in cases if not only or re.search(only, case.name)]
 
 
@@ -81,10 +113,12 @@ def read_list(path):
 def judge(kopt, device, base, cases, extra):
     """The trials of all candidates of one base, in one process."""
     command = [kopt, "trial", str(HERE / "bases" / f"{base}.cu"), "--device", device, "--json", "--fail-on", "never", *extra]
-    for case in cases:
-        command += ["--candidate", str(case.path)]
-    command += ["--", "-std=c++17", "-I", str(SOURCE / "runtime" / "include")]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=1500)
+    with tempfile.TemporaryDirectory() as folder:
+        for case in cases:
+            (candidate := pathlib.Path(folder) / f"{case.name}.cu").write_text(case.text)
+            command += ["--candidate", str(candidate)]
+        command += ["--", "-std=c++17", "-I", str(SOURCE / "runtime" / "include")]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=1500)
     if done.returncode != 0:
         raise RuntimeError(f"kopt trial of {base} ended with {done.returncode}:\n{done.stderr[-3000:]}")
     return {pathlib.Path(trial["candidate"]).stem: trial for trial in json.loads(done.stdout)["results"]}
