@@ -38,7 +38,7 @@ void expectNvccTakesEveryOffer(const std::string &name, Question question) {
   std::filesystem::remove_all(directory);
 }
 
-TEST(Nvcc, takesOffersForATiledKernel) {
+TEST(Nvcc, TakesOffersForATiledKernel) {
   expectNvccTakesEveryOffer("tiled", {.technique = "", .slice = R"(
 #define TILE 32
 __global__ void k(const float *in, float *out, int w, int h) {
@@ -53,7 +53,7 @@ __global__ void k(const float *in, float *out, int w, int h) {
 )"});
 }
 
-TEST(Nvcc, takesOffersForATemplateWithBoundsAndAliases) {
+TEST(Nvcc, TakesOffersForATemplateWithBoundsAndAliases) {
   Question question{.technique = "", .slice = R"(
 __device__ float sum(const float *p, int n) { float s = 0; for (int i = 0; i < n; ++i) s += p[i]; return s; }
 template <typename T, int N> __global__ void __launch_bounds__(N * 4, 2) k(const T *a, const int *index, const float4 *v, T *out) {
@@ -69,7 +69,7 @@ template __global__ void k<float, 16>(const float *, const int *, const float4 *
   expectNvccTakesEveryOffer("template", question);
 }
 
-TEST(Nvcc, takesBoundsOnRedeclarations) {
+TEST(Nvcc, TakesBoundsOnRedeclarations) {
   expectNvccTakesEveryOffer("redeclared", {.technique = "",
                                            .slice = R"(
 namespace n { __global__ void k(float *a, float *b, int count); }

@@ -61,20 +61,20 @@ protected:
   }
 };
 
-TEST_F(MutantsTest, ofSaxpy) { expectNoticed("saxpy"); }
-TEST_F(MutantsTest, ofAReduction) { expectNoticed("reduction"); }
-TEST_F(MutantsTest, ofASoftmax) {
+TEST_F(MutantsTest, OfSaxpy) { expectNoticed("saxpy"); }
+TEST_F(MutantsTest, OfAReduction) { expectNoticed("reduction"); }
+TEST_F(MutantsTest, OfASoftmax) {
   // Any number will do for the largest, as long as nothing overflows.
   expectNoticed("softmax", {"reduced-iterations: `s > 0` with half the limit at line 10"});
 }
-TEST_F(MutantsTest, ofATiledGemm) { expectNoticed("gemm"); }
-TEST_F(MutantsTest, ofAStencil) { expectNoticed("stencil"); }
-TEST_F(MutantsTest, ofASparseProduct) { expectNoticed("spmv"); }
-TEST_F(MutantsTest, ofJacobiSweeps) { expectNoticed("jacobi"); }
-TEST_F(MutantsTest, ofAHistogram) { expectNoticed("histogram"); }
+TEST_F(MutantsTest, OfATiledGemm) { expectNoticed("gemm"); }
+TEST_F(MutantsTest, OfAStencil) { expectNoticed("stencil"); }
+TEST_F(MutantsTest, OfASparseProduct) { expectNoticed("spmv"); }
+TEST_F(MutantsTest, OfJacobiSweeps) { expectNoticed("jacobi"); }
+TEST_F(MutantsTest, OfAHistogram) { expectNoticed("histogram"); }
 
-TEST_F(MutantsTest, withoutBarriersAreFound) { expectFindings("gemm", 2); }
-TEST_F(MutantsTest, withoutAtomicsAreFound) {
+TEST_F(MutantsTest, WithoutBarriersAreFound) { expectFindings("gemm", 2); }
+TEST_F(MutantsTest, WithoutAtomicsAreFound) {
   // A plain read beside an atomic of another thread is no race to the emulated device.
   expectFindings("histogram", 4, {"removed-barrier: `__syncthreads()` removed at line 9"});
 }

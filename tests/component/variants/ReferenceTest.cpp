@@ -99,20 +99,20 @@ protected:
   }
 };
 
-TEST_F(PreciseTest, saxpy) { expectSameNumbers(samples().at("saxpy"), 2); }
-TEST_F(PreciseTest, reductionWithShuffles) { expectSameNumbers(samples().at("reduction"), 16); }
-TEST_F(PreciseTest, softmaxOfRowsInDynamicSharedMemory) {
+TEST_F(PreciseTest, Saxpy) { expectSameNumbers(samples().at("saxpy"), 2); }
+TEST_F(PreciseTest, ReductionWithShuffles) { expectSameNumbers(samples().at("reduction"), 16); }
+TEST_F(PreciseTest, SoftmaxOfRowsInDynamicSharedMemory) {
   expectSameNumbers(samples().at("softmax"), 32);
 }
-TEST_F(PreciseTest, tiledGemmOfATemplate) { expectSameNumbers(samples().at("gemm"), 16); }
-TEST_F(PreciseTest, stencilWithConstantMemory) { expectSameNumbers(samples().at("stencil"), 8); }
-TEST_F(PreciseTest, spmvOfCompressedRows) { expectSameNumbers(samples().at("spmv"), 8); }
-TEST_F(PreciseTest, scanInCarvedSharedMemory) { expectSameNumbers(samples().at("scan"), 128); }
-TEST_F(PreciseTest, jacobiSweeps) { expectSameNumbers(samples().at("jacobi"), 64); }
-TEST_F(PreciseTest, halfGemmInPairs) { expectSameNumbers(samples().at("halfGemm"), 32); }
-TEST_F(PreciseTest, structByValueAndVectors) { expectSameNumbers(samples().at("planes"), 16); }
+TEST_F(PreciseTest, TiledGemmOfATemplate) { expectSameNumbers(samples().at("gemm"), 16); }
+TEST_F(PreciseTest, StencilWithConstantMemory) { expectSameNumbers(samples().at("stencil"), 8); }
+TEST_F(PreciseTest, SpmvOfCompressedRows) { expectSameNumbers(samples().at("spmv"), 8); }
+TEST_F(PreciseTest, ScanInCarvedSharedMemory) { expectSameNumbers(samples().at("scan"), 128); }
+TEST_F(PreciseTest, JacobiSweeps) { expectSameNumbers(samples().at("jacobi"), 64); }
+TEST_F(PreciseTest, HalfGemmInPairs) { expectSameNumbers(samples().at("halfGemm"), 32); }
+TEST_F(PreciseTest, StructByValueAndVectors) { expectSameNumbers(samples().at("planes"), 16); }
 
-TEST_F(PreciseTest, refusesWhatWorksOnIntegersOrBits) {
+TEST_F(PreciseTest, RefusesWhatWorksOnIntegersOrBits) {
   const auto histogram = cloneOf(samples().at("histogram")),
              philox = cloneOf(samples().at("philox"));
   ASSERT_TRUE(histogram && philox);
@@ -124,7 +124,7 @@ TEST_F(PreciseTest, refusesWhatWorksOnIntegersOrBits) {
   EXPECT_EQ(philox->sliceText, "");
 }
 
-TEST_F(PreciseTest, theExamples) {
+TEST_F(PreciseTest, TheExamples) {
   Sample sum = exampleOf("reduction/reduction.cu", "sumSegments", "sumSegments");
   sum.grid = {5, 1, 1};
   sum.block = {64, 1, 1};
@@ -148,7 +148,7 @@ TEST_F(PreciseTest, theExamples) {
   EXPECT_EQ(clone->params.at(0).element.newSize, 8u);
 }
 
-TEST_F(PreciseTest, macrosOfTheCommandLineAreRedefined) {
+TEST_F(PreciseTest, MacrosOfTheCommandLineAreRedefined) {
   KernelSource source{"__global__ void k(REAL *x) { x[threadIdx.x] *= ONE; }\n",
                       "k",
                       "k",
@@ -164,7 +164,7 @@ TEST_F(PreciseTest, macrosOfTheCommandLineAreRedefined) {
   EXPECT_EQ(clone->params.at(0).element.newSize, 8u);
 }
 
-TEST_F(PreciseTest, nvccTakesTheClones) {
+TEST_F(PreciseTest, NvccTakesTheClones) {
   unsetenv("KOPT_CUDA_PATH");
   const auto toolkit = findCudaToolkit();
   if (!toolkit || !std::filesystem::exists(*toolkit + "/bin/nvcc"))

@@ -11,7 +11,7 @@ const std::filesystem::path kTool = "/opt/cuda/bin/nvdisasm";
 const Result<std::filesystem::path> kMissing =
     makeError(ErrorCode::Environment, "nvdisasm was not found", "name it in NVDISASM_PATH");
 
-TEST(Disassembler, lists_a_module_with_its_lines) {
+TEST(Disassembler, ListsAModuleWithItsLines) {
   fakes::FakeProcessRunner processes;
   processes.on({"nvdisasm", "-gi", "-c", "/build/k.cubin"}, 0,
                *readFile(KOPT_SOURCE_DIR "/tests/unit/device/fixtures/classes.sm_90.sass"));
@@ -20,7 +20,7 @@ TEST(Disassembler, lists_a_module_with_its_lines) {
   EXPECT_TRUE(listing->find(kLoops));
 }
 
-TEST(Disassembler, a_missing_program_is_named) {
+TEST(Disassembler, AMissingProgramIsNamed) {
   fakes::FakeProcessRunner processes;
   const auto listing = Disassembler(processes, kMissing).list("/build/k.cubin");
   ASSERT_FALSE(listing);
@@ -29,7 +29,7 @@ TEST(Disassembler, a_missing_program_is_named) {
   EXPECT_NE(listing.error().hint.find("NVDISASM_PATH"), std::string::npos);
 }
 
-TEST(Disassembler, a_module_that_it_does_not_know_is_said) {
+TEST(Disassembler, AModuleThatItDoesNotKnowIsSaid) {
   fakes::FakeProcessRunner processes;
   processes.on({"nvdisasm"}, 255, "", "nvdisasm error   : Unrecognized architecture sm_110\n");
   const auto listing = Disassembler(processes, kTool).list("/build/k.cubin");
@@ -38,7 +38,7 @@ TEST(Disassembler, a_module_that_it_does_not_know_is_said) {
   EXPECT_NE(listing.error().what.find("sm_110"), std::string::npos);
 }
 
-TEST(Disassembler, a_listing_that_is_cut_is_no_listing) {
+TEST(Disassembler, AListingThatIsCutIsNoListing) {
   fakes::FakeProcessRunner processes;
   processes.on({"nvdisasm"}, [](const ProcessSpec &) -> Result<ProcessResult> {
     ProcessResult result;
@@ -49,7 +49,7 @@ TEST(Disassembler, a_listing_that_is_cut_is_no_listing) {
   EXPECT_FALSE(Disassembler(processes, kTool).list("/build/k.cubin"));
 }
 
-TEST(Disassembler, one_that_hangs_is_said) {
+TEST(Disassembler, OneThatHangsIsSaid) {
   fakes::FakeProcessRunner processes;
   processes.on({"nvdisasm"}, [](const ProcessSpec &spec) -> Result<ProcessResult> {
     EXPECT_TRUE(spec.timeout);
@@ -62,7 +62,7 @@ TEST(Disassembler, one_that_hangs_is_said) {
   EXPECT_NE(listing.error().what.find("did not end"), std::string::npos);
 }
 
-TEST(CodeCounter, adds_to_what_is_known_of_the_launch) {
+TEST(CodeCounter, AddsToWhatIsKnownOfTheLaunch) {
   fakes::FakeProcessRunner processes;
   processes.on({"nvdisasm"}, 0,
                *readFile(KOPT_SOURCE_DIR "/tests/unit/device/fixtures/classes.sm_90.sass"));
@@ -80,7 +80,7 @@ TEST(CodeCounter, adds_to_what_is_known_of_the_launch) {
   EXPECT_NE(other.detail.find("_Z5otherv"), std::string::npos);
 }
 
-TEST(CodeCounter, takes_the_only_kernel_under_another_name) {
+TEST(CodeCounter, TakesTheOnlyKernelUnderAnotherName) {
   fakes::FakeProcessRunner processes;
   processes.on({"nvdisasm"}, 0, "\t.section\t.text._Z5tiledILi16EEvv,\n/*0000*/ EXIT ;\n");
   ProfileOutcome outcome;
@@ -89,7 +89,7 @@ TEST(CodeCounter, takes_the_only_kernel_under_another_name) {
   EXPECT_EQ(outcome.counters.at("sass__inst"), 1);
 }
 
-TEST(CodeCounter, gives_the_instructions_of_each_line) {
+TEST(CodeCounter, GivesTheInstructionsOfEachLine) {
   fakes::FakeProcessRunner processes;
   processes.on({"nvdisasm"}, 0,
                *readFile(KOPT_SOURCE_DIR "/tests/unit/device/fixtures/classes.sm_90.sass"));
@@ -110,7 +110,7 @@ TEST(CodeCounter, gives_the_instructions_of_each_line) {
   EXPECT_FALSE(CodeCounter(Disassembler(processes, kMissing)).lines("/build/k.cubin", kLoops));
 }
 
-TEST(CodeCounter, a_missing_program_is_said_once_beside_other_reasons) {
+TEST(CodeCounter, AMissingProgramIsSaidOnceBesideOtherReasons) {
   fakes::FakeProcessRunner processes;
   CodeCounter code(Disassembler(processes, kMissing));
   ProfileOutcome first, second;
@@ -124,7 +124,7 @@ TEST(CodeCounter, a_missing_program_is_said_once_beside_other_reasons) {
 }
 
 // With the real tools where they are: what they print today is still understood.
-TEST(Disassembler, the_installed_one_lists_what_the_installed_nvcc_builds) {
+TEST(Disassembler, TheInstalledOneListsWhatTheInstalledNvccBuilds) {
   const CudaToolkit cuda = CudaToolkit::find();
   const auto &tool = cuda.nvdisasm, &nvcc = cuda.nvcc;
   if (!tool || !nvcc)

@@ -47,7 +47,7 @@ constexpr const char *kSource = R"csv("Kernel Name","transpose(float *, const fl
 "1","0x7f5e2fa00000","LDC R1, c[0x0][0x28]","5000","2","3","5000","4,194,304"
 )csv";
 
-TEST(NcuDetails, metrics_and_advice_of_the_first_kernel) {
+TEST(NcuDetails, MetricsAndAdviceOfTheFirstKernel) {
   const auto report = parseNcuDetails(std::string("==PROF== Connected\n") + kDetails);
   ASSERT_TRUE(report);
   EXPECT_TRUE(report->ran);
@@ -69,7 +69,7 @@ TEST(NcuDetails, metrics_and_advice_of_the_first_kernel) {
   EXPECT_EQ(report->advice[1].speedupScope, "global");
 }
 
-TEST(NcuDetails, rows_that_end_before_the_columns_of_rules) {
+TEST(NcuDetails, RowsThatEndBeforeTheColumnsOfRules) {
   const auto report = parseNcuDetails(kRecordedDetails);
   ASSERT_TRUE(report);
   ASSERT_EQ(report->metrics.size(), 3u);
@@ -82,7 +82,7 @@ TEST(NcuDetails, rows_that_end_before_the_columns_of_rules) {
   EXPECT_EQ(report->advice[0].speedupScope, "local");
 }
 
-TEST(NcuDetails, of_a_version_that_estimates_no_speedup) {
+TEST(NcuDetails, OfAVersionThatEstimatesNoSpeedup) {
   const auto report = parseNcuDetails(
       "\"ID\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\",\"Rule "
       "Name\",\"Rule Type\",\"Rule "
@@ -93,14 +93,14 @@ TEST(NcuDetails, of_a_version_that_estimates_no_speedup) {
   EXPECT_FALSE(report->advice[0].speedupPercent);
 }
 
-TEST(NcuDetails, other_text_is_no_table) {
+TEST(NcuDetails, OtherTextIsNoTable) {
   for (const char *text :
        {"", "==ERROR== x\n", "\"ID\",\"Section Name\"\n\"0\",\"a\"\n",
         "\"ID\",\"Section Name\",\"Metric Name\",\"Metric Value\",\"Rule Name\"\n"})
     EXPECT_FALSE(parseNcuDetails(text)) << text;
 }
 
-TEST(NcuSource, counts_by_offset_of_the_first_table) {
+TEST(NcuSource, CountsByOffsetOfTheFirstTable) {
   const auto counts = parseNcuSource(kSource);
   ASSERT_TRUE(counts) << counts.error().what;
   ASSERT_EQ(counts->size(), 3u);
@@ -111,7 +111,7 @@ TEST(NcuSource, counts_by_offset_of_the_first_table) {
   EXPECT_EQ(counts->at(0x20).executed, 0); // n/a: it was sampled all the same
 }
 
-TEST(NcuSource, of_older_versions) {
+TEST(NcuSource, OfOlderVersions) {
   const auto counts = parseNcuSource(
       "\"Kernel Name\",\"k(float *)\",\n"
       "\"Address\",\"Source\",\"Warp Stall Sampling (All Cycles)\",\"Instructions Executed\",\n"
@@ -121,7 +121,7 @@ TEST(NcuSource, of_older_versions) {
   EXPECT_EQ(counts->at(0).executed, 64);
 }
 
-TEST(NcuSource, without_a_count_nothing_is_known) {
+TEST(NcuSource, WithoutACountNothingIsKnown) {
   EXPECT_FALSE(parseNcuSource(""));
   EXPECT_FALSE(parseNcuSource(
       "\"Address\",\"Source\",\"Instructions Executed\"\n\"0x10\",\"EXIT\",\"0\"\n"));
@@ -129,7 +129,7 @@ TEST(NcuSource, without_a_count_nothing_is_known) {
       parseNcuSource("\"Address\",\"Source\",\"Instructions Executed\"\n\"-\",\"EXIT\",\"7\"\n"));
 }
 
-TEST(NcuTable, torn_rows_are_counted_and_left_out) {
+TEST(NcuTable, TornRowsAreCountedAndLeftOut) {
   const auto table = findNcuTable(
       "noise\n\"a\",\"b\"\n\"1\",\"2\"\n\"3\"\n\"4\",\"5\"\n\n\"6\",\"7\"\n", {"a", "b"});
   ASSERT_TRUE(table);
@@ -163,7 +163,7 @@ protected:
   NcuRequest request;
 };
 
-TEST_F(InspectTest, watches_once_and_reads_two_pages) {
+TEST_F(InspectTest, WatchesOnceAndReadsTwoPages) {
   ncuWorks();
   const auto report = inspect();
   ASSERT_TRUE(report);
@@ -183,7 +183,7 @@ TEST_F(InspectTest, watches_once_and_reads_two_pages) {
   EXPECT_EQ(*readFile(argv[std::size_t(at("--script")) + 1]), request.script);
 }
 
-TEST_F(InspectTest, takes_sections_by_name) {
+TEST_F(InspectTest, TakesSectionsByName) {
   ncuWorks();
   ASSERT_TRUE(inspect({"Occupancy", "SourceCounters"}));
   const std::vector<std::string> &argv = processes.calls[0].argv;
@@ -192,7 +192,7 @@ TEST_F(InspectTest, takes_sections_by_name) {
   EXPECT_EQ(std::count(argv.begin(), argv.end(), "SourceCounters"), 1);
 }
 
-TEST_F(InspectTest, without_counts_by_instruction_the_rest_stands) {
+TEST_F(InspectTest, WithoutCountsByInstructionTheRestStands) {
   ncuWorks("==ERROR== no source\n");
   const auto report = inspect();
   ASSERT_TRUE(report);
@@ -201,7 +201,7 @@ TEST_F(InspectTest, without_counts_by_instruction_the_rest_stands) {
   EXPECT_NE(report->detail.find("no table of instructions"), std::string::npos);
 }
 
-TEST_F(InspectTest, a_missing_ncu_is_named) {
+TEST_F(InspectTest, AMissingNcuIsNamed) {
   const auto report = inspectLaunch(
       processes, makeError(ErrorCode::Environment, "Nsight Compute (ncu) was not found"), request,
       {});
@@ -210,7 +210,7 @@ TEST_F(InspectTest, a_missing_ncu_is_named) {
   EXPECT_NE(report->detail.find("Nsight Compute (ncu) was not found"), std::string::npos);
 }
 
-TEST_F(InspectTest, denied_counters_have_their_remedy) {
+TEST_F(InspectTest, DeniedCountersHaveTheirRemedy) {
   processes.on({"--export"}, 1, "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n");
   const auto report = inspect();
   ASSERT_TRUE(report);
@@ -218,7 +218,7 @@ TEST_F(InspectTest, denied_counters_have_their_remedy) {
   EXPECT_NE(report->detail.find("NVreg_RestrictProfilingToAdminUsers"), std::string::npos);
 }
 
-TEST_F(InspectTest, an_old_report_is_not_taken_for_the_new_one) {
+TEST_F(InspectTest, AnOldReportIsNotTakenForTheNewOne) {
   ASSERT_TRUE(createDirectories(request.folder));
   std::ofstream(request.folder / "report.ncu-rep") << "of another launch";
   processes.on({"--export"}, 1, "==ERROR== Failed to find section Nonsense\n");

@@ -21,7 +21,7 @@ ptxas info    : Function properties for _Z3mixPfPKfPdi
 ptxas info    : Used 14 registers, used 1 barriers, 1024 bytes smem
 )";
 
-TEST(PtxasInfo, of_the_kernel_that_is_asked_for) {
+TEST(PtxasInfo, OfTheKernelThatIsAskedFor) {
   EXPECT_EQ(parsePtxasInfo(kLog, "_Z5spillILi40EEvPfPKfi"),
             (Counters{{"ptxas__stack_bytes", 160},
                       {"ptxas__spill_store_bytes", 8},
@@ -34,7 +34,7 @@ TEST(PtxasInfo, of_the_kernel_that_is_asked_for) {
                                                               {"ptxas__shared_bytes", 1024}}));
 }
 
-TEST(PtxasInfo, what_is_not_said_is_absent) {
+TEST(PtxasInfo, WhatIsNotSaidIsAbsent) {
   EXPECT_TRUE(parsePtxasInfo(kLog, "_Z3mix").empty());
   EXPECT_TRUE(parsePtxasInfo("", "k").empty());
   EXPECT_TRUE(parsePtxasInfo("ptxas info    : Compiling entry function 'k' for 'sm_90'\nptxas info "

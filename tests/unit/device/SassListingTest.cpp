@@ -9,7 +9,7 @@ namespace {
 class Recorded : public testing::TestWithParam<const char *> {};
 INSTANTIATE_TEST_SUITE_P(Architectures, Recorded, testing::Values("sm_80", "sm_90"));
 
-TEST_P(Recorded, every_kernel_is_found) {
+TEST_P(Recorded, EveryKernelIsFound) {
   const SassListing listing = recorded(GetParam());
   std::set<std::string> symbols;
   for (const SassFunction &function : listing.functions)
@@ -19,7 +19,7 @@ TEST_P(Recorded, every_kernel_is_found) {
   EXPECT_EQ(listing.find("_Z5loop"), nullptr);
 }
 
-TEST_P(Recorded, instructions_are_whole_and_in_order) {
+TEST_P(Recorded, InstructionsAreWholeAndInOrder) {
   for (const SassFunction &function : recorded(GetParam()).functions)
     for (std::size_t i = 0; i < function.instructions.size(); ++i) {
       const SassInstruction &instruction = function.instructions[i];
@@ -30,7 +30,7 @@ TEST_P(Recorded, instructions_are_whole_and_in_order) {
     }
 }
 
-TEST_P(Recorded, padding_is_left_out) {
+TEST_P(Recorded, PaddingIsLeftOut) {
   for (const SassFunction &function : recorded(GetParam()).functions) {
     EXPECT_NE(function.instructions.back().root(), "NOP") << function.symbol;
     EXPECT_TRUE(function.instructions.back().root() == "EXIT" ||
@@ -40,7 +40,7 @@ TEST_P(Recorded, padding_is_left_out) {
   }
 }
 
-TEST_P(Recorded, loops_nest) {
+TEST_P(Recorded, LoopsNest) {
   const SassListing listing = recorded(GetParam());
   unsigned deepest = 0;
   for (const SassInstruction &instruction : listing.find(kLoops)->instructions) {
@@ -56,7 +56,7 @@ TEST_P(Recorded, loops_nest) {
     EXPECT_EQ(instruction.loopDepth, 0u);
 }
 
-TEST_P(Recorded, inlined_functions_keep_their_callers) {
+TEST_P(Recorded, InlinedFunctionsKeepTheirCallers) {
   const SassListing listing = recorded(GetParam());
   bool seen = false;
   for (const SassInstruction &instruction : listing.find(kLoops)->instructions)
@@ -69,7 +69,7 @@ TEST_P(Recorded, inlined_functions_keep_their_callers) {
     EXPECT_EQ(instruction.frames.size(), 1u);
 }
 
-TEST(SassListing, predicates_and_targets_are_apart) {
+TEST(SassListing, PredicatesAndTargetsAreApart) {
   const SassListing listing = recorded("sm_90");
   bool branch = false, call = false;
   for (const SassInstruction &instruction : listing.find(kIndexed)->instructions)
@@ -96,7 +96,7 @@ constexpr const char *kCallsAnother =
     "\t.section\t.text.third,\"ax\",@progbits\n"
     "        /*0000*/                   EXIT ;\n";
 
-TEST(SassListing, what_is_called_in_another_section_is_reached_once) {
+TEST(SassListing, WhatIsCalledInAnotherSectionIsReachedOnce) {
   const auto listing = parseSassListing(kCallsAnother);
   ASSERT_TRUE(listing);
   ASSERT_EQ(listing->functions.size(), 3u);
@@ -105,14 +105,14 @@ TEST(SassListing, what_is_called_in_another_section_is_reached_once) {
   EXPECT_TRUE(listing->reachableFrom("fourth").empty());
 }
 
-TEST(SassListing, a_text_without_code_is_an_error) {
+TEST(SassListing, ATextWithoutCodeIsAnError) {
   EXPECT_FALSE(parseSassListing(""));
   EXPECT_FALSE(parseSassListing("nvdisasm fatal   : no\n"));
   EXPECT_FALSE(parseSassListing("\t.section\t.text.first,\"ax\",@progbits\n"));
   EXPECT_FALSE(parseSassListing("        /*0000*/                   EXIT ;\n")); // in no section
 }
 
-TEST(SassListing, what_is_cut_or_odd_is_passed_over) {
+TEST(SassListing, WhatIsCutOrOddIsPassedOver) {
   const auto listing = parseSassListing(
       "\t.section\t.text.k\n"
       "/*zz*/ FADD R1 ;\n/*0000 FADD R1 ;\n/*0000*/ ;\n/*0000*/ @P0\n"

@@ -13,7 +13,7 @@ protected:
 };
 INSTANTIATE_TEST_SUITE_P(Architectures, Mix, testing::Values("sm_80", "sm_90"));
 
-TEST_P(Mix, the_classes_sum_up) {
+TEST_P(Mix, TheClassesSumUp) {
   const SassListing listing = recorded(GetParam());
   for (const SassFunction &function : listing.functions) {
     const Counters counters = sassCounters(listing, function.symbol);
@@ -26,7 +26,7 @@ TEST_P(Mix, the_classes_sum_up) {
   }
 }
 
-TEST_P(Mix, every_name_is_listed) {
+TEST_P(Mix, EveryNameIsListed) {
   const std::vector<std::string> names = sassCounterNames();
   for (const char *kernel : {kLoops, kSpilled})
     for (const auto &[name, value] : of(kernel))
@@ -34,7 +34,7 @@ TEST_P(Mix, every_name_is_listed) {
   EXPECT_EQ(of(kSpilled).size(), names.size());
 }
 
-TEST_P(Mix, an_accidental_double) {
+TEST_P(Mix, AnAccidentalDouble) {
   const Counters counters = of(kAccidental);
   EXPECT_EQ(counters.at("sass__inst_fp64"), 1);            // the product
   EXPECT_EQ(counters.at("sass__inst_conversion_fp64"), 2); // there and back
@@ -44,7 +44,7 @@ TEST_P(Mix, an_accidental_double) {
   EXPECT_EQ(of(kLoops).at("sass__inst_fp64"), 0);
 }
 
-TEST_P(Mix, shared_memory_atomics_and_copies) {
+TEST_P(Mix, SharedMemoryAtomicsAndCopies) {
   const Counters counters = of(kShared);
   EXPECT_EQ(counters.at("sass__inst_async_copy"), 1);
   EXPECT_GE(counters.at("sass__inst_shared_load"), 2);
@@ -55,12 +55,12 @@ TEST_P(Mix, shared_memory_atomics_and_copies) {
   EXPECT_GE(counters.at("sass__inst_exchange"), 1);
 }
 
-TEST_P(Mix, tensor_cores) {
+TEST_P(Mix, TensorCores) {
   EXPECT_EQ(of(kTensor).at("sass__inst_tensor"), 2);
   EXPECT_EQ(of(kShared).at("sass__inst_tensor"), 0);
 }
 
-TEST_P(Mix, halves_textures_and_generic_addresses) {
+TEST_P(Mix, HalvesTexturesAndGenericAddresses) {
   const Counters counters = of(kHalves);
   EXPECT_EQ(counters.at("sass__inst_fp16"), 1); // the other HFMA2 only move constants
   EXPECT_EQ(counters.at("sass__inst_texture"), 1);
@@ -69,7 +69,7 @@ TEST_P(Mix, halves_textures_and_generic_addresses) {
 }
 
 // What ptxas said of the same builds: fixtures/README.md.
-TEST(SassMix, spills_are_what_ptxas_says) {
+TEST(SassMix, SpillsAreWhatPtxasSays) {
   const Counters ampere = sassCounters(recorded("sm_80"), kSpilled),
                  hopper = sassCounters(recorded("sm_90"), kSpilled);
   EXPECT_EQ(ampere.at("sass__spill_store_bytes"), 132);
@@ -79,7 +79,7 @@ TEST(SassMix, spills_are_what_ptxas_says) {
   EXPECT_EQ(hopper.at("sass__inst_local_indexed"), 0);
 }
 
-TEST_P(Mix, an_array_indexed_at_run_time_is_no_spill) {
+TEST_P(Mix, AnArrayIndexedAtRunTimeIsNoSpill) {
   const Counters counters = of(kIndexed);
   EXPECT_EQ(counters.at("sass__inst_local_indexed"), 3);
   EXPECT_FALSE(counters.contains("sass__spill_store_bytes"));
@@ -87,12 +87,12 @@ TEST_P(Mix, an_array_indexed_at_run_time_is_no_spill) {
   EXPECT_EQ(of(kLoops).at("sass__spill_store_bytes"), 0);
 }
 
-TEST_P(Mix, loops) {
+TEST_P(Mix, Loops) {
   EXPECT_GT(of(kLoops).at("sass__loop_inst"), 10);
   EXPECT_EQ(of(kAccidental).at("sass__loop_inst"), 0);
 }
 
-TEST(SassMix, a_kernel_that_is_not_there_has_no_counters) {
+TEST(SassMix, AKernelThatIsNotThereHasNoCounters) {
   EXPECT_TRUE(sassCounters(recorded("sm_90"), "_Z4nonev").empty());
 }
 
@@ -103,14 +103,14 @@ SassInstruction instruction(const char *opcode, const char *operands) {
   return made;
 }
 
-TEST(SassClass, constants_made_by_arithmetic_are_moves) {
+TEST(SassClass, ConstantsMadeByArithmeticAreMoves) {
   EXPECT_EQ(classOf(instruction("HFMA2.MMA", "R3, -RZ, RZ, 0, 0")), SassClass::Movement);
   EXPECT_EQ(classOf(instruction("HFMA2", "R3, R4, R5, R6")), SassClass::Fp16);
   EXPECT_EQ(classOf(instruction("IMAD.MOV.U32", "R3, RZ, RZ, R4")), SassClass::Movement);
   EXPECT_EQ(classOf(instruction("IMAD.WIDE", "R2, R4, R3, c[0x0][0x168]")), SassClass::Integer);
 }
 
-TEST(SassClass, by_the_opcode_up_to_its_first_point) {
+TEST(SassClass, ByTheOpcodeUpToItsFirstPoint) {
   EXPECT_EQ(classOf(instruction("LDGSTS.E.BYPASS.128", "")), SassClass::AsyncCopy);
   EXPECT_EQ(classOf(instruction("UTMALDG.2D", "")), SassClass::AsyncCopy);
   EXPECT_EQ(classOf(instruction("HGMMA.64x128x16.F32", "")), SassClass::Tensor);
@@ -120,7 +120,7 @@ TEST(SassClass, by_the_opcode_up_to_its_first_point) {
   EXPECT_EQ(classOf(instruction("LDX", "")), SassClass::Other);
 }
 
-TEST(SassClass, widths) {
+TEST(SassClass, Widths) {
   EXPECT_EQ(accessBytes(instruction("STL", "")), 4u);
   EXPECT_EQ(accessBytes(instruction("LDG.E.U8.CONSTANT", "")), 1u);
   EXPECT_EQ(accessBytes(instruction("LDL.LU.64", "")), 8u);
@@ -128,7 +128,7 @@ TEST(SassClass, widths) {
             16u); // LTC128B is a hint for the cache
 }
 
-TEST(SassClass, local_addresses) {
+TEST(SassClass, LocalAddresses) {
   for (const char *stack : {"R2, [R1]", "R2, [R1+0x10]", "R2, [R1+-0x8]"})
     EXPECT_FALSE(isIndexedLocal(instruction("LDL", stack))) << stack;
   for (const char *other :

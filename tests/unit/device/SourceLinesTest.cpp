@@ -17,7 +17,7 @@ const LineUse *at(const std::vector<LineUse> &lines, unsigned line) {
 class Lines : public testing::TestWithParam<const char *> {};
 INSTANTIATE_TEST_SUITE_P(Architectures, Lines, testing::Values("sm_80", "sm_90"));
 
-TEST_P(Lines, every_instruction_belongs_to_one_line) {
+TEST_P(Lines, EveryInstructionBelongsToOneLine) {
   const SassListing listing = recorded(GetParam());
   for (const SassFunction &function : listing.functions) {
     std::uint64_t sum = 0;
@@ -27,7 +27,7 @@ TEST_P(Lines, every_instruction_belongs_to_one_line) {
   }
 }
 
-TEST_P(Lines, the_inner_loop_comes_first) {
+TEST_P(Lines, TheInnerLoopComesFirst) {
   const std::vector<LineUse> lines = linesOf(recorded(GetParam()), kLoops);
   ASSERT_FALSE(lines.empty());
   EXPECT_TRUE(lines[0].place.line == 21 || lines[0].place.line == 22) << lines[0].place.line;
@@ -40,7 +40,7 @@ TEST_P(Lines, the_inner_loop_comes_first) {
   EXPECT_GT(at(lines, 6)->mix[SassClass::Special], 0u);
 }
 
-TEST_P(Lines, headers_count_for_the_line_that_calls_them) {
+TEST_P(Lines, HeadersCountForTheLineThatCallsThem) {
   for (const LineUse &line : linesOf(recorded(GetParam()), kTensor))
     EXPECT_TRUE(line.place.file == kSource) << line.place.file;
   const std::vector<LineUse> lines = linesOf(recorded(GetParam()), kShared);
@@ -51,7 +51,7 @@ TEST_P(Lines, headers_count_for_the_line_that_calls_them) {
   }
 }
 
-TEST_P(Lines, doubles_and_spills_are_said) {
+TEST_P(Lines, DoublesAndSpillsAreSaid) {
   const SassListing listing = recorded(GetParam());
   const std::vector<LineUse> accidental = linesOf(listing, kAccidental);
   ASSERT_TRUE(at(accidental, 29));
@@ -64,7 +64,7 @@ TEST_P(Lines, doubles_and_spills_are_said) {
   EXPECT_TRUE(local);
 }
 
-TEST_P(Lines, what_was_counted_decides) {
+TEST_P(Lines, WhatWasCountedDecides) {
   const SassListing listing = recorded(GetParam());
   InstructionCounts counts;
   for (const SassInstruction &instruction : listing.find(kLoops)->instructions)
@@ -81,7 +81,7 @@ TEST_P(Lines, what_was_counted_decides) {
   EXPECT_FALSE(lines[2].counted);
 }
 
-TEST(SourceLines, without_line_information_there_is_one_place_without_a_name) {
+TEST(SourceLines, WithoutLineInformationThereIsOnePlaceWithoutAName) {
   const auto listing =
       parseSassListing("\t.section\t.text.k,\n/*0000*/ FADD R0, R1, R2 ;\n/*0010*/ EXIT ;\n");
   ASSERT_TRUE(listing);
@@ -92,7 +92,7 @@ TEST(SourceLines, without_line_information_there_is_one_place_without_a_name) {
   EXPECT_TRUE(linesOf(*listing, "other").empty());
 }
 
-TEST(SourceLines, which_headers_are_nobodys) {
+TEST(SourceLines, WhichHeadersAreNobodys) {
   for (const char *file :
        {"/usr/local/cuda/bin/../targets/x86_64-linux/include/mma.hpp",
         "/opt/cuda/targets/sbsa-linux/include/mma.h", "/usr/include/c++/12/cmath",

@@ -91,7 +91,7 @@ protected:
   std::unique_ptr<InteractiveProcess> server_;
 };
 
-TEST_F(ChatModelTest, otherWordsAreAUsageError) {
+TEST_F(ChatModelTest, OtherWordsAreAUsageError) {
   for (const char *spec : {"", "gpt", "anthropic", "anthropic:", "exec:", "claude:x"}) {
     auto reply = ask(spec);
     ASSERT_FALSE(reply) << spec;
@@ -100,7 +100,7 @@ TEST_F(ChatModelTest, otherWordsAreAUsageError) {
   }
 }
 
-TEST_F(ChatModelTest, aMissingKeyNamesItsVariable) {
+TEST_F(ChatModelTest, AMissingKeyNamesItsVariable) {
   auto anthropic = ask("anthropic:m");
   ASSERT_FALSE(anthropic);
   EXPECT_EQ(anthropic.error().code, ErrorCode::Environment);
@@ -110,7 +110,7 @@ TEST_F(ChatModelTest, aMissingKeyNamesItsVariable) {
   EXPECT_NE(openAi.error().what.find("OPENAI_API_KEY"), std::string::npos);
 }
 
-TEST_F(ChatModelTest, anthropicOverHttpSurvivesA429A500AndACutConnection) {
+TEST_F(ChatModelTest, AnthropicOverHttpSurvivesA429A500AndACutConnection) {
   std::string url =
       serve({{{"status", 429}, {"headers", {{"Retry-After", "3"}}}, {"error", "slow down"}},
              {{"status", 500}, {"error", "oops"}},
@@ -134,7 +134,7 @@ TEST_F(ChatModelTest, anthropicOverHttpSurvivesA429A500AndACutConnection) {
   EXPECT_EQ(records[5]["body"]["messages"].size(), 3u);
 }
 
-TEST_F(ChatModelTest, chatCompletionsOverHttpWithoutAKey) {
+TEST_F(ChatModelTest, ChatCompletionsOverHttpWithoutAKey) {
   std::string url = serve({{{"status", 503}, {"error", "loading"}},
                            {{"text", "one "}, {"cut_off", true}, {"usage", {50, 10, 0}}},
                            {{"text", "two"}, {"usage", {60, 5, 7}}}});
@@ -149,7 +149,7 @@ TEST_F(ChatModelTest, chatCompletionsOverHttpWithoutAKey) {
   EXPECT_FALSE(records[0]["headers"].contains("authorization"));
 }
 
-TEST_F(ChatModelTest, errorsOfTheServiceAreWords) {
+TEST_F(ChatModelTest, ErrorsOfTheServiceAreWords) {
   std::string url = serve(
       {{{"status", 401}, {"error", "bad key"}}, {{"status", 404}, {"error", "no such model"}}});
   Environment key("OPENAI_API_KEY", "k-2"), base("KOPT_OPENAI_BASE_URL", url + "/v1");
@@ -157,7 +157,7 @@ TEST_F(ChatModelTest, errorsOfTheServiceAreWords) {
   EXPECT_NE(ask("openai:m").error().what.find("does not know model \"m\""), std::string::npos);
 }
 
-TEST_F(ChatModelTest, theListOfModelsIsAskedForWithGetAndHasALimit) {
+TEST_F(ChatModelTest, TheListOfModelsIsAskedForWithGetAndHasALimit) {
   std::string url = serve({{{"raw", "{}"}}, {{"seconds", 20}}});
   Environment key("OPENAI_API_KEY", "k-2"), base("KOPT_OPENAI_BASE_URL", url + "/v1");
   const Provider provider = findProviders().back();
@@ -173,7 +173,7 @@ TEST_F(ChatModelTest, theListOfModelsIsAskedForWithGetAndHasALimit) {
   EXPECT_EQ(late.error().code, ErrorCode::Environment);
 }
 
-TEST_F(ChatModelTest, aServiceThatIsNotThereIsAnErrorAfterRetries) {
+TEST_F(ChatModelTest, AServiceThatIsNotThereIsAnErrorAfterRetries) {
   Environment base("KOPT_OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
   auto reply = ask("openai:m");
   ASSERT_FALSE(reply);
@@ -181,14 +181,14 @@ TEST_F(ChatModelTest, aServiceThatIsNotThereIsAnErrorAfterRetries) {
       << reply.error().what;
 }
 
-TEST_F(ChatModelTest, aCommandGetsThePromptAndItsNumber) {
+TEST_F(ChatModelTest, ACommandGetsThePromptAndItsNumber) {
   auto reply = ask("exec:echo \"$KOPT_PURPOSE $KOPT_CALL\"; cat");
   ASSERT_TRUE(reply) << reply.error().what;
   EXPECT_EQ(reply->text.find("coder 3\nthe rules"), 0u) << reply->text;
   EXPECT_NE(reply->text.find("==== user ====\n\nthe task"), std::string::npos);
 }
 
-TEST_F(ChatModelTest, aCommandThatFailsOrSaysNothingIsAnErrorWithItsWords) {
+TEST_F(ChatModelTest, ACommandThatFailsOrSaysNothingIsAnErrorWithItsWords) {
   auto failed = ask("exec:echo no credit >&2; exit 4");
   ASSERT_FALSE(failed);
   EXPECT_NE(failed.error().what.find("exit code 4"), std::string::npos);
@@ -197,7 +197,7 @@ TEST_F(ChatModelTest, aCommandThatFailsOrSaysNothingIsAnErrorWithItsWords) {
   EXPECT_NE(ask("exec:/no/such/command").error().what.find("exit code 127"), std::string::npos);
 }
 
-TEST_F(ChatModelTest, aCommandThatIsLateIsAnError) {
+TEST_F(ChatModelTest, ACommandThatIsLateIsAnError) {
   const auto late = ask("exec:sleep 30", Duration{0.2});
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, ErrorCode::Environment);
@@ -205,7 +205,7 @@ TEST_F(ChatModelTest, aCommandThatIsLateIsAnError) {
       << late.error().what;
 }
 
-TEST_F(ChatModelTest, replayedRepliesAreFoundByCallNumber) {
+TEST_F(ChatModelTest, ReplayedRepliesAreFoundByCallNumber) {
   ASSERT_TRUE(writeFileAtomically(folder_->path() / "03_good.md", "the third reply"));
   std::string command = std::string("exec:python3 ") + KOPT_SOURCE_DIR +
                         "/tests/fakes/replay_model.py " + folder_->path().string();

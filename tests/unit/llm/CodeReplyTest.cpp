@@ -26,7 +26,7 @@ std::string breach(const std::string &reply) {
   return parsed ? "" : parsed.error();
 }
 
-TEST(CodeReply, readsHeaderAndChunks) {
+TEST(CodeReply, ReadsHeaderAndChunks) {
   auto reply = parseCodeReply("Here is it.\n" + kHeader + "The kernel:\n" + kCode, contract());
   ASSERT_TRUE(reply) << reply.error();
   EXPECT_EQ(reply->title, "t");
@@ -36,7 +36,7 @@ TEST(CodeReply, readsHeaderAndChunks) {
   EXPECT_FALSE(reply->block);
 }
 
-TEST(CodeReply, readsLaunchAndConstants) {
+TEST(CodeReply, ReadsLaunchAndConstants) {
   auto reply =
       parseCodeReply("```json\n{\"title\":\"a\",\"technique\":\"b\",\"rationale\":\"c\",\"launch\":"
                      "{\"block\":[64,2],"
@@ -49,7 +49,7 @@ TEST(CodeReply, readsLaunchAndConstants) {
   EXPECT_EQ(reply->constants.at("TILE"), 16);
 }
 
-TEST(CodeReply, acceptsTheUsualWaysToLabelABlock) {
+TEST(CodeReply, AcceptsTheUsualWaysToLabelABlock) {
   for (const char *info :
        {"cuda scale", "cpp chunk=scale", "scale", "chunk=scale", "cuda   chunk=scale"})
     EXPECT_TRUE(parseCodeReply(kHeader + "```" + info + "\nint x;\n```", contract())) << info;
@@ -57,13 +57,13 @@ TEST(CodeReply, acceptsTheUsualWaysToLabelABlock) {
       parseCodeReply(kHeader + "````cuda chunk=ns::twice#2\n// ```\nint x;\n````", contract()));
 }
 
-TEST(CodeReply, aModelMayStop) {
+TEST(CodeReply, AModelMayStop) {
   auto reply = parseCodeReply("```json\n{\"stop\": \"at the memory roof\"}\n```", contract());
   ASSERT_TRUE(reply);
   EXPECT_EQ(reply->stop, "at the memory roof");
 }
 
-TEST(CodeReply, saysWhatBreaksTheContract) {
+TEST(CodeReply, SaysWhatBreaksTheContract) {
   EXPECT_NE(breach("no code at all").find("no fenced block"), std::string::npos);
   EXPECT_NE(breach(kCode).find("not the JSON header"), std::string::npos);
   EXPECT_NE(breach("```json\n{\"title\": }\n```").find("not one JSON object"), std::string::npos);
@@ -83,7 +83,7 @@ TEST(CodeReply, saysWhatBreaksTheContract) {
             std::string::npos);
 }
 
-TEST(CodeReply, refusesLaunchesAndConstantsThatCannotBe) {
+TEST(CodeReply, RefusesLaunchesAndConstantsThatCannotBe) {
   auto header = [](const std::string &members) {
     return "```json\n{\"title\":\"a\",\"technique\":\"b\",\"rationale\":\"c\"," + members +
            "}\n```\n" + kCode;
@@ -106,7 +106,7 @@ TEST(CodeReply, refusesLaunchesAndConstantsThatCannotBe) {
   EXPECT_NE(breach(header("\"host\":\"code\"")).find("\"host\""), std::string::npos);
 }
 
-TEST(CodeReply, refusesElisions) {
+TEST(CodeReply, RefusesElisions) {
   for (const char *line :
        {"// ... rest unchanged", "/* ... existing code ... */", "// …", "  ...",
         "// rest of the kernel", "// the rest of the code stays", "// Omitted for brevity",
@@ -117,7 +117,7 @@ TEST(CodeReply, refusesElisions) {
         << line;
 }
 
-TEST(CodeReply, doesNotMistakeCodeOrOldCommentsForElisions) {
+TEST(CodeReply, DoesNotMistakeCodeOrOldCommentsForElisions) {
   for (const char *line :
        {"template <class... Args> void f(Args... args);", "// sum of 0, 1, ..., n - 1",
         "int rest = n % 4; // the rest is added by one thread",
@@ -127,7 +127,7 @@ TEST(CodeReply, doesNotMistakeCodeOrOldCommentsForElisions) {
   EXPECT_EQ(findElision(std::string(100000, '.'), ""), "");
 }
 
-TEST(CodeReply, keepsTitlesToOneShortLine) {
+TEST(CodeReply, KeepsTitlesToOneShortLine) {
   auto reply = parseCodeReply("```json\n{\"title\":\"a\\nb\\u0007" + std::string(500, 'x') +
                                   "\",\"technique\":\"b\",\"rationale\":\"c\"}\n```\n" + kCode,
                               contract());

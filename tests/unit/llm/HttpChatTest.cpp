@@ -61,7 +61,7 @@ protected:
   fakes::FakeClock clock;
 };
 
-TEST_F(HttpChatTest, anthropicRequestAndReply) {
+TEST_F(HttpChatTest, AnthropicRequestAndReply) {
   script.answer(200, anthropicReply("hello"));
   auto reply = anthropic()->complete(request());
   ASSERT_TRUE(reply) << reply.error().what;
@@ -84,7 +84,7 @@ TEST_F(HttpChatTest, anthropicRequestAndReply) {
   EXPECT_EQ(body["messages"][0]["content"], "the task");
 }
 
-TEST_F(HttpChatTest, openAiRequestAndReply) {
+TEST_F(HttpChatTest, OpenAiRequestAndReply) {
   script.answer(200, openAiReply("hello"));
   auto reply = openAi()->complete(request());
   ASSERT_TRUE(reply) << reply.error().what;
@@ -102,7 +102,7 @@ TEST_F(HttpChatTest, openAiRequestAndReply) {
   EXPECT_FALSE(body.contains("max_completion_tokens"));
 }
 
-TEST_F(HttpChatTest, openAiItselfWantsItsOwnNameForTheLimitAndAServerWithoutAKeyGetsNone) {
+TEST_F(HttpChatTest, OpenAiItselfWantsItsOwnNameForTheLimitAndAServerWithoutAKeyGetsNone) {
   script.answer(200, openAiReply("a"));
   script.answer(200, openAiReply("b"));
   ASSERT_TRUE(openAi(true)->complete(request()));
@@ -111,7 +111,7 @@ TEST_F(HttpChatTest, openAiItselfWantsItsOwnNameForTheLimitAndAServerWithoutAKey
   EXPECT_EQ(script.requests[1].headers.count("authorization"), 0u);
 }
 
-TEST_F(HttpChatTest, waitsAsLongAsTheServiceAsksAndThenDoublesItsOwnDelay) {
+TEST_F(HttpChatTest, WaitsAsLongAsTheServiceAsksAndThenDoublesItsOwnDelay) {
   script.answer(429, kLimited, {{"retry-after", "7"}});
   script.answer(529, kLimited);
   script.fail("connection reset");
@@ -123,7 +123,7 @@ TEST_F(HttpChatTest, waitsAsLongAsTheServiceAsksAndThenDoublesItsOwnDelay) {
   EXPECT_EQ(script.requests.size(), 4u);
 }
 
-TEST_F(HttpChatTest, anHourOfRetryAfterIsAnErrorAtOnce) {
+TEST_F(HttpChatTest, AnHourOfRetryAfterIsAnErrorAtOnce) {
   script.answer(429, kLimited, {{"retry-after", "3600"}});
   auto reply = anthropic()->complete(request());
   ASSERT_FALSE(reply);
@@ -132,7 +132,7 @@ TEST_F(HttpChatTest, anHourOfRetryAfterIsAnErrorAtOnce) {
   EXPECT_DOUBLE_EQ(clock.slept, 0);
 }
 
-TEST_F(HttpChatTest, givesUpAfterItsAttemptsWithTheLastReason) {
+TEST_F(HttpChatTest, GivesUpAfterItsAttemptsWithTheLastReason) {
   for (int i = 0; i < 3; ++i)
     script.answer(500, R"({"error":"out of order"})");
   auto reply = anthropic({.attempts = 3})->complete(request());
@@ -144,14 +144,14 @@ TEST_F(HttpChatTest, givesUpAfterItsAttemptsWithTheLastReason) {
   EXPECT_EQ(script.requests.size(), 3u);
 }
 
-TEST_F(HttpChatTest, aBodyThatIsNoReplyIsAskedForAgain) {
+TEST_F(HttpChatTest, ABodyThatIsNoReplyIsAskedForAgain) {
   for (const char *body : {"<html>bad gateway</html>", "{}", R"({"content":"text"})", "[]", "null"})
     script.answer(200, body);
   script.answer(200, anthropicReply("fine"));
   EXPECT_EQ(anthropic()->complete(request())->text, "fine");
 }
 
-TEST_F(HttpChatTest, malformedChatCompletionsAreAskedForAgain) {
+TEST_F(HttpChatTest, MalformedChatCompletionsAreAskedForAgain) {
   for (const char *body :
        {"", R"({"choices":[]})", R"({"choices":[null]})", R"({"choices":[{"message":3}]})"})
     script.answer(200, body);
@@ -159,7 +159,7 @@ TEST_F(HttpChatTest, malformedChatCompletionsAreAskedForAgain) {
   EXPECT_EQ(openAi()->complete(request())->text, "fine");
 }
 
-TEST_F(HttpChatTest, goesOnWhereAReplyWasCutOffAndCountsAllTokens) {
+TEST_F(HttpChatTest, GoesOnWhereAReplyWasCutOffAndCountsAllTokens) {
   script.answer(200, anthropicReply("first ha", "max_tokens"));
   script.answer(200, anthropicReply("lf, second"));
   auto reply = anthropic()->complete(request());
@@ -173,13 +173,13 @@ TEST_F(HttpChatTest, goesOnWhereAReplyWasCutOffAndCountsAllTokens) {
   EXPECT_EQ(second["messages"][2]["role"], "user");
 }
 
-TEST_F(HttpChatTest, openAiCutOffIsContinuedToo) {
+TEST_F(HttpChatTest, OpenAiCutOffIsContinuedToo) {
   script.answer(200, openAiReply("one ", "length"));
   script.answer(200, openAiReply("two"));
   EXPECT_EQ(openAi()->complete(request())->text, "one two");
 }
 
-TEST_F(HttpChatTest, aReplyThatNeverEndsIsAnError) {
+TEST_F(HttpChatTest, AReplyThatNeverEndsIsAnError) {
   for (int i = 0; i < 10; ++i)
     script.answer(200, anthropicReply("more ", "max_tokens"));
   auto reply = anthropic({.continuations = 2})->complete(request());
@@ -188,14 +188,14 @@ TEST_F(HttpChatTest, aReplyThatNeverEndsIsAnError) {
   EXPECT_EQ(script.requests.size(), 3u);
 }
 
-TEST_F(HttpChatTest, aLimitSpentWithoutAWordIsAnError) {
+TEST_F(HttpChatTest, ALimitSpentWithoutAWordIsAnError) {
   script.answer(200, openAiReply("", "length"));
   auto reply = openAi()->complete(request());
   ASSERT_FALSE(reply);
   EXPECT_NE(reply.error().what.find("1000 tokens"), std::string::npos);
 }
 
-TEST_F(HttpChatTest, aRefusedKeyNamesTheVariableAndNeverTheKey) {
+TEST_F(HttpChatTest, ARefusedKeyNamesTheVariableAndNeverTheKey) {
   script.answer(401, R"({"error":{"message":"invalid x-api-key"}})");
   auto reply = anthropic()->complete(request());
   ASSERT_FALSE(reply);
@@ -205,14 +205,14 @@ TEST_F(HttpChatTest, aRefusedKeyNamesTheVariableAndNeverTheKey) {
   EXPECT_EQ(script.requests.size(), 1u) << "a refused key is not tried again";
 }
 
-TEST_F(HttpChatTest, anUnknownModelIsNamed) {
+TEST_F(HttpChatTest, AnUnknownModelIsNamed) {
   script.answer(404, R"({"error":{"message":"model: model-a"}})");
   auto reply = anthropic()->complete(request());
   ASSERT_FALSE(reply);
   EXPECT_NE(reply.error().what.find("does not know model \"model-a\""), std::string::npos);
 }
 
-TEST_F(HttpChatTest, otherRefusalsCarryTheServicesWords) {
+TEST_F(HttpChatTest, OtherRefusalsCarryTheServicesWords) {
   script.answer(400, R"({"error":{"message":"prompt is too long"}})");
   auto reply = anthropic()->complete(request());
   ASSERT_FALSE(reply);
@@ -220,7 +220,7 @@ TEST_F(HttpChatTest, otherRefusalsCarryTheServicesWords) {
       << reply.error().what;
 }
 
-TEST_F(HttpChatTest, aModelThatRefusesOrSaysNothingIsAnError) {
+TEST_F(HttpChatTest, AModelThatRefusesOrSaysNothingIsAnError) {
   script.answer(200, anthropicReply("", "refusal"));
   EXPECT_NE(anthropic()->complete(request()).error().what.find("refused"), std::string::npos);
   script.answer(200, openAiReply("", "content_filter"));
@@ -229,7 +229,7 @@ TEST_F(HttpChatTest, aModelThatRefusesOrSaysNothingIsAnError) {
   EXPECT_NE(openAi()->complete(request()).error().what.find("empty"), std::string::npos);
 }
 
-TEST_F(HttpChatTest, bytesThatAreNotUtf8DoNotBreakTheRequest) {
+TEST_F(HttpChatTest, BytesThatAreNotUtf8DoNotBreakTheRequest) {
   script.answer(200, anthropicReply("ok"));
   ChatRequest broken = request();
   broken.messages[0].text = "caf\xe9";

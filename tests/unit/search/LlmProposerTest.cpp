@@ -139,7 +139,7 @@ protected:
   fakes::MemoryStore store_;
 };
 
-TEST_F(LlmProposerTest, aGoodReplyBecomesACandidate) {
+TEST_F(LlmProposerTest, AGoodReplyBecomesACandidate) {
   model_.replies = {reply("first idea", "  // body")};
   LlmProposer llm = proposer();
   Candidate candidate = proposeOne(llm);
@@ -156,7 +156,7 @@ TEST_F(LlmProposerTest, aGoodReplyBecomesACandidate) {
   EXPECT_EQ(model_.requests[0].call, 1);
 }
 
-TEST_F(LlmProposerTest, thePromptHoldsCodeFiguresAndKnowledgeAndNoBufferContents) {
+TEST_F(LlmProposerTest, ThePromptHoldsCodeFiguresAndKnowledgeAndNoBufferContents) {
   model_.replies = {reply("a", "  // b")};
   LlmProposer llm = proposer();
   proposeOne(llm);
@@ -180,7 +180,7 @@ TEST_F(LlmProposerTest, thePromptHoldsCodeFiguresAndKnowledgeAndNoBufferContents
   EXPECT_EQ(user.find(folder_->path().string()), std::string::npos) << "no path of this machine";
 }
 
-TEST_F(LlmProposerTest, realScalarsAreShownAsTheyAreAndNoRegistersWhereThereAreNone) {
+TEST_F(LlmProposerTest, RealScalarsAreShownAsTheyAreAndNoRegistersWhereThereAreNone) {
   specialization_.params.push_back(
       {"epsilon", "float", ParamKind::Scalar, 4, 4, "f32", 1, 0, false, false});
   const float epsilon = 1e-5f;
@@ -200,7 +200,7 @@ TEST_F(LlmProposerTest, realScalarsAreShownAsTheyAreAndNoRegistersWhereThereAreN
   EXPECT_EQ(user.find(" registers"), std::string::npos) << "an emulated device has none";
 }
 
-TEST_F(LlmProposerTest, aHeaderThatANewTextNeedsIsTaken) {
+TEST_F(LlmProposerTest, AHeaderThatANewTextNeedsIsTaken) {
   std::string text = reply("half", "  // body");
   text.replace(text.find("__global__"), 0, "#include <cuda_fp16.h>\n");
   model_.replies = {text};
@@ -211,7 +211,7 @@ TEST_F(LlmProposerTest, aHeaderThatANewTextNeedsIsTaken) {
   EXPECT_EQ(candidate.chunks.at(3).find("#include"), std::string::npos);
 }
 
-TEST_F(LlmProposerTest, launchAndConstantsAreTakenOver) {
+TEST_F(LlmProposerTest, LaunchAndConstantsAreTakenOver) {
   model_.replies = {"```json\n{\"title\":\"t\",\"technique\":\"i\",\"rationale\":\"r\","
                     "\"constants\":{\"TILE\":64},"
                     "\"launch\":{\"block\":[128],\"grid\":\"cover\",\"shared_bytes\":512}}\n```\n"};
@@ -226,7 +226,7 @@ TEST_F(LlmProposerTest, launchAndConstantsAreTakenOver) {
   EXPECT_TRUE(candidate.chunks.empty());
 }
 
-TEST_F(LlmProposerTest, theIncumbentsChangesStay) {
+TEST_F(LlmProposerTest, TheIncumbentsChangesStay) {
   parentTrial_.candidate.chunks[2] = "__device__ float twice(float a) { return a + a; }";
   parentTrial_.candidateHash = parentTrial_.candidate.contentHash();
   model_.replies = {reply("on top", "  // body")};
@@ -237,7 +237,7 @@ TEST_F(LlmProposerTest, theIncumbentsChangesStay) {
   EXPECT_NE(model_.requests[0].messages[0].text.find("return a + a;"), std::string::npos);
 }
 
-TEST_F(LlmProposerTest, aBreachIsRetriedOnceWithItsReason) {
+TEST_F(LlmProposerTest, ABreachIsRetriedOnceWithItsReason) {
   model_.replies = {"I would use shared memory.", reply("second try", "  // body")};
   LlmProposer llm = proposer();
   EXPECT_EQ(proposeOne(llm).title, "second try");
@@ -249,7 +249,7 @@ TEST_F(LlmProposerTest, aBreachIsRetriedOnceWithItsReason) {
   EXPECT_EQ(model_.requests[1].call, 2);
 }
 
-TEST_F(LlmProposerTest, anElisionIsRefusedAndAfterASecondOneTheRoundEndsWithAReason) {
+TEST_F(LlmProposerTest, AnElisionIsRefusedAndAfterASecondOneTheRoundEndsWithAReason) {
   model_.replies = {reply("a", "  // ... rest unchanged"), reply("a", "  // ... rest unchanged")};
   LlmProposer llm = proposer();
   auto proposed = llm.propose(context(), 1);
@@ -259,7 +259,7 @@ TEST_F(LlmProposerTest, anElisionIsRefusedAndAfterASecondOneTheRoundEndsWithARea
   EXPECT_EQ(store_.decisions(kRun)->size(), 1u);
 }
 
-TEST_F(LlmProposerTest, whatWasTriedIsNotProposedAgain) {
+TEST_F(LlmProposerTest, WhatWasTriedIsNotProposedAgain) {
   model_.replies = {reply("a", "  // body")};
   LlmProposer llm = proposer();
   judge(proposeOne(llm), Verdict::Same, "1.000x");
@@ -268,7 +268,7 @@ TEST_F(LlmProposerTest, whatWasTriedIsNotProposedAgain) {
   EXPECT_NE(model_.requests[2].messages[2].text.find("repeats attempt"), std::string::npos);
 }
 
-TEST_F(LlmProposerTest, aReplyThatChangesNothingIsABreach) {
+TEST_F(LlmProposerTest, AReplyThatChangesNothingIsABreach) {
   std::string present = slice_.substr(specialization_.chunks[3].sliceBegin);
   std::string unchanged = "```json\n{\"title\":\"t\",\"technique\":\"i\",\"rationale\":\"r\"}\n```"
                           "\n````cuda chunk=scale\n" +
@@ -279,14 +279,14 @@ TEST_F(LlmProposerTest, aReplyThatChangesNothingIsABreach) {
   EXPECT_NE(lastNote().find("changes neither"), std::string::npos) << lastNote();
 }
 
-TEST_F(LlmProposerTest, aModelThatStopsOffersNothingAndSaysWhy) {
+TEST_F(LlmProposerTest, AModelThatStopsOffersNothingAndSaysWhy) {
   model_.replies = {"```json\n{\"stop\": \"at the memory roof\"}\n```"};
   LlmProposer llm = proposer();
   EXPECT_TRUE(llm.propose(context(), 1)->empty());
   EXPECT_NE(lastNote().find("at the memory roof"), std::string::npos);
 }
 
-TEST_F(LlmProposerTest, aFailedBuildGoesToTheFixerWithItsDiagnostics) {
+TEST_F(LlmProposerTest, AFailedBuildGoesToTheFixerWithItsDiagnostics) {
   model_.replies = {reply("broken", "  return undefined_thing;")};
   LlmProposer llm = proposer();
   Candidate broken = proposeOne(llm);
@@ -304,7 +304,7 @@ TEST_F(LlmProposerTest, aFailedBuildGoesToTheFixerWithItsDiagnostics) {
   EXPECT_NE(request.messages[0].text.find("return undefined_thing;"), std::string::npos);
 }
 
-TEST_F(LlmProposerTest, wrongResultsAndSlowKernelsAreRepairedToo) {
+TEST_F(LlmProposerTest, WrongResultsAndSlowKernelsAreRepairedToo) {
   for (Verdict verdict : {Verdict::WrongResult, Verdict::RunFailed, Verdict::TimedOut,
                           Verdict::Slower, Verdict::Rejected}) {
     history_.clear();
@@ -320,7 +320,7 @@ TEST_F(LlmProposerTest, wrongResultsAndSlowKernelsAreRepairedToo) {
   }
 }
 
-TEST_F(LlmProposerTest, anIdeaIsRepairedTwiceAndThenLeft) {
+TEST_F(LlmProposerTest, AnIdeaIsRepairedTwiceAndThenLeft) {
   LlmProposer llm = proposer();
   for (int i = 0; i < 3; ++i) {
     model_.replies = {reply("try " + std::to_string(i), "  // " + std::to_string(i))};
@@ -334,7 +334,7 @@ TEST_F(LlmProposerTest, anIdeaIsRepairedTwiceAndThenLeft) {
   EXPECT_EQ(purposes, (std::vector<std::string>{"coder", "fixer", "fixer", "coder"}));
 }
 
-TEST_F(LlmProposerTest, anAttemptTheFixerGivesUpIsNotRepairedAgain) {
+TEST_F(LlmProposerTest, AnAttemptTheFixerGivesUpIsNotRepairedAgain) {
   LlmProposer llm = proposer();
   model_.replies = {reply("a", "  // a")};
   judge(proposeOne(llm), Verdict::Slower, "0.5x");
@@ -354,7 +354,7 @@ TEST_F(LlmProposerTest, anAttemptTheFixerGivesUpIsNotRepairedAgain) {
             std::string::npos);
 }
 
-TEST_F(LlmProposerTest, aResumedRunAsksNothingAgain) {
+TEST_F(LlmProposerTest, AResumedRunAsksNothingAgain) {
   model_.replies = {"nonsense", reply("a", "  // body")};
   LlmProposer first = proposer();
   Candidate before = proposeOne(first);
@@ -366,7 +366,7 @@ TEST_F(LlmProposerTest, aResumedRunAsksNothingAgain) {
   EXPECT_EQ(after.title, before.title);
 }
 
-TEST_F(LlmProposerTest, aResumedRunSaysItsNotesOnce) {
+TEST_F(LlmProposerTest, AResumedRunSaysItsNotesOnce) {
   model_.replies = {"```json\n{\"stop\": \"enough\"}\n```"};
   LlmProposer first = proposer(), second = proposer();
   EXPECT_TRUE(first.propose(context(), 1)->empty());
@@ -374,7 +374,7 @@ TEST_F(LlmProposerTest, aResumedRunSaysItsNotesOnce) {
   EXPECT_EQ(store_.decisions(kRun)->size(), 1u);
 }
 
-TEST_F(LlmProposerTest, theCapOfCallsStops) {
+TEST_F(LlmProposerTest, TheCapOfCallsStops) {
   model_.replies = {reply("a", "  // a"), reply("b", "  // b")};
   LlmProposer llm = proposer({.maxCalls = 1});
   judge(proposeOne(llm), Verdict::Same, "1.0x");
@@ -383,7 +383,7 @@ TEST_F(LlmProposerTest, theCapOfCallsStops) {
   EXPECT_EQ(lastNote(), "the model is not asked: 1 of 1 calls are used");
 }
 
-TEST_F(LlmProposerTest, theCapOfTokensStops) {
+TEST_F(LlmProposerTest, TheCapOfTokensStops) {
   model_.replies = {reply("a", "  // a"), reply("b", "  // b")};
   LlmProposer llm = proposer({.maxTokens = 150});
   judge(proposeOne(llm), Verdict::Same, "1.0x");
@@ -391,7 +391,7 @@ TEST_F(LlmProposerTest, theCapOfTokensStops) {
   EXPECT_EQ(lastNote(), "the model is not asked: 150 of 150 tokens are used");
 }
 
-TEST_F(LlmProposerTest, aModelThatCannotBeReachedIsAnErrorAndNothingIsStored) {
+TEST_F(LlmProposerTest, AModelThatCannotBeReachedIsAnErrorAndNothingIsStored) {
   LlmProposer llm = proposer();
   auto proposed = llm.propose(context(), 1);
   ASSERT_FALSE(proposed);
@@ -399,7 +399,7 @@ TEST_F(LlmProposerTest, aModelThatCannotBeReachedIsAnErrorAndNothingIsStored) {
   EXPECT_TRUE(store_.modelCalls(kRun)->empty());
 }
 
-TEST_F(LlmProposerTest, anExchangeGetsNoMoreTimeThanIsLeft) {
+TEST_F(LlmProposerTest, AnExchangeGetsNoMoreTimeThanIsLeft) {
   LlmOptions options;
   options.timeout = Duration(600);
   options.secondsLeft = [] { return 12.0; };
@@ -412,20 +412,20 @@ TEST_F(LlmProposerTest, anExchangeGetsNoMoreTimeThanIsLeft) {
   EXPECT_NE(told.find("could not be used"), std::string::npos) << "the user hears of it";
 }
 
-TEST_F(LlmProposerTest, aLimitOfZeroAsksNobody) {
+TEST_F(LlmProposerTest, ALimitOfZeroAsksNobody) {
   LlmProposer llm = proposer();
   EXPECT_TRUE(llm.propose(context(), 0)->empty());
   EXPECT_TRUE(model_.requests.empty());
 }
 
-TEST(LlmPrompt, templatesAreFilledOnceAndCheckedBothWays) {
+TEST(LlmPrompt, TemplatesAreFilledOnceAndCheckedBothWays) {
   EXPECT_EQ(*fillTemplate("a {{x}} b {{x}}", {{"x", "{{y}}"}}), "a {{y}} b {{y}}");
   EXPECT_FALSE(fillTemplate("{{gone}}", {}));
   EXPECT_FALSE(fillTemplate("{{x", {{"x", "1"}}));
   EXPECT_FALSE(fillTemplate("nothing", {{"x", "1"}}));
 }
 
-TEST(LlmPrompt, aFenceIsLongerThanAnyInside) {
+TEST(LlmPrompt, AFenceIsLongerThanAnyInside) {
   EXPECT_EQ(fenced("a\n"), "```text\na\n```\n");
   EXPECT_EQ(fenced("````", "cuda"), "`````cuda\n````\n`````\n");
   EXPECT_EQ(fenced(""), "```text\n\n```\n");

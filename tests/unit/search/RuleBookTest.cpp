@@ -259,14 +259,14 @@ std::vector<std::string> idsOf(const Diagnosis &diagnosis) {
   return ids;
 }
 
-TEST(RuleBook, explainsWhatWasMeasuredOnAnH200) {
+TEST(RuleBook, ExplainsWhatWasMeasuredOnAnH200) {
   EXPECT_EQ(idsOf(book().diagnose(measuredNaive())),
             (std::vector<std::string>{"uncoalesced-global-stores"}));
   EXPECT_EQ(idsOf(book().diagnose(measuredStaged())),
             (std::vector<std::string>{"shared-bank-conflicts-loads"}));
 }
 
-TEST(RuleBook, latencyIsNotBlamedForScatteredAccessesOrABusyL1) {
+TEST(RuleBook, LatencyIsNotBlamedForScatteredAccessesOrABusyL1) {
   Counters counters = healthy();
   counters[kSm] = 20;
   counters[kDram] = 20;
@@ -279,7 +279,7 @@ TEST(RuleBook, latencyIsNotBlamedForScatteredAccessesOrABusyL1) {
             (std::vector<std::string>{"uncoalesced-global-stores"}));
 }
 
-TEST(RuleBook, theEmulatedDeviceSaysWhatItAddsForALaunch) {
+TEST(RuleBook, TheEmulatedDeviceSaysWhatItAddsForALaunch) {
   Counters counters = healthy();
   counters["gpu__time_duration.sum"] = 2440;
   EXPECT_TRUE(book().diagnose(counters).hits.empty());
@@ -290,7 +290,7 @@ TEST(RuleBook, theEmulatedDeviceSaysWhatItAddsForALaunch) {
             "82% of this launch (2.4 us) is");
 }
 
-TEST(RuleBook, everyRuleHasACase) {
+TEST(RuleBook, EveryRuleHasACase) {
   std::set<std::string> written, tested;
   for (const auto &rule : ruleObjects())
     written.insert(rule["id"].get<std::string>());
@@ -299,7 +299,7 @@ TEST(RuleBook, everyRuleHasACase) {
   EXPECT_EQ(written, tested);
 }
 
-TEST(RuleBook, aHealthyKernelHasNoFindingAndNothingIsSkipped) {
+TEST(RuleBook, AHealthyKernelHasNoFindingAndNothingIsSkipped) {
   Diagnosis diagnosis = book().diagnose(healthy());
   for (const RuleHit &hit : diagnosis.hits)
     ADD_FAILURE() << hit.id << ": " << hit.finding;
@@ -307,7 +307,7 @@ TEST(RuleBook, aHealthyKernelHasNoFindingAndNothingIsSkipped) {
     ADD_FAILURE() << line;
 }
 
-TEST(RuleBook, eachRuleFiresOnItsProblemAndNamesTheFigures) {
+TEST(RuleBook, EachRuleFiresOnItsProblemAndNamesTheFigures) {
   RuleBook rules = book();
   for (const Case &c : cases()) {
     Diagnosis diagnosis = rules.diagnose(problem(c));
@@ -319,7 +319,7 @@ TEST(RuleBook, eachRuleFiresOnItsProblemAndNamesTheFigures) {
   }
 }
 
-TEST(RuleBook, aRuleWithoutItsMetricIsSkippedAndNamed) {
+TEST(RuleBook, ARuleWithoutItsMetricIsSkippedAndNamed) {
   RuleBook rules = book();
   for (const Case &c : cases()) {
     Counters counters = problem(c);
@@ -337,13 +337,13 @@ TEST(RuleBook, aRuleWithoutItsMetricIsSkippedAndNamed) {
   }
 }
 
-TEST(RuleBook, noCountersSkipEveryRule) {
+TEST(RuleBook, NoCountersSkipEveryRule) {
   Diagnosis diagnosis = book().diagnose({});
   EXPECT_TRUE(diagnosis.hits.empty());
   EXPECT_EQ(diagnosis.skipped.size(), cases().size());
 }
 
-TEST(RuleBook, anotherSpellingOfAMetricServes) {
+TEST(RuleBook, AnotherSpellingOfAMetricServes) {
   Counters counters{{"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 3200},
                     {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", 100}};
   Diagnosis diagnosis = book().diagnose(counters);
@@ -351,7 +351,7 @@ TEST(RuleBook, anotherSpellingOfAMetricServes) {
   EXPECT_EQ(findHit(diagnosis, "uncoalesced-global-stores")->evidence.size(), 2u);
 }
 
-TEST(RuleBook, findingsAreOrderedBySeverity) {
+TEST(RuleBook, FindingsAreOrderedBySeverity) {
   Counters counters = healthy();
   counters[kWaves] = 1.1;                                                     // low
   counters["launch__block_size"] = 100;                                       // medium
@@ -364,7 +364,7 @@ TEST(RuleBook, findingsAreOrderedBySeverity) {
   EXPECT_EQ(diagnosis.hits[0].techniques, (std::vector<std::string>{"shared-padding"}));
 }
 
-TEST(RuleBook, theMemoryRoofOffersNothing) {
+TEST(RuleBook, TheMemoryRoofOffersNothing) {
   Counters counters = healthy();
   counters[kDram] = 95;
   Diagnosis diagnosis = book().diagnose(counters);
@@ -374,25 +374,25 @@ TEST(RuleBook, theMemoryRoofOffersNothing) {
             std::string::npos);
 }
 
-TEST(RuleBook, aKernelThatIsDoubleThroughoutIsNoAccident) {
+TEST(RuleBook, AKernelThatIsDoubleThroughoutIsNoAccident) {
   Counters counters = healthy();
   counters["sass__inst_fp64"] = 40;
   EXPECT_TRUE(book().diagnose(counters).hits.empty());
 }
 
-TEST(RuleBook, readsOnlyCountersOfTheCodeThatThereAre) {
+TEST(RuleBook, ReadsOnlyCountersOfTheCodeThatThereAre) {
   const std::vector<std::string> known = sassCounterNames();
   for (const std::string &metric : book().metrics())
     if (metric.starts_with("sass__"))
       EXPECT_TRUE(std::count(known.begin(), known.end(), metric)) << metric;
 }
 
-TEST(RuleBook, everyThresholdHasASource) {
+TEST(RuleBook, EveryThresholdHasASource) {
   for (const auto &rule : ruleObjects())
     EXPECT_GT(rule.value("source", "").size(), 5u) << rule["id"];
 }
 
-TEST(RuleBook, techniquesAreTransformsThatExist) {
+TEST(RuleBook, TechniquesAreTransformsThatExist) {
   const std::set<std::string> kTransforms{"launch-bounds", "unroll", "readonly-loads",
                                           "shared-padding", "block-size"};
   for (const auto &rule : ruleObjects())
@@ -401,7 +401,7 @@ TEST(RuleBook, techniquesAreTransformsThatExist) {
           << rule["id"] << ": " << technique;
 }
 
-TEST(RuleBook, listsTheMetricsToCollect) {
+TEST(RuleBook, ListsTheMetricsToCollect) {
   std::vector<std::string> metrics = book().metrics();
   EXPECT_TRUE(std::count(metrics.begin(), metrics.end(), kLoadSectors));
   EXPECT_TRUE(std::count(metrics.begin(), metrics.end(), "launch__shared_mem_per_block_static"));
@@ -409,7 +409,7 @@ TEST(RuleBook, listsTheMetricsToCollect) {
       << "a rule's own value is no metric";
 }
 
-TEST(Skills, everyDocumentHasItsFourSectionsAndIsUsedByARule) {
+TEST(Skills, EveryDocumentHasItsFourSectionsAndIsUsedByARule) {
   std::set<std::string> used;
   for (const auto &rule : ruleObjects())
     for (const auto &skill : rule["skills"])
@@ -429,7 +429,7 @@ TEST(Skills, everyDocumentHasItsFourSectionsAndIsUsedByARule) {
   EXPECT_EQ(documents, used.size());
 }
 
-TEST(Skills, anUnknownNameIsEmpty) { EXPECT_EQ(RuleBook::skill("no-such-skill"), ""); }
+TEST(Skills, AnUnknownNameIsEmpty) { EXPECT_EQ(RuleBook::skill("no-such-skill"), ""); }
 
 } // namespace
 } // namespace kopt

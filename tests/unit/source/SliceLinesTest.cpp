@@ -58,7 +58,7 @@ protected:
 const std::string kKernel =
     "__global__ void k(float *p) {\n  int i = threadIdx.x;\n  p[i] = TILE;\n}";
 
-TEST_F(SliceLinesTest, chunks_are_where_the_user_has_them) {
+TEST_F(SliceLinesTest, ChunksAreWhereTheUserHasThem) {
   const auto lines = linesOf({"constexpr int TILE = 8;", kKernel});
   ASSERT_TRUE(lines);
   EXPECT_EQ(show(*lines, 1), "nothing"); // the slice's own
@@ -70,13 +70,13 @@ TEST_F(SliceLinesTest, chunks_are_where_the_user_has_them) {
   EXPECT_EQ(show(*lines, 700), "nothing");
 }
 
-TEST_F(SliceLinesTest, another_value_of_a_constant_is_on_the_same_line) {
+TEST_F(SliceLinesTest, AnotherValueOfAConstantIsOnTheSameLine) {
   const auto lines = linesOf({"constexpr int TILE = 16;", kKernel});
   ASSERT_TRUE(lines);
   EXPECT_EQ(show(*lines, 2), "user.cu:3");
 }
 
-TEST_F(SliceLinesTest, changed_text_is_looked_for_in_the_candidates_file) {
+TEST_F(SliceLinesTest, ChangedTextIsLookedForInTheCandidatesFile) {
   const std::string other = "__global__ void k(float *p) {\n  p[threadIdx.x] = twice(TILE);\n}";
   const std::string helper = "__device__ int twice(int n) { return 2 * n; }";
   const std::string candidate = (folder_.path() / "candidate.cu").string();
@@ -97,7 +97,7 @@ TEST_F(SliceLinesTest, changed_text_is_looked_for_in_the_candidates_file) {
   EXPECT_EQ(show(*unknown, 2), "user.cu:3");
 }
 
-TEST_F(SliceLinesTest, changed_text_is_where_the_patch_puts_it) {
+TEST_F(SliceLinesTest, ChangedTextIsWhereThePatchPutsIt) {
   Candidate candidate;
   candidate.chunks[0] = "constexpr int TILE = 8;\nconstexpr int HALF = TILE / 2;";
   candidate.chunks[1] = "__global__ void k(float *p) {\n  p[threadIdx.x] = HALF;\n}";
@@ -134,7 +134,7 @@ TEST_F(SliceLinesTest, changed_text_is_where_the_patch_puts_it) {
   EXPECT_EQ(whole.lines[1].text, "");
 }
 
-TEST_F(SliceLinesTest, messages_name_the_users_lines) {
+TEST_F(SliceLinesTest, MessagesNameTheUsersLines) {
   const std::string changed = "__global__ void k(float *p) {\n  p[0] = TILE;\n}";
   const std::string candidate = (folder_.path() / "candidate.cu").string();
   ASSERT_TRUE(writeFileAtomically(candidate, "\n\n" + changed + "\n"));
@@ -149,7 +149,7 @@ TEST_F(SliceLinesTest, messages_name_the_users_lines) {
   EXPECT_EQ(lines->tell(""), "");
 }
 
-TEST_F(SliceLinesTest, files_of_one_name_are_told_apart_by_their_folders) {
+TEST_F(SliceLinesTest, FilesOfOneNameAreToldApartByTheirFolders) {
   const std::string changed = "__global__ void k(float *p) {\n  p[0] = TILE;\n}";
   const std::string candidate = (folder_.path() / "other" / "user.cu").string();
   ASSERT_TRUE(createDirectories(folder_.path() / "other"));
@@ -159,13 +159,13 @@ TEST_F(SliceLinesTest, files_of_one_name_are_told_apart_by_their_folders) {
   EXPECT_EQ(lines->tell("slice.cu:4 and slice.cu:2"), candidate + ":2 and " + file_ + ":3");
 }
 
-TEST_F(SliceLinesTest, a_changed_kernel_without_its_file_has_no_lines) {
+TEST_F(SliceLinesTest, AChangedKernelWithoutItsFileHasNoLines) {
   const auto lines = linesOf({"constexpr int TILE = 8;", "__global__ void k(float *p) {\n}"});
   ASSERT_TRUE(lines);
   EXPECT_EQ(show(*lines, 3), "nothing");
 }
 
-TEST_F(SliceLinesTest, a_file_that_is_gone_is_an_error) {
+TEST_F(SliceLinesTest, AFileThatIsGoneIsAnError) {
   specialization_.chunks[0].source.file = "/nowhere/user.cu";
   EXPECT_FALSE(linesOf({"constexpr int TILE = 8;", kKernel}));
 }

@@ -21,7 +21,7 @@ bool isNarrower(const std::string &from, const std::string &to) {
                       [](const ScreenFinding &finding) { return finding.id == "narrow-index"; });
 }
 
-TEST(Screen, indicesOf64BitsMayNotSilentlyHave32) {
+TEST(Screen, IndicesOf64BitsMayNotSilentlyHave32) {
   EXPECT_TRUE(isNarrower("const size_t row", "const int row"));
   EXPECT_TRUE(isNarrower("out[row * columns + c]", "out[int(row) * columns + int(c)]"));
   EXPECT_TRUE(isNarrower("size_t i)", "unsigned i)")); // in what the kernel calls
@@ -53,7 +53,7 @@ const char kLabels[] =
 }
 )";
 
-TEST(Screen, whatARemainderKeepsSmallDoesNotMakeTheBaselineNarrow) {
+TEST(Screen, WhatARemainderKeepsSmallDoesNotMakeTheBaselineNarrow) {
   const std::string baseline = replaced(kLabels, "in[r * columns + at]",
                                         "in[r * columns + (r % 4 * 256 + threadIdx.x) * 8]");
   const auto findings =
@@ -62,7 +62,7 @@ TEST(Screen, whatARemainderKeepsSmallDoesNotMakeTheBaselineNarrow) {
       findings, [](const ScreenFinding &finding) { return finding.id == "narrow-index"; }));
 }
 
-TEST(Screen, indicesInALocalArrayAreComputedUnlessTheyAreLoaded) {
+TEST(Screen, IndicesInALocalArrayAreComputedUnlessTheyAreLoaded) {
   const std::string baseline =
       replaced(kWide, "at(in, row * columns + c)", "in[row * columns + c]");
   const auto isFlagged = [&](const std::string &kept, const std::string &value) {
@@ -77,7 +77,7 @@ TEST(Screen, indicesInALocalArrayAreComputedUnlessTheyAreLoaded) {
   EXPECT_FALSE(isFlagged("int(in[c])", "blockIdx.x * columns + c")); // contents show overflows
 }
 
-TEST(Screen, whatIsAddedToALoadedIndexMayNotSilentlyHave32Bits) {
+TEST(Screen, WhatIsAddedToALoadedIndexMayNotSilentlyHave32Bits) {
   const auto isFlagged = [](const std::string &to) {
     return llvm::any_of(screen(replaced(kLabels, "out[r] = in[r * columns + at]", to), kLabels),
                         [](const ScreenFinding &finding) { return finding.id == "narrow-index"; });

@@ -24,7 +24,7 @@ protected:
   fs::path root_;
 };
 
-TEST_F(CompileDbTest, findsTheBuildFolderAboveTheFile) {
+TEST_F(CompileDbTest, FindsTheBuildFolderAboveTheFile) {
   write(
       root_ / "build" / "compile_commands.json",
       R"([{"directory": ")" + (root_ / "build").string() +
@@ -42,7 +42,7 @@ TEST_F(CompileDbTest, findsTheBuildFolderAboveTheFile) {
   EXPECT_EQ(findCommand(*database, (root_ / "src" / "b.cu").string(), "", count), nullptr);
 }
 
-TEST_F(CompileDbTest, ofSeveralCommandsTheTextOrReleaseOrTheOrderDecides) {
+TEST_F(CompileDbTest, OfSeveralCommandsTheTextOrReleaseOrTheOrderDecides) {
   const auto entry = [&](const std::string &output, const std::string &flag) {
     return R"({"directory": ")" + (root_ / "build").string() + R"(", "command": "nvcc )" + flag +
            " -c ../src/a.cu -o CMakeFiles/" + output + R"(/a.o", "file": "../src/a.cu"})";
@@ -74,7 +74,7 @@ TEST_F(CompileDbTest, ofSeveralCommandsTheTextOrReleaseOrTheOrderDecides) {
   EXPECT_EQ(chosen(entry("RelWithDebInfo", "-O2") + "," + entry("MinSizeRel", "-O1"), ""), "-O2");
 }
 
-TEST_F(CompileDbTest, koptsOwnLauncherIsNoPartOfTheCommand) {
+TEST_F(CompileDbTest, KoptsOwnLauncherIsNoPartOfTheCommand) {
   write(
       root_ / "build" / "compile_commands.json",
       R"([{"directory": ")" + (root_ / "build").string() +
@@ -86,21 +86,21 @@ TEST_F(CompileDbTest, koptsOwnLauncherIsNoPartOfTheCommand) {
             (std::vector<std::string>{"-DA", "-c", "../src/a.cu"}));
 }
 
-TEST_F(CompileDbTest, saysWhichFolderHasNone) {
+TEST_F(CompileDbTest, SaysWhichFolderHasNone) {
   std::string error;
   EXPECT_FALSE(loadCompileDatabase((root_ / "src").string(), "a.cu", error));
   EXPECT_NE(error.find((root_ / "src").string()), std::string::npos);
   EXPECT_NE(error.find("CMAKE_EXPORT_COMPILE_COMMANDS"), std::string::npos);
 }
 
-TEST_F(CompileDbTest, refusesWhatIsNotADatabase) {
+TEST_F(CompileDbTest, RefusesWhatIsNotADatabase) {
   write(root_ / "build" / "compile_commands.json", R"([{"directory": "/x"}])");
   std::string error;
   EXPECT_FALSE(loadCompileDatabase((root_ / "build").string(), "a.cu", error));
   EXPECT_NE(error.find("is not a compile database"), std::string::npos);
 }
 
-TEST_F(CompileDbTest, aFolderOfThatNameIsNone) {
+TEST_F(CompileDbTest, AFolderOfThatNameIsNone) {
   fs::create_directories(root_ / "build" / "compile_commands.json");
   std::string error;
   EXPECT_FALSE(loadCompileDatabase((root_ / "build").string(), "a.cu", error));

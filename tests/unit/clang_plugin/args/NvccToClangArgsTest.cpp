@@ -35,7 +35,7 @@ std::optional<std::string> readFile(const std::string &path) {
 
 class TranslateNvcc : public testing::TestWithParam<Case> {};
 
-TEST_P(TranslateNvcc, splitsForClangAndNvcc) {
+TEST_P(TranslateNvcc, SplitsForClangAndNvcc) {
   const Case &test = GetParam();
   NvccCommand command = translateNvcc(test.flags, readFile);
   EXPECT_EQ(command.clang, test.clang);
@@ -252,7 +252,7 @@ INSTANTIATE_TEST_SUITE_P(Table, TranslateNvcc, testing::ValuesIn(kCases),
                          });
 
 /// The options of `nvcc --help` (13.0) that take a value, short and long.
-TEST(TranslateNvccOptions, takeTheirValuesApartAndJoined) {
+TEST(TranslateNvccOptions, TakeTheirValuesApartAndJoined) {
   const Words valued = splitOptions(
       "-MF --dependency-output -o --output-file -include --pre-include -l --library -D "
       "--define-macro -U --undefine-macro -I --include-path -isystem --system-include -L "
@@ -300,7 +300,7 @@ TEST(TranslateNvccOptions, ComeFromTheEnvironmentToo) {
   EXPECT_EQ(command.inputs, Words{"a.cu"});
 }
 
-TEST(NvccMacros, dependOnTheVersion) {
+TEST(NvccMacros, DependOnTheVersion) {
   EXPECT_THAT(nvccMacros({"sm_90"}, "sm_90", {13, 5, 2}),
               testing::IsSupersetOf(
                   {"-D__CUDACC_VER_MAJOR__=13", "-D__CUDACC_VER_MINOR__=5",
@@ -312,7 +312,7 @@ TEST(NvccMacros, dependOnTheVersion) {
                                                             "-DCUDA_DOUBLE_MATH_FUNCTIONS=1"))));
 }
 
-TEST(NvccMacros, dependOnArchitectures) {
+TEST(NvccMacros, DependOnArchitectures) {
   const auto has = [](const Words &macros, const std::string &macro) {
     return std::find(macros.begin(), macros.end(), macro) != macros.end();
   };
@@ -327,14 +327,14 @@ TEST(NvccMacros, dependOnArchitectures) {
   EXPECT_FALSE(has(nvccMacros({"sm_90a"}, std::nullopt), "-D__CUDA_ARCH_SPECIFIC__=900"));
 }
 
-TEST(ClampArchitecture, keepsWhatClangKnows) {
+TEST(ClampArchitecture, KeepsWhatClangKnows) {
   EXPECT_EQ(clampArchitecture("sm_75"), "sm_75");
   EXPECT_EQ(clampArchitecture("sm_90a"), "sm_90a");
   EXPECT_EQ(clampArchitecture("sm_120"), "sm_90");
   EXPECT_EQ(clampArchitecture(""), "sm_90");
 }
 
-TEST(SplitOptions, followsQuotesAndBackslashes) {
+TEST(SplitOptions, FollowsQuotesAndBackslashes) {
   EXPECT_EQ(splitOptions("a  'b c'\t\"d \\\" e\" f\\ g"), (Words{"a", "b c", "d \" e", "f g"}));
   EXPECT_EQ(splitOptions("-DX= ''"), (Words{"-DX=", ""}));
 }

@@ -22,7 +22,7 @@ protected:
   }
 };
 
-TEST_F(EntryStoreTest, givesBackWhatWasKept) {
+TEST_F(EntryStoreTest, GivesBackWhatWasKept) {
   EntryStore store(path("kept"));
   EXPECT_FALSE(store.load("a"));
   std::string bytes("zero \0 inside\n", 14);
@@ -35,7 +35,7 @@ TEST_F(EntryStoreTest, givesBackWhatWasKept) {
   EXPECT_EQ(files(), 2u);
 }
 
-TEST_F(EntryStoreTest, knowsADamagedEntryForOne) {
+TEST_F(EntryStoreTest, KnowsADamagedEntryForOne) {
   EntryStore store(path("kept"));
   store.save("a", "some bytes that matter");
   const std::string entry = path("kept/a.entry");
@@ -50,7 +50,7 @@ TEST_F(EntryStoreTest, knowsADamagedEntryForOne) {
   EXPECT_EQ(store.load("a"), "replaced");
 }
 
-TEST_F(EntryStoreTest, keepsNothingWhereItCannot) {
+TEST_F(EntryStoreTest, KeepsNothingWhereItCannot) {
   write("file", "");
   for (const std::string &folder : {std::string(), path("file/below"), std::string("/proc/kopt")}) {
     EntryStore store(folder);
@@ -66,7 +66,7 @@ TEST_F(EntryStoreTest, keepsNothingWhereItCannot) {
   EXPECT_EQ(files(), 1u);
 }
 
-TEST_F(EntryStoreTest, dropsWhatWasUsedLongestAgo) {
+TEST_F(EntryStoreTest, DropsWhatWasUsedLongestAgo) {
   EntryStore store(path("kept"));
   for (const char *name : {"old", "used", "new"})
     store.save(name, std::string(1000, 'x'));

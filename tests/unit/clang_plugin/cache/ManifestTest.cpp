@@ -44,7 +44,7 @@ protected:
   }
 };
 
-TEST_F(ManifestTest, holdsUntilAFileChanges) {
+TEST_F(ManifestTest, HoldsUntilAFileChanges) {
   write("include/a.h", "int a;");
   write("include/b.h", "int b;");
   for (bool settled : {true, false}) {
@@ -65,7 +65,7 @@ TEST_F(ManifestTest, holdsUntilAFileChanges) {
   }
 }
 
-TEST_F(ManifestTest, isNotFooledByATimeThatIsSetBack) {
+TEST_F(ManifestTest, IsNotFooledByATimeThatIsSetBack) {
   write("a.h", "int a;");
   setTime("a.h", 1'000'000'000);
   Manifest manifest = later();
@@ -76,7 +76,7 @@ TEST_F(ManifestTest, isNotFooledByATimeThatIsSetBack) {
   EXPECT_FALSE(holds(manifest));
 }
 
-TEST_F(ManifestTest, looksIntoAFileThatWasJustWritten) {
+TEST_F(ManifestTest, LooksIntoAFileThatWasJustWritten) {
   write("a.h", "int a;");
   Manifest manifest(nowInNanoseconds());
   manifest.add(path("a.h"), read("int a;"));
@@ -87,7 +87,7 @@ TEST_F(ManifestTest, looksIntoAFileThatWasJustWritten) {
   EXPECT_TRUE(old.files()[0].isSettled);
 }
 
-TEST_F(ManifestTest, noticesAFileThatAppears) {
+TEST_F(ManifestTest, NoticesAFileThatAppears) {
   Manifest manifest = later();
   manifest.add(path("nearer/a.h"), SeenFile{SeenFile::Absent, 0, ""});
   EXPECT_TRUE(holds(manifest));
@@ -95,7 +95,7 @@ TEST_F(ManifestTest, noticesAFileThatAppears) {
   EXPECT_FALSE(holds(manifest));
 }
 
-TEST_F(ManifestTest, noticesAFolderThatGoesOrGetsNames) {
+TEST_F(ManifestTest, NoticesAFolderThatGoesOrGetsNames) {
   write("include/a.h", "");
   Manifest there = later(), listed = later();
   there.add(path("include"), SeenFile{SeenFile::Exists, 0, ""});
@@ -109,7 +109,7 @@ TEST_F(ManifestTest, noticesAFolderThatGoesOrGetsNames) {
   EXPECT_FALSE(holds(there));
 }
 
-TEST_F(ManifestTest, noticesAnotherTool) {
+TEST_F(ManifestTest, NoticesAnotherTool) {
   write("nvcc", "old");
   Manifest manifest = later();
   manifest.addTool(path("nvcc"));
@@ -123,7 +123,7 @@ TEST_F(ManifestTest, noticesAnotherTool) {
   EXPECT_FALSE(holds(again));
 }
 
-TEST_F(ManifestTest, doesNotTrustWhatChangedDuringTheWork) {
+TEST_F(ManifestTest, DoesNotTrustWhatChangedDuringTheWork) {
   write("a.h", "int a;");
   Manifest longer = later();
   longer.add(path("a.h"), read("int a; // before"));
@@ -139,7 +139,7 @@ TEST_F(ManifestTest, doesNotTrustWhatChangedDuringTheWork) {
   EXPECT_FALSE(gone.isSound());
 }
 
-TEST_F(ManifestTest, trustsWhatOthersReadOnlyIfItIsOlder) {
+TEST_F(ManifestTest, TrustsWhatOthersReadOnlyIfItIsOlder) {
   write("a.h", "int a;");
   Manifest fresh(nowInNanoseconds()), old = later();
   fresh.addReadByOthers(path("a.h"));
@@ -154,7 +154,7 @@ TEST_F(ManifestTest, trustsWhatOthersReadOnlyIfItIsOlder) {
   EXPECT_FALSE(absent.isSound());
 }
 
-TEST_F(ManifestTest, readerNeverGoesAstray) {
+TEST_F(ManifestTest, ReaderNeverGoesAstray) {
   Manifest manifest = later();
   write("some/longer/a.h", "int a;");
   manifest.add(path("some/longer/a.h"), read("int a;"));

@@ -83,7 +83,7 @@ protected:
   ExtractUnit unit_;
 };
 
-TEST_F(UnitCacheTest, answersAnUnchangedFileTheSameWay) {
+TEST_F(UnitCacheTest, AnswersAnUnchangedFileTheSameWay) {
   const Answer first = ask();
   ASSERT_TRUE(first.ok) << first.text;
   EXPECT_FALSE(first.kept);
@@ -95,25 +95,25 @@ TEST_F(UnitCacheTest, answersAnUnchangedFileTheSameWay) {
   EXPECT_EQ(entries().size(), 1u);
 }
 
-TEST_F(UnitCacheTest, noticesAnEditOfTheFile) {
+TEST_F(UnitCacheTest, NoticesAnEditOfTheFile) {
   const Answer first = ask();
   write("k.cu", std::string(kProgram) + "__global__ void other() {}\n");
   expectAnother(first);
 }
 
-TEST_F(UnitCacheTest, noticesAnEditOfAHeader) {
+TEST_F(UnitCacheTest, NoticesAnEditOfAHeader) {
   Answer last = ask();
   write("size.h", "#define SIZE 32\n");
   expectAnother(last);
 }
 
-TEST_F(UnitCacheTest, noticesAnEditOfASystemHeader) {
+TEST_F(UnitCacheTest, NoticesAnEditOfASystemHeader) {
   ask();
   write("system/scale.h", "#define SCALE 4\n");
   EXPECT_FALSE(ask().kept);
 }
 
-TEST_F(UnitCacheTest, noticesHeadersThatAppear) {
+TEST_F(UnitCacheTest, NoticesHeadersThatAppear) {
   ask();
   write("extra.h", "#define FACTOR 7\n"); // asked for with __has_include
   EXPECT_FALSE(ask().kept);
@@ -123,7 +123,7 @@ TEST_F(UnitCacheTest, noticesHeadersThatAppear) {
   EXPECT_TRUE(ask().kept);
 }
 
-TEST_F(UnitCacheTest, noticesFlagsAndOptionsFiles) {
+TEST_F(UnitCacheTest, NoticesFlagsAndOptionsFiles) {
   const Answer first = ask();
   unit_.flags.push_back("-DFACTOR=5");
   expectAnother(first);
@@ -136,7 +136,7 @@ TEST_F(UnitCacheTest, noticesFlagsAndOptionsFiles) {
   EXPECT_TRUE(ask().kept) << "the first answer is still there";
 }
 
-TEST_F(UnitCacheTest, noticesTheEnvironmentAndTheToolkit) {
+TEST_F(UnitCacheTest, NoticesTheEnvironmentAndTheToolkit) {
   ask();
   setenv("CPATH", path("elsewhere").c_str(), 1);
   EXPECT_FALSE(ask().kept);
@@ -159,7 +159,7 @@ TEST_F(UnitCacheTest, noticesTheEnvironmentAndTheToolkit) {
   EXPECT_FALSE(ask().kept);
 }
 
-TEST_F(UnitCacheTest, triesAgainOnceAMissingHeaderIsThere) {
+TEST_F(UnitCacheTest, TriesAgainOnceAMissingHeaderIsThere) {
   fs::remove(path("size.h"));
   EXPECT_FALSE(ask().ok);
   const Answer again = ask();
@@ -172,7 +172,7 @@ TEST_F(UnitCacheTest, triesAgainOnceAMissingHeaderIsThere) {
   EXPECT_FALSE(found.kept);
 }
 
-TEST_F(UnitCacheTest, replacesADamagedEntry) {
+TEST_F(UnitCacheTest, ReplacesADamagedEntry) {
   const Answer first = ask();
   ASSERT_EQ(entries().size(), 1u);
   std::ofstream(entries()[0], std::ios::trunc) << "damaged";
@@ -182,7 +182,7 @@ TEST_F(UnitCacheTest, replacesADamagedEntry) {
   EXPECT_TRUE(ask().kept);
 }
 
-TEST_F(UnitCacheTest, worksWithoutAFolder) {
+TEST_F(UnitCacheTest, WorksWithoutAFolder) {
   write("kept", "a file in the way");
   const Answer first = ask(), second = ask();
   EXPECT_TRUE(first.ok);
@@ -192,7 +192,7 @@ TEST_F(UnitCacheTest, worksWithoutAFolder) {
   EXPECT_EQ(ask(none).text, first.text);
 }
 
-TEST_F(UnitCacheTest, keepsTheFolderSmall) {
+TEST_F(UnitCacheTest, KeepsTheFolderSmall) {
   UnitCache cache(path("kept"));
   ask(cache);
   ASSERT_EQ(entries().size(), 1u);

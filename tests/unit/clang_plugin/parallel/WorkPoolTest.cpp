@@ -10,7 +10,7 @@
 namespace kopt::frontend {
 namespace {
 
-TEST(WorkPool, doesEachPieceOnce) {
+TEST(WorkPool, DoesEachPieceOnce) {
   for (unsigned jobs : {1u, 2u, 7u}) {
     WorkPool pool(jobs);
     std::vector<std::atomic<int>> done(100);
@@ -22,7 +22,7 @@ TEST(WorkPool, doesEachPieceOnce) {
   }
 }
 
-TEST(WorkPool, staysWithinItsJobsWhereWorkIsNested) {
+TEST(WorkPool, StaysWithinItsJobsWhereWorkIsNested) {
   for (unsigned jobs : {1u, 3u}) {
     WorkPool pool(jobs);
     std::atomic<unsigned> running = 0, most = 0, done = 0;
@@ -41,7 +41,7 @@ TEST(WorkPool, staysWithinItsJobsWhereWorkIsNested) {
   }
 }
 
-TEST(WorkPool, worksAtTheSameTime) {
+TEST(WorkPool, WorksAtTheSameTime) {
   WorkPool pool(2);
   std::atomic<int> arrived = 0;
   pool.forEach(2, [&](std::size_t) {
@@ -52,14 +52,14 @@ TEST(WorkPool, worksAtTheSameTime) {
   EXPECT_EQ(arrived, 2);
 }
 
-TEST(WorkPool, startsInOrderOnOneThread) {
+TEST(WorkPool, StartsInOrderOnOneThread) {
   WorkPool pool(1);
   std::vector<std::size_t> order;
   pool.forEach(4, [&](std::size_t i) { order.push_back(i); });
   EXPECT_EQ(order, (std::vector<std::size_t>{0, 1, 2, 3}));
 }
 
-TEST(WorkPool, handsOnWhatWasThrown) {
+TEST(WorkPool, HandsOnWhatWasThrown) {
   for (unsigned jobs : {1u, 4u}) {
     WorkPool pool(jobs);
     std::atomic<int> done = 0;

@@ -40,7 +40,7 @@ std::string text(const ParsedUnit &unit) {
   return all;
 }
 
-TEST(ParseCuda, parsesBothPassesWithWhatTheMachineHas) {
+TEST(ParseCuda, ParsesBothPassesWithWhatTheMachineHas) {
   for (Pass pass : {Pass::Host, Pass::Device}) {
     ParsedUnit unit = parseCuda(request(pass, kProgram));
     ASSERT_TRUE(unit.ast) << text(unit);
@@ -48,7 +48,7 @@ TEST(ParseCuda, parsesBothPassesWithWhatTheMachineHas) {
   }
 }
 
-TEST(ParseCuda, usesOwnDeclarationsWhereTheToolkitIsHidden) {
+TEST(ParseCuda, UsesOwnDeclarationsWhereTheToolkitIsHidden) {
   if (!std::filesystem::exists(emulatedIncludeDirectory() + "/cuda_runtime.h"))
     GTEST_SKIP() << "kopt's declarations are not in this tree";
   setenv("KOPT_CUDA_PATH", "none", 1);
@@ -92,7 +92,7 @@ private:
   const clang::SourceManager &sources_;
 };
 
-TEST(ParseCuda, leavesOutBodiesOfLibrariesAlone) {
+TEST(ParseCuda, LeavesOutBodiesOfLibrariesAlone) {
   if (!findCudaToolkit())
     GTEST_SKIP() << "no CUDA toolkit: kopt's own declarations have hardly a body";
   // A file: a text would begin with a precompiled header, which has all bodies.
@@ -127,7 +127,7 @@ TEST(ParseCuda, leavesOutBodiesOfLibrariesAlone) {
   EXPECT_TRUE(Functions(*whole.ast).skipped.empty());
 }
 
-TEST(ParseCuda, includesFunctionalWhereNvccDoes) {
+TEST(ParseCuda, IncludesFunctionalWhereNvccDoes) {
   if (!findCudaToolkit())
     GTEST_SKIP() << "no CUDA toolkit";
   ParseRequest wanted = request(Pass::Host, "std::function<int()> f;\n");
@@ -138,7 +138,7 @@ TEST(ParseCuda, includesFunctionalWhereNvccDoes) {
   }
 }
 
-TEST(ParseCuda, keepsTheAstAfterAnErrorAndSaysWhere) {
+TEST(ParseCuda, KeepsTheAstAfterAnErrorAndSaysWhere) {
   ParsedUnit unit =
       parseCuda(request(Pass::Device, "__global__ void k(int *p) { *p = missing; }\n"));
   ASSERT_TRUE(unit.ast);
@@ -148,7 +148,7 @@ TEST(ParseCuda, keepsTheAstAfterAnErrorAndSaysWhere) {
   EXPECT_NE(unit.diagnostics.front().message.find("missing"), std::string::npos);
 }
 
-TEST(ParseCuda, anErrorInASystemHeaderIsNoProblemForWhoKnowsThatNvccCompilesIt) {
+TEST(ParseCuda, AnErrorInASystemHeaderIsNoProblemForWhoKnowsThatNvccCompilesIt) {
   ParsedUnit unit = parseCuda(request(
       Pass::Device, std::string("# 1 \"/usr/include/strange.h\" 1 3\nint strange = nowhere;\n"
                                 "# 1 \"virtual.cu\" 2\n") +
@@ -160,7 +160,7 @@ TEST(ParseCuda, anErrorInASystemHeaderIsNoProblemForWhoKnowsThatNvccCompilesIt) 
   EXPECT_EQ(unit.problem()->file, "/tmp/virtual.cu");
 }
 
-TEST(ParseCuda, takesWhatNvccTakesInSharedMemory) {
+TEST(ParseCuda, TakesWhatNvccTakesInSharedMemory) {
   const ParsedUnit unit = parseCuda(
       request(Pass::Device, "struct Counter { __device__ Counter() : value(0) {} int value; };\n"
                             "__global__ void k(float *out) {\n"
@@ -174,7 +174,7 @@ TEST(ParseCuda, takesWhatNvccTakesInSharedMemory) {
   EXPECT_EQ(unit.problem(), nullptr) << text(unit);
 }
 
-TEST(ParseCuda, hasNoAstWithoutAHeader) {
+TEST(ParseCuda, HasNoAstWithoutAHeader) {
   ParsedUnit unit = parseCuda(request(Pass::Device, "#include \"absent_header.h\"\n"));
   EXPECT_FALSE(unit.ast);
   EXPECT_NE(text(unit).find("absent_header.h"), std::string::npos);

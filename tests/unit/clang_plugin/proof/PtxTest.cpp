@@ -62,11 +62,11 @@ ProofOutcome compare(const std::string &original, const std::string &slice,
   return comparePtx(PtxModule(original), PtxModule(slice), symbol);
 }
 
-TEST(Ptx, listsKernels) {
+TEST(Ptx, ListsKernels) {
   EXPECT_EQ(PtxModule(kOriginal).entries(), (std::vector<std::string>{"_Z5otherPf", "_Z5scalePf"}));
 }
 
-TEST(Ptx, takesTheKernelAndWhatItUses) {
+TEST(Ptx, TakesTheKernelAndWhatItUses) {
   std::optional<std::string> text = PtxModule(kOriginal).normalised("_Z5scalePf");
   ASSERT_TRUE(text);
   EXPECT_NE(text->find("weights[16]"), std::string::npos);
@@ -78,7 +78,7 @@ TEST(Ptx, takesTheKernelAndWhatItUses) {
   EXPECT_FALSE(PtxModule(kOriginal).normalised("_Z7missingv"));
 }
 
-TEST(Ptx, numberingAndLinesDoNotCount) {
+TEST(Ptx, NumberingAndLinesDoNotCount) {
   std::string slice = replaced(kOriginal, "BB1_2", "BB0_2");
   slice = replaced(slice, "$str$3", "$str");
   slice = replaced(slice, "__local_depot1", "__local_depot0");
@@ -87,7 +87,7 @@ TEST(Ptx, numberingAndLinesDoNotCount) {
   EXPECT_TRUE(compare(kOriginal, slice, "_Z5scalePf").proven);
 }
 
-TEST(Ptx, everythingTheKernelUsesCounts) {
+TEST(Ptx, EverythingTheKernelUsesCounts) {
   for (auto [from, to] :
        {std::pair("[weights]", "[weights+4]"), std::pair("{37, 100, 0}", "{37, 120, 0}"),
         std::pair(".const .align 4 .b8 weights[16]", ".const .align 4 .b8 weights[32]"),
@@ -98,12 +98,12 @@ TEST(Ptx, everythingTheKernelUsesCounts) {
   }
 }
 
-TEST(Ptx, aKernelThatIsNotThereIsNotProven) {
+TEST(Ptx, AKernelThatIsNotThereIsNotProven) {
   EXPECT_FALSE(compare(kOriginal, ".version 9.0\n.target sm_90\n", "_Z5scalePf").proven);
   EXPECT_FALSE(compare("", kOriginal, "_Z5scalePf").proven);
 }
 
-TEST(FirstError, findsTheLineThatSaysWhy) {
+TEST(FirstError, FindsTheLineThatSaysWhy) {
   EXPECT_EQ(firstError("a.cu(3): warning: x\na.cu(4): error: y\n"), "a.cu(4): error: y");
   EXPECT_EQ(firstError("nothing else\n"), "nothing else");
 }
@@ -122,7 +122,7 @@ constexpr const char *kBesideOthers = R"(
 }
 )";
 
-TEST(Ptx, aSharedVariableMayStandInTheFunctionThatAloneUsesIt) {
+TEST(Ptx, ASharedVariableMayStandInTheFunctionThatAloneUsesIt) {
   const std::string alone = R"(
 .visible .entry _Z5firstPf()
 {
@@ -139,7 +139,7 @@ TEST(Ptx, aSharedVariableMayStandInTheFunctionThatAloneUsesIt) {
       compare(kBesideOthers, replaced(alone, ".align 4", ".align 16"), "_Z5firstPf").proven);
 }
 
-TEST(Ptx, findsAKernelUnderTheNameThatTheOtherCompilerGivesIt) {
+TEST(Ptx, FindsAKernelUnderTheNameThatTheOtherCompilerGivesIt) {
   const std::vector<std::string> entries = {
       "_Z5localPf", "_ZN33_GLOBAL__N__b51ce050_4_a_cu_cname4anonEPf", "_Z5plainIfEvPT_"};
   EXPECT_EQ(findEntry(entries, "_ZL5localPf"), entries[0]);

@@ -20,7 +20,7 @@ void PrintTo(const Pair &pair, std::ostream *out) { *out << pair.name; }
 
 class ScreenPair : public testing::TestWithParam<Pair> {};
 
-TEST_P(ScreenPair, isFound) {
+TEST_P(ScreenPair, IsFound) {
   const Pair &pair = GetParam();
   const auto findings = screen(replaced(kBaseline, pair.from, pair.to));
   bool isFound = false;
@@ -203,9 +203,9 @@ INSTANTIATE_TEST_SUITE_P(
              "data-table", F}),
     [](const testing::TestParamInfo<Pair> &info) { return info.param.name; });
 
-TEST(Screen, findsNothingInTheBaselineItself) { EXPECT_EQ(describe(screen(kBaseline)), ""); }
+TEST(Screen, FindsNothingInTheBaselineItself) { EXPECT_EQ(describe(screen(kBaseline)), ""); }
 
-TEST(Screen, ignoresLayoutAndComments) {
+TEST(Screen, IgnoresLayoutAndComments) {
   EXPECT_EQ(
       describe(screen(replaced(
           replaced(kBaseline, "int hostOnly(int x) {", "int hostOnly( int x )\n{ // as ever\n"),
@@ -213,20 +213,20 @@ TEST(Screen, ignoresLayoutAndComments) {
       "");
 }
 
-TEST(Screen, hostCodeBehindAConditionalIsFound) {
+TEST(Screen, HostCodeBehindAConditionalIsFound) {
   const auto findings = screen(std::string(kBaseline) +
                                "#ifndef __CUDA_ARCH__\nint hidden() { return 7; }\n#endif\n");
   EXPECT_THAT(describe(findings), testing::HasSubstr("reject host-code"));
 }
 
-TEST(Screen, tokensAreJudgedWhereTheCandidateDoesNotParse) {
+TEST(Screen, TokensAreJudgedWhereTheCandidateDoesNotParse) {
   const auto findings =
       screen("#include \"/etc/hostname\"\n" + replaced(kBaseline, "float v = i", "float v == i"));
   EXPECT_THAT(describe(findings), testing::HasSubstr("reject include"));
   EXPECT_THAT(describe(findings), testing::HasSubstr("flag parse"));
 }
 
-TEST(Screen, inlinePtxOfTheListIsFlagged) {
+TEST(Screen, InlinePtxOfTheListIsFlagged) {
   for (const char *taken : {"asm(\"ld.global.nc.f32 %0, [%1];\" : \"=f\"(v) : \"l\"(in + i));",
                             "asm volatile(\"fence.acq_rel.gpu;\" ::: \"memory\");",
                             "asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(i));"})
@@ -240,7 +240,7 @@ TEST(Screen, inlinePtxOfTheListIsFlagged) {
             "");
 }
 
-TEST(Screen, otherInlinePtxIsRefusedByItsNameAndLine) {
+TEST(Screen, OtherInlinePtxIsRefusedByItsNameAndLine) {
   const std::string candidate =
       replaced(kBaseline, "__syncthreads();",
                "__syncthreads();\n  asm volatile(\"mov.u64 %0, %%clock64;\" : \"=l\"(out));");
@@ -255,7 +255,7 @@ TEST(Screen, otherInlinePtxIsRefusedByItsNameAndLine) {
               testing::Not(testing::HasSubstr("reject")));
 }
 
-TEST(Screen, aCandidateMayBringTablesHeadersAndNames) {
+TEST(Screen, ACandidateMayBringTablesHeadersAndNames) {
   for (const char *added :
        {"__constant__ const int kFirst[4] = {1, 2, 3, 4};\n",
         "__constant__ float kTaps[3] = {0.25f, 0.5f, 0.25f};\n",
@@ -270,7 +270,7 @@ TEST(Screen, aCandidateMayBringTablesHeadersAndNames) {
         << added;
 }
 
-TEST(Screen, anIndexFromATableIsNoWayToWriteIt) {
+TEST(Screen, AnIndexFromATableIsNoWayToWriteIt) {
   EXPECT_EQ(describe(screen(replaced(
                 replaced(kBaseline, "__global__ void k(",
                          "__constant__ const int kOffsets[2] = {0, 1};\n__global__ void k("),
@@ -278,21 +278,21 @@ TEST(Screen, anIndexFromATableIsNoWayToWriteIt) {
             "");
 }
 
-TEST(Screen, saysOnlyParseOfABrokenCandidate) {
+TEST(Screen, SaysOnlyParseOfABrokenCandidate) {
   const auto findings = screen(replaced(kBaseline, "float v = i", "float v == i"));
   ASSERT_EQ(findings.size(), 1u) << describe(findings);
   EXPECT_EQ(findings[0].id, "parse");
   EXPECT_EQ(findings[0].line, 12u);
 }
 
-TEST(Screen, failsOnABrokenBaseline) {
+TEST(Screen, FailsOnABrokenBaseline) {
   setenv("KOPT_CUDA_PATH", "none", 1);
   auto findings = screenCandidate({"__global__ void k( {", kBaseline, "k", "k", "k", {}, "/tmp"});
   ASSERT_FALSE(static_cast<bool>(findings));
   EXPECT_THAT(llvm::toString(findings.takeError()), testing::HasSubstr("baseline does not parse"));
 }
 
-TEST(Screen, expressionChangesWithItsTemplateArguments) {
+TEST(Screen, ExpressionChangesWithItsTemplateArguments) {
   const std::string baseline =
       "template <int N> __global__ void k(float *a) { a[threadIdx.x % N] = N; }\n"
       "void *reference() { return (void *)&k<8>; }\n";
@@ -309,7 +309,7 @@ void expectNoReject(const std::vector<ScreenFinding> &findings) {
     EXPECT_EQ(finding.severity, ScreenSeverity::Flag) << describe(findings);
 }
 
-TEST(ScreenControls, refactoringIntoADeviceFunction) {
+TEST(ScreenControls, RefactoringIntoADeviceFunction) {
   EXPECT_EQ(describe(screen(replaced(replaced(kBaseline, "__global__ void k(",
                                               "template <typename T> __device__ T load(const T *p, "
                                               "int i, int n) { return i < n ? p[i] : T(0); }\n"
@@ -318,11 +318,11 @@ TEST(ScreenControls, refactoringIntoADeviceFunction) {
             "");
 }
 
-TEST(ScreenControls, changedBlockConstant) {
+TEST(ScreenControls, ChangedBlockConstant) {
   EXPECT_EQ(describe(screen(replaced(kBaseline, "kBlock = 256", "kBlock = 512"))), "");
 }
 
-TEST(ScreenControls, namesOfClusterAttributesAreNamesElsewhere) {
+TEST(ScreenControls, NamesOfClusterAttributesAreNamesElsewhere) {
   EXPECT_EQ(
       describe(screen(replaced(kBaseline, kFirst,
                                "const int block_size = blockDim.x, cluster_dims(1); "
@@ -330,7 +330,7 @@ TEST(ScreenControls, namesOfClusterAttributesAreNamesElsewhere) {
       "");
 }
 
-TEST(ScreenControls, gridStrideLoopForAGuard) {
+TEST(ScreenControls, GridStrideLoopForAGuard) {
   const std::string baseline =
       "__global__ void k(const float *in, float *out, int n) {\n"
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) out[i] = in[i] * 2;\n}\n";
@@ -342,7 +342,7 @@ TEST(ScreenControls, gridStrideLoopForAGuard) {
   EXPECT_EQ(describe(screen(candidate, baseline)), "");
 }
 
-TEST(ScreenControls, vectorLoadsWithATail) {
+TEST(ScreenControls, VectorLoadsWithATail) {
   const std::string baseline =
       "__global__ void k(const float *in, float *out, int n) {\n"
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) out[i] = in[i] * 2;\n}\n";
@@ -357,7 +357,7 @@ TEST(ScreenControls, vectorLoadsWithATail) {
   EXPECT_EQ(describe(screen(candidate, baseline)), "");
 }
 
-TEST(ScreenControls, tiling) {
+TEST(ScreenControls, Tiling) {
   const std::string baseline =
       "__global__ void k(const float *a, const float *b, float *c, int n) {\n"
       "  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + "
@@ -384,7 +384,7 @@ TEST(ScreenControls, tiling) {
   EXPECT_EQ(describe(screen(candidate, baseline)), "");
 }
 
-TEST(ScreenControls, shuffleReduction) {
+TEST(ScreenControls, ShuffleReduction) {
   const std::string baseline =
       "__global__ void k(const float *in, float *out, int n) {\n  __shared__ float s[256];\n"
       "  int i = blockIdx.x * 256 + threadIdx.x;\n  s[threadIdx.x] = i < n ? in[i] : 0;\n  "
@@ -404,7 +404,7 @@ TEST(ScreenControls, shuffleReduction) {
   expectNoReject(screen(candidate, baseline));
 }
 
-TEST(Screen, whatFitsIsNoShortIndex) {
+TEST(Screen, WhatFitsIsNoShortIndex) {
   for (const char *to : {"unsigned char lane = threadIdx.x % 32; int i = lane + blockIdx",
                          "const short t = threadIdx.x; int i = t + blockIdx"})
     for (const ScreenFinding &finding : screen(replaced(kBaseline, "int i = blockIdx", to)))
@@ -446,7 +446,7 @@ std::vector<ScreenFinding> screenShared(const std::string &candidate, const std:
   return *findings;
 }
 
-TEST(ScreenShared, whatOthersUseStaysAsItIs) {
+TEST(ScreenShared, WhatOthersUseStaysAsItIs) {
   for (const auto &[from, to] : std::vector<std::pair<std::string, std::string>>{
            {"return x * 2;", "return x + x;"},
            {"kBlock = 256", "kBlock = 512"},
@@ -462,7 +462,7 @@ TEST(ScreenShared, whatOthersUseStaysAsItIs) {
         << to;
 }
 
-TEST(ScreenShared, namesThatOthersCallAreTaken) {
+TEST(ScreenShared, NamesThatOthersCallAreTaken) {
   for (const char *added :
        {"__device__ float soft(float v) { return v; }\n",
         "__device__ double twice(double v) { return v; }\n",
@@ -476,7 +476,7 @@ TEST(ScreenShared, namesThatOthersCallAreTaken) {
         << added;
 }
 
-TEST(ScreenShared, whatTheUsersFilesHaveIsNoRival) {
+TEST(ScreenShared, WhatTheUsersFilesHaveIsNoRival) {
   for (const std::string own :
        {"__device__ float soft(float v) { return v; }", "struct soft { int i; };",
         "#define spelled 3", "constexpr int soft = 32;"}) {
@@ -493,7 +493,7 @@ TEST(ScreenShared, whatTheUsersFilesHaveIsNoRival) {
   }
 }
 
-TEST(ScreenShared, whatOthersDoNotSeeIsFree) {
+TEST(ScreenShared, WhatOthersDoNotSeeIsFree) {
   for (const char *added :
        {"__device__ float spelled(float v) { return v; }\n",
         "namespace fresh { __device__ float soft(float v) { return v; } }\n", "#define OWN 3\n",

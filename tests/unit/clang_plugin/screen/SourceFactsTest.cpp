@@ -7,7 +7,7 @@
 namespace kopt::frontend {
 namespace {
 
-TEST(SourceFacts, readsDirectivesThroughSplicesAndComments) {
+TEST(SourceFacts, ReadsDirectivesThroughSplicesAndComments) {
   const SourceFacts facts = readSource(
       "#incl\\\nude <vector>\n# /* x */ include \"a b.h\" // y\n%:include <map>\n"
       "const char *s = \"#include <set>\";\n// #include <list>\n#if A && \\\n  B\n#endif\n"
@@ -23,13 +23,13 @@ TEST(SourceFacts, readsDirectivesThroughSplicesAndComments) {
   EXPECT_EQ(facts.macros.at("M").text, "undef");
 }
 
-TEST(SourceFacts, normalizesLayoutAlone) {
+TEST(SourceFacts, NormalizesLayoutAlone) {
   EXPECT_EQ(normalizedTokens("int  f( ) { /* c */ return 1 ;}"),
             normalizedTokens("int f()\n{ return 1; } // d\n"));
   EXPECT_NE(normalizedTokens("\"a b\""), normalizedTokens("\"a  b\""));
 }
 
-TEST(SourceFacts, tellsElisionsFromRemarks) {
+TEST(SourceFacts, TellsElisionsFromRemarks) {
   for (const char *comment :
        {"// ...", "// ... rest unchanged", "/* ... */", "// [... existing code ...]",
         "// Rest of the kernel here", "// omitted for brevity", "// … same as before …"})

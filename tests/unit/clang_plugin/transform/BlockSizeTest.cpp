@@ -30,7 +30,7 @@ std::vector<Shape> shapes(const Question &question) {
 
 const char kGuarded[] = "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) out[i] = in[i];";
 
-TEST(BlockSize, retargetsAGuardedLine) {
+TEST(BlockSize, RetargetsAGuardedLine) {
   const auto offers = offersFor(askBody(kGuarded));
   EXPECT_THAT(shapes(askBody(kGuarded)),
               ElementsAre(Shape{128, 1, 1}, Shape{512, 1, 1}, Shape{64, 1, 1}, Shape{1024, 1, 1}));
@@ -41,7 +41,7 @@ TEST(BlockSize, retargetsAGuardedLine) {
   }
 }
 
-TEST(BlockSize, retargetsGridStrideLoops) {
+TEST(BlockSize, RetargetsGridStrideLoops) {
   EXPECT_THAT(
       shapes(askBody(
           "for (int i = threadIdx.x + blockDim.x * blockIdx.x; i < n; i += gridDim.x * blockDim.x)"
@@ -49,7 +49,7 @@ TEST(BlockSize, retargetsGridStrideLoops) {
       Contains(Shape{512, 1, 1}));
 }
 
-TEST(BlockSize, keepsTheGridOfARowPerBlock) {
+TEST(BlockSize, KeepsTheGridOfARowPerBlock) {
   const auto offers = offersFor(askBody(
       "for (int i = threadIdx.x; i < w; i += blockDim.x) out[blockIdx.x * w + i] = in[i];"));
   ASSERT_THAT(offers, Not(IsEmpty()));
@@ -57,7 +57,7 @@ TEST(BlockSize, keepsTheGridOfARowPerBlock) {
     EXPECT_FALSE(offer.launch->coverGrid);
 }
 
-TEST(BlockSize, retargetsPlanes) {
+TEST(BlockSize, RetargetsPlanes) {
   const std::string body =
       "int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;"
       " if (x < w && y < n) out[y * w + x] = in[y * w + x];";
@@ -67,7 +67,7 @@ TEST(BlockSize, retargetsPlanes) {
   EXPECT_THAT(found, Not(Contains(Shape{16, 16, 1})));
 }
 
-TEST(BlockSize, keepsSquaresWhereAxesChangePlaces) {
+TEST(BlockSize, KeepsSquaresWhereAxesChangePlaces) {
   const std::string body =
       "int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;"
       " int u = blockIdx.y * blockDim.y + threadIdx.x, v = blockIdx.x * blockDim.x + threadIdx.y;"
@@ -75,7 +75,7 @@ TEST(BlockSize, keepsSquaresWhereAxesChangePlaces) {
   EXPECT_THAT(shapes(askBody(body, {16, 16, 1})), ElementsAre(Shape{32, 32, 1}, Shape{8, 8, 1}));
 }
 
-TEST(BlockSize, scalesDynamicSharedMemory) {
+TEST(BlockSize, ScalesDynamicSharedMemory) {
   Question question = askBody(
       std::string("extern __shared__ float s[]; s[threadIdx.x] = 1; __syncthreads();") + kGuarded);
   question.launches = {{{64, 1, 1}, {256, 1, 1}, 1024}};
@@ -87,7 +87,7 @@ TEST(BlockSize, scalesDynamicSharedMemory) {
   EXPECT_THAT(offersFor(question), IsEmpty());
 }
 
-TEST(BlockSize, isBoundedByStaticSharedArrays) {
+TEST(BlockSize, IsBoundedByStaticSharedArrays) {
   EXPECT_THAT(
       shapes(askBody(std::string("__shared__ float s[512]; s[threadIdx.x] = 1; __syncthreads();") +
                      kGuarded)),
@@ -98,20 +98,20 @@ TEST(BlockSize, isBoundedByStaticSharedArrays) {
               Contains(Shape{1024, 1, 1}));
 }
 
-TEST(BlockSize, isBoundedByLaunchBounds) {
+TEST(BlockSize, IsBoundedByLaunchBounds) {
   Question question = askBody(kGuarded);
   question.slice.insert(question.slice.find("k(const"), "__launch_bounds__(512) ");
   EXPECT_THAT(shapes(question), Not(Contains(Shape{1024, 1, 1})));
 }
 
-TEST(BlockSize, saysThatTheGridGrows) {
+TEST(BlockSize, SaysThatTheGridGrows) {
   Question question = askBody(kGuarded);
   question.launches = {{{3, 1, 1}, {256, 1, 1}, 0}};
   for (const Offer &offer : offersFor(question))
     EXPECT_EQ(offer.note.empty(), 768 % offer.launch->block[0] == 0) << offer.title;
 }
 
-TEST(BlockSize, refusesConstantsTiedToTheBlock) {
+TEST(BlockSize, RefusesConstantsTiedToTheBlock) {
   EXPECT_THAT(offersFor(askBody(std::string("if (threadIdx.x == 255) out[n] = 1;") + kGuarded)),
               IsEmpty());
   EXPECT_THAT(
@@ -123,7 +123,7 @@ TEST(BlockSize, refusesConstantsTiedToTheBlock) {
       IsEmpty());
 }
 
-TEST(BlockSize, refusesKernelsThatDoNotReadBlockDim) {
+TEST(BlockSize, RefusesKernelsThatDoNotReadBlockDim) {
   EXPECT_THAT(offersFor(askBody("out[threadIdx.x] = in[threadIdx.x];")), IsEmpty());
   EXPECT_THAT(
       offersFor(askBody("int x = blockIdx.x * blockDim.x + threadIdx.x; out[x] = in[threadIdx.y];",
@@ -131,7 +131,7 @@ TEST(BlockSize, refusesKernelsThatDoNotReadBlockDim) {
       IsEmpty());
 }
 
-TEST(BlockSize, refusesBlockIndicesInMixedRoles) {
+TEST(BlockSize, RefusesBlockIndicesInMixedRoles) {
   EXPECT_THAT(
       offersFor(askBody(std::string(kGuarded) + " if (threadIdx.x == 0) out[blockIdx.x] = 1;")),
       IsEmpty());
@@ -140,7 +140,7 @@ TEST(BlockSize, refusesBlockIndicesInMixedRoles) {
       IsEmpty());
 }
 
-TEST(BlockSize, refusesCooperativeGroupsAndWholeCoordinates) {
+TEST(BlockSize, RefusesCooperativeGroupsAndWholeCoordinates) {
   EXPECT_THAT(
       offersFor(askBody(std::string(kGuarded) + " cooperative_groups::this_thread_block().sync();",
                         {256, 1, 1}, "#include <cooperative_groups.h>\n")),
@@ -150,7 +150,7 @@ TEST(BlockSize, refusesCooperativeGroupsAndWholeCoordinates) {
       IsEmpty());
 }
 
-TEST(BlockSize, refusesThreeDimensions) {
+TEST(BlockSize, RefusesThreeDimensions) {
   EXPECT_THAT(
       offersFor(askBody(std::string(kGuarded) + " out[threadIdx.z] = blockDim.z;", {16, 2, 8})),
       IsEmpty());

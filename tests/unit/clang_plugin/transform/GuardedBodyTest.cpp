@@ -72,7 +72,7 @@ std::string refusal(const std::string &usual, const std::string &special) {
   return askOf(usual, special).refusal;
 }
 
-TEST(GuardedBody, keepsWhatBothBeginWithBeforeTheCondition) {
+TEST(GuardedBody, KeepsWhatBothBeginWithBeforeTheCondition) {
   EXPECT_EQ(guarded("  int i = threadIdx.x; // mine\n"
                     "  if (i >= n)\n"
                     "    return;\n"
@@ -99,7 +99,7 @@ TEST(GuardedBody, keepsWhatBothBeginWithBeforeTheCondition) {
                    "  }\n"));
 }
 
-TEST(GuardedBody, givesABodyOfOneLineItsLines) {
+TEST(GuardedBody, GivesABodyOfOneLineItsLines) {
   EXPECT_EQ(ask({.usual = "__global__ void k(int *x, int n) { x[0] = n; }",
                  .special = "__global__ void k(int *x, int n) { x[0] = 2 * n; }"})
                 .text,
@@ -112,7 +112,7 @@ TEST(GuardedBody, givesABodyOfOneLineItsLines) {
             "}");
 }
 
-TEST(GuardedBody, indentsAsTheUserDoes) {
+TEST(GuardedBody, IndentsAsTheUserDoes) {
   EXPECT_EQ(ask({.usual = "\t__global__ void k(int *x, int n)\n\t{\n\t\tx[0] = n;\n\t}",
                  .special = "\t__global__ void k(int *x, int n)\n\t{\n\t\tx[0] = 1;\n\t}"})
                 .text,
@@ -121,7 +121,7 @@ TEST(GuardedBody, indentsAsTheUserDoes) {
             "\t}");
 }
 
-TEST(GuardedBody, testsTheConditionBeforeItsVariablesChange) {
+TEST(GuardedBody, TestsTheConditionBeforeItsVariablesChange) {
   for (const char *change : {"n /= 4;", "++n;", "n--;", "int *p = &n;", "halve(n);", "n <<= 1;",
                              "int &m = n;", "(n) = 3;", "auto f = [&] { ++n; };"}) {
     const std::string first = std::string("  a();\n  ") + change + "\n  c();\n";
@@ -136,7 +136,7 @@ TEST(GuardedBody, testsTheConditionBeforeItsVariablesChange) {
   }
 }
 
-TEST(GuardedBody, testsSeveralVariables) {
+TEST(GuardedBody, TestsSeveralVariables) {
   const BodyGuard vectors{
       "reinterpret_cast<unsigned long long>(x) % 16 == 0 && n % 4 == 0", {"x", "n"}, {}, false};
   const std::string text =
@@ -147,7 +147,7 @@ TEST(GuardedBody, testsSeveralVariables) {
   EXPECT_EQ(guarded("  a();\n", "  b();\n", unknown), "the kernel has no parameter 'count'");
 }
 
-TEST(GuardedBody, tearsNoStatementsApart) {
+TEST(GuardedBody, TearsNoStatementsApart) {
   // The else belongs to the if above it, and the while to its do.
   EXPECT_EQ(guarded("  if (n)\n    b();\n  else\n    c();\n", "  if (n)\n    b();\n  d();\n"),
             kernel("  if (n >= 65536) {\n    if (n)\n      b();\n    d();\n  } else {\n"
@@ -163,7 +163,7 @@ TEST(GuardedBody, tearsNoStatementsApart) {
   EXPECT_THAT(ask(torn).text, HasSubstr("{\n  if (n >= 65536) {\n    AND\n      d();\n    c();\n"));
 }
 
-TEST(GuardedBody, keepsConditionalsOfThePreprocessorWhole) {
+TEST(GuardedBody, KeepsConditionalsOfThePreprocessorWhole) {
   EXPECT_EQ(guarded("#if WIDE\n  a(); {\n#else\n  b(); {\n#endif\n  }\n  c();\n",
                     "#if WIDE\n  a(); {\n#else\n  b(); {\n#endif\n  }\n  d();\n"),
             kernel("#if WIDE\n  a(); {\n#else\n  b(); {\n#endif\n  }\n"
@@ -184,7 +184,7 @@ TEST(GuardedBody, keepsConditionalsOfThePreprocessorWhole) {
             "");
 }
 
-TEST(GuardedBody, refusesWhatCannotStandTwice) {
+TEST(GuardedBody, RefusesWhatCannotStandTwice) {
   const auto differ = [](const std::string &both) {
     return askOf("  a();\n" + both, "  b();\n" + both);
   };
@@ -202,7 +202,7 @@ TEST(GuardedBody, refusesWhatCannotStandTwice) {
     EXPECT_EQ(askOf(first + std::string("  a();\n"), first + std::string("  b();\n")).refusal, "");
 }
 
-TEST(GuardedBody, allowsTheSharedMemoryOfABlock) {
+TEST(GuardedBody, AllowsTheSharedMemoryOfABlock) {
   const auto tiles = [](int usual, int special) {
     const auto tile = [](int kilobytes) {
       return "  __shared__ char tile[" + std::to_string(kilobytes * 1024) + "];\n";
@@ -222,7 +222,7 @@ TEST(GuardedBody, allowsTheSharedMemoryOfABlock) {
   EXPECT_EQ(ask(calling).refusal, "");
 }
 
-TEST(GuardedBody, refusesMoreThanTheBody) {
+TEST(GuardedBody, RefusesMoreThanTheBody) {
   EXPECT_EQ(ask({.usual = "__global__ void k(int n) { a(); }",
                  .special = "__global__ void k(const int n) { b(); }"})
                 .refusal,
@@ -240,7 +240,7 @@ TEST(GuardedBody, refusesMoreThanTheBody) {
   EXPECT_THAT(ask(spelled).refusal, HasSubstr("a macro"));
 }
 
-TEST(GuardedBody, keepsTheUsualLaunchBounds) {
+TEST(GuardedBody, KeepsTheUsualLaunchBounds) {
   const std::string bounded = "__global__ void __launch_bounds__((64), 2) k(int n) { a(); }",
                     free = "__global__ void k(int n) { b(); }";
   EXPECT_THAT(ask({.usual = bounded, .special = free}).text,
@@ -249,7 +249,7 @@ TEST(GuardedBody, keepsTheUsualLaunchBounds) {
               StartsWith("__global__ void k(int n) {\n  if (n"));
 }
 
-TEST(GuardedBody, keepsWhatTheSpecialHeadPromisesOfPointers) {
+TEST(GuardedBody, KeepsWhatTheSpecialHeadPromisesOfPointers) {
   const std::string usual = "__global__ void k(int *x, int n) { a(); }",
                     special = "__global__ __launch_bounds__(64)\n"
                               "void k(int *__restrict__ x, int n) { b(); }",
@@ -260,7 +260,7 @@ TEST(GuardedBody, keepsWhatTheSpecialHeadPromisesOfPointers) {
               StartsWith(bounded.substr(0, bounded.find('{'))));
 }
 
-TEST(GuardedBody, hidesAConstantOfTheFile) {
+TEST(GuardedBody, HidesAConstantOfTheFile) {
   BodyGuard guard = kLarge;
   guard.constants = {"UNROLL"};
   const std::string body = "  int i = threadIdx.x;\n#pragma unroll UNROLL\n  for (; i < n; ++i)\n"
@@ -307,7 +307,7 @@ TEST(GuardedBody, hidesAConstantOfTheFile) {
   EXPECT_EQ(with("constexpr int UNROLL = 8;").refusal, used);
 }
 
-TEST(GuardedBody, extendsAChainByAnElseIf) {
+TEST(GuardedBody, ExtendsAChainByAnElseIf) {
   const std::string usual =
       "  int i = 0;\n  if (n >= 65536) {\n    a();\n  } else {\n    b();\n  }\n";
   const BodyGuard small{"n <= 64", {"n"}, {}, true};
@@ -324,7 +324,7 @@ TEST(GuardedBody, extendsAChainByAnElseIf) {
             kernel(block + "#ifdef A\n    d();\n#endif\n  }\n"));
 }
 
-TEST(GuardedBody, findsNoBracesInCommentsAndStrings) {
+TEST(GuardedBody, FindsNoBracesInCommentsAndStrings) {
   const std::string first = "  take(\"{\"); // }\n  /* { */ char c = '}';\n";
   EXPECT_THAT(guarded(first + "  b();\n", first + "  d();\n"),
               HasSubstr("char c = '}';\n  if (n >= 65536) {\n    d();\n"));

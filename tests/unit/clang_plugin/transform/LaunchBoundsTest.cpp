@@ -16,7 +16,7 @@ Question askBounds(std::string slice) {
   return {.technique = "launch-bounds", .slice = std::move(slice)};
 }
 
-TEST(LaunchBounds, goesBeforeTheName) {
+TEST(LaunchBounds, GoesBeforeTheName) {
   EXPECT_THAT(textsFor(askBounds("__global__ void k(float *a) { a[0] = 1; }\n")),
               ElementsAre("__global__ void __launch_bounds__(256) k(float *a) { a[0] = 1; }\n",
                           "__global__ void __launch_bounds__(256, 1) k(float *a) { a[0] = 1; }\n",
@@ -25,14 +25,14 @@ TEST(LaunchBounds, goesBeforeTheName) {
                           "__global__ void __launch_bounds__(256, 4) k(float *a) { a[0] = 1; }\n"));
 }
 
-TEST(LaunchBounds, goesBeforeAQualifiedName) {
+TEST(LaunchBounds, GoesBeforeAQualifiedName) {
   Question question = askBounds("namespace n { __global__ void k(float *a); }\n"
                                 "__global__ void n::k(float *a) { a[0] = 1; }\n");
   question.kernel = question.expression = "n::k";
   EXPECT_THAT(textsFor(question), Contains(HasSubstr("void __launch_bounds__(256, 2) n::k(")));
 }
 
-TEST(LaunchBounds, replacesWhatStandsThere) {
+TEST(LaunchBounds, ReplacesWhatStandsThere) {
   const auto texts =
       textsFor(askBounds("__global__ void __launch_bounds__(128, 2) k(float *a) { a[0] = 1; }\n"));
   EXPECT_THAT(texts, SizeIs(5));
@@ -40,7 +40,7 @@ TEST(LaunchBounds, replacesWhatStandsThere) {
               Contains("__global__ void __launch_bounds__(256, 3) k(float *a) { a[0] = 1; }\n"));
 }
 
-TEST(LaunchBounds, leavesOutWhatStandsThereAlready) {
+TEST(LaunchBounds, LeavesOutWhatStandsThereAlready) {
   EXPECT_THAT(
       titlesFor(askBounds(
           "#define T 256\n__global__ void __launch_bounds__(T, 2) k(float *a) { a[0] = 1; }\n")),
@@ -48,14 +48,14 @@ TEST(LaunchBounds, leavesOutWhatStandsThereAlready) {
                   "change to __launch_bounds__(256, 3)", "change to __launch_bounds__(256, 4)"));
 }
 
-TEST(LaunchBounds, replacesOnTheDeclarationThatHasThem) {
+TEST(LaunchBounds, ReplacesOnTheDeclarationThatHasThem) {
   EXPECT_THAT(textsFor(askBounds("extern \"C\" __global__ void __launch_bounds__(64) k(float *a);\n"
                                  "extern \"C\" __global__ void k(float *a) { a[0] = 1; }\n")),
               Contains("extern \"C\" __global__ void __launch_bounds__(256, 1) k(float *a);\n"
                        "extern \"C\" __global__ void k(float *a) { a[0] = 1; }\n"));
 }
 
-TEST(LaunchBounds, handlesTemplatesWithDependentBounds) {
+TEST(LaunchBounds, HandlesTemplatesWithDependentBounds) {
   Question question = askBounds(
       "template <int N> __global__ void __launch_bounds__(N * 2) k(float *a) { a[0] = N; }\n"
       "template __global__ void k<128>(float *);\n");
@@ -66,7 +66,7 @@ TEST(LaunchBounds, handlesTemplatesWithDependentBounds) {
               Contains(HasSubstr("void __launch_bounds__(256, 4) k(float *a) { a[0] = N; }")));
 }
 
-TEST(LaunchBounds, staysWithinTheThreadsOfAMultiprocessor) {
+TEST(LaunchBounds, StaysWithinTheThreadsOfAMultiprocessor) {
   Question question = askBounds("__global__ void k(float *a) { a[0] = 1; }\n");
   question.launches = {{{1, 1, 1}, {32, 8, 1}, 0}, {{1, 1, 1}, {1024, 1, 1}, 0}};
   EXPECT_THAT(titlesFor(question),
@@ -77,40 +77,40 @@ TEST(LaunchBounds, staysWithinTheThreadsOfAMultiprocessor) {
               ElementsAre("add __launch_bounds__(1024)", "add __launch_bounds__(1024, 1)"));
 }
 
-TEST(LaunchBounds, refusesAKernelWithoutLaunches) {
+TEST(LaunchBounds, RefusesAKernelWithoutLaunches) {
   Question question = askBounds("__global__ void k(float *a) { a[0] = 1; }\n");
   question.launches.clear();
   EXPECT_THAT(offersFor(question), IsEmpty());
 }
 
-TEST(LaunchBounds, refusesABlockThatNoDeviceTakes) {
+TEST(LaunchBounds, RefusesABlockThatNoDeviceTakes) {
   Question question = askBounds("__global__ void k(float *a) { a[0] = 1; }\n");
   question.launches = {{{1, 1, 1}, {2048, 1, 1}, 0}};
   EXPECT_THAT(offersFor(question), IsEmpty());
 }
 
-TEST(LaunchBounds, refusesARegisterLimit) {
+TEST(LaunchBounds, RefusesARegisterLimit) {
   EXPECT_THAT(
       offersFor(askBounds(
           "#define __maxnreg__(n)\n__global__ void __maxnreg__(64) k(float *a) { a[0] = 1; }\n")),
       IsEmpty());
 }
 
-TEST(LaunchBounds, refusesBoundsOutOfAMacro) {
+TEST(LaunchBounds, RefusesBoundsOutOfAMacro) {
   EXPECT_THAT(
       offersFor(askBounds("#define BOUNDS __launch_bounds__(64)\n__global__ void BOUNDS k(float "
                           "*a) { a[0] = 1; }\n")),
       IsEmpty());
 }
 
-TEST(LaunchBounds, refusesANameOutOfAMacro) {
+TEST(LaunchBounds, RefusesANameOutOfAMacro) {
   EXPECT_THAT(
       offersFor(askBounds(
           "#define KERNEL(name) __global__ void name(float *a) { a[0] = 1; }\nKERNEL(k)\n")),
       IsEmpty());
 }
 
-TEST(Catalogue, saysWhyASliceCannotBeRead) {
+TEST(Catalogue, SaysWhyASliceCannotBeRead) {
   auto broken = tryOffers(askBounds("__global__ void k(float *a) { a[0] = }\n"));
   ASSERT_FALSE(static_cast<bool>(broken));
   EXPECT_THAT(llvm::toString(broken.takeError()), HasSubstr("expected expression"));
@@ -119,7 +119,7 @@ TEST(Catalogue, saysWhyASliceCannotBeRead) {
   EXPECT_THAT(llvm::toString(missing.takeError()), HasSubstr("no kernel 'k'"));
 }
 
-TEST(Catalogue, tellsSpecializationsApart) {
+TEST(Catalogue, TellsSpecializationsApart) {
   Question question = askBounds("template <typename T, int N> __global__ void k(T *a) {\n"
                                 "  for (int i = 0; i < N; ++i)\n    a[i] = N;\n}\n"
                                 "template __global__ void k<float, 4>(float *);\n"

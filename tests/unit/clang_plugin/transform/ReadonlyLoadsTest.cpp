@@ -27,7 +27,7 @@ bool isReadonly(const std::string &body, const std::string &before = "") {
   return false;
 }
 
-TEST(ReadonlyLoads, restrictsEveryPointerAndWrapsLoads) {
+TEST(ReadonlyLoads, RestrictsEveryPointerAndWrapsLoads) {
   EXPECT_THAT(
       textsFor(askReadonly(
           "__global__ void k(const float *in, float *out, int n) {\n"
@@ -42,13 +42,13 @@ TEST(ReadonlyLoads, restrictsEveryPointerAndWrapsLoads) {
           "  if (i < n) out[i] = __ldg(&in[i]) + __ldg(&*(in + n));\n}\n"));
 }
 
-TEST(ReadonlyLoads, saysThatBuffersMustNotOverlap) {
+TEST(ReadonlyLoads, SaysThatBuffersMustNotOverlap) {
   for (const Offer &offer : offersFor(
            askReadonly("__global__ void k(const float *in, float *out) { out[0] = in[1]; }\n")))
     EXPECT_THAT(offer.note, HasSubstr("overlap"));
 }
 
-TEST(ReadonlyLoads, addsWhatIsMissingOnly) {
+TEST(ReadonlyLoads, AddsWhatIsMissingOnly) {
   EXPECT_THAT(
       textsFor(askReadonly(
           "__global__ void k(const float *__restrict__ in, float *out) { out[0] = in[1]; }\n")),
@@ -56,7 +56,7 @@ TEST(ReadonlyLoads, addsWhatIsMissingOnly) {
                "= in[1]; }\n"));
 }
 
-TEST(ReadonlyLoads, offersEachBufferByItself) {
+TEST(ReadonlyLoads, OffersEachBufferByItself) {
   EXPECT_THAT(titlesFor(askReadonly("__global__ void k(const float *__restrict__ a, const int "
                                     "*__restrict__ b, float *__restrict__ o) {"
                                     " o[0] = a[b[0]]; }\n")),
@@ -64,21 +64,21 @@ TEST(ReadonlyLoads, offersEachBufferByItself) {
                           "load through __ldg(): b"));
 }
 
-TEST(ReadonlyLoads, nestsLoadsInIndices) {
+TEST(ReadonlyLoads, NestsLoadsInIndices) {
   EXPECT_THAT(
       textsFor(askReadonly(
           "__global__ void k(const float *a, const int *b, float *o) { o[0] = a[b[0]]; }\n")),
       Contains(HasSubstr("o[0] = __ldg(&a[__ldg(&b[0])]);")));
 }
 
-TEST(ReadonlyLoads, readsComponentsOfVectors) {
+TEST(ReadonlyLoads, ReadsComponentsOfVectors) {
   EXPECT_THAT(
       textsFor(askReadonly("__global__ void k(const float4 *a, float4 *o) { float4 v = a[1]; o[0] "
                            "= v; o[1].x = a[2].y; }\n")),
       Contains(HasSubstr("float4 v = __ldg(&a[1]); o[0] = v; o[1].x = __ldg(&a[2]).y;")));
 }
 
-TEST(ReadonlyLoads, followsAliasesCastsAndCalls) {
+TEST(ReadonlyLoads, FollowsAliasesCastsAndCalls) {
   EXPECT_TRUE(isReadonly("const float *p = in + n; ++p; out[1] = p[2];"));
   EXPECT_TRUE(isReadonly("out[1] = reinterpret_cast<float4 *>(in)[1].x;"));
   EXPECT_TRUE(
@@ -86,33 +86,33 @@ TEST(ReadonlyLoads, followsAliasesCastsAndCalls) {
   EXPECT_TRUE(isReadonly("if (in != nullptr && in < out) out[1] = sizeof(*in);"));
 }
 
-TEST(ReadonlyLoads, wrapsLoadsThroughAnAlias) {
+TEST(ReadonlyLoads, WrapsLoadsThroughAnAlias) {
   EXPECT_THAT(textsFor(askReadonly("__global__ void k(const float *in, float *out, int n) {"
                                    " const float *row = in + n; row += 4; out[0] = row[1]; }\n")),
               Contains(HasSubstr("out[0] = __ldg(&row[1]);")));
 }
 
-TEST(ReadonlyLoads, doesNotWrapAnAliasOfTwoBuffers) {
+TEST(ReadonlyLoads, DoesNotWrapAnAliasOfTwoBuffers) {
   const auto titles =
       titlesFor(askReadonly("__global__ void k(const float *a, const float *b, float *o, int n) {"
                             " const float *p = a; if (n) p = b; o[0] = p[1]; }\n"));
   EXPECT_THAT(titles, ElementsAre("add __restrict__ to a, b, o"));
 }
 
-TEST(ReadonlyLoads, doesNotWrapSharedMemory) {
+TEST(ReadonlyLoads, DoesNotWrapSharedMemory) {
   EXPECT_THAT(titlesFor(askReadonly(
                   "__global__ void k(const float *a, float *o, int n) { __shared__ float s[32];"
                   " const float *p = n ? a : s; s[0] = 1; o[0] = p[1] + s[0]; }\n")),
               ElementsAre("add __restrict__ to a, o"));
 }
 
-TEST(ReadonlyLoads, seesDirectWrites) {
+TEST(ReadonlyLoads, SeesDirectWrites) {
   EXPECT_FALSE(isReadonly("in[1] = 2;"));
   EXPECT_FALSE(isReadonly("*in++ += 2;"));
   EXPECT_FALSE(isReadonly("++in[3];"));
 }
 
-TEST(ReadonlyLoads, seesWritesThroughAliases) {
+TEST(ReadonlyLoads, SeesWritesThroughAliases) {
   EXPECT_FALSE(isReadonly("float *p = in; p[1] = 2;"));
   EXPECT_FALSE(isReadonly("float *p, *q; q = out; p = in; q = p; q[1] = 2;"));
   EXPECT_FALSE(isReadonly("reinterpret_cast<float4 *>(in)[1].x = 3;"));
@@ -120,14 +120,14 @@ TEST(ReadonlyLoads, seesWritesThroughAliases) {
   EXPECT_FALSE(isReadonly("(n ? in : out)[1] = 2;"));
 }
 
-TEST(ReadonlyLoads, seesWritesInCallees) {
+TEST(ReadonlyLoads, SeesWritesInCallees) {
   EXPECT_FALSE(isReadonly("f(in);", "__device__ void f(float *p) { p[0] = 1; }\n"));
   EXPECT_FALSE(isReadonly("f(in[2]);", "__device__ void f(float &p) { p = 1; }\n"));
   EXPECT_FALSE(isReadonly("atomicAdd(&in[1], 1.0f);"));
   EXPECT_FALSE(isReadonly("atomicAdd(in, 1.0f);"));
 }
 
-TEST(ReadonlyLoads, givesUpWhereAPointerEscapes) {
+TEST(ReadonlyLoads, GivesUpWhereAPointerEscapes) {
   EXPECT_FALSE(isReadonly("S s{in}; s.p[0] = 1;", "struct S { float *p; };\n"));
   EXPECT_FALSE(isReadonly("unsigned long long bits = (unsigned long long)in; *(float *)bits = 1;"));
   EXPECT_FALSE(isReadonly("float **p = &in; (*p)[0] = 1;"));
@@ -136,7 +136,7 @@ TEST(ReadonlyLoads, givesUpWhereAPointerEscapes) {
   EXPECT_FALSE(isReadonly("const float *p = in; ((float *)p)[0] = 1;"));
 }
 
-TEST(ReadonlyLoads, refusesVolatileAndTypesWithoutLdg) {
+TEST(ReadonlyLoads, RefusesVolatileAndTypesWithoutLdg) {
   EXPECT_THAT(offersFor(askReadonly("__global__ void k(const volatile float *__restrict__ a, float "
                                     "*__restrict__ o) { o[0] = a[0]; }\n")),
               IsEmpty());
@@ -147,7 +147,7 @@ TEST(ReadonlyLoads, refusesVolatileAndTypesWithoutLdg) {
       IsEmpty());
 }
 
-TEST(ReadonlyLoads, refusesAKernelWithOneWrittenPointer) {
+TEST(ReadonlyLoads, RefusesAKernelWithOneWrittenPointer) {
   EXPECT_THAT(offersFor(askReadonly("__global__ void k(float *a) { a[0] = a[1]; }\n")), IsEmpty());
 }
 

@@ -22,7 +22,7 @@ Question askPaddingOf(const std::string &body, const std::string &before = "") {
       body + "\n}\n");
 }
 
-TEST(SharedPadding, lengthensRows) {
+TEST(SharedPadding, LengthensRows) {
   const std::string uses = " t[y][x] = o[x]; __syncthreads(); o[y] = t[x][y];\n}\n";
   const std::string head =
       "__global__ void k(float *o) {\n  int x = threadIdx.x, y = threadIdx.y;\n";
@@ -31,7 +31,7 @@ TEST(SharedPadding, lengthensRows) {
                           head + "  __shared__ float t[32][32 + 2];" + uses));
 }
 
-TEST(SharedPadding, keepsExpressionsWhole) {
+TEST(SharedPadding, KeepsExpressionsWhole) {
   EXPECT_THAT(textsFor(askPaddingOf("__shared__ float t[N][2 * N]; t[y][x] = 1; o[x] = t[x][y];",
                                     "constexpr int N = 16;\n")),
               Contains(HasSubstr("t[N][(2 * N) + 1]")));
@@ -40,7 +40,7 @@ TEST(SharedPadding, keepsExpressionsWhole) {
               Contains(HasSubstr("t[N][(N) + 1]")));
 }
 
-TEST(SharedPadding, offersSeveralArraysTogetherAndAlone) {
+TEST(SharedPadding, OffersSeveralArraysTogetherAndAlone) {
   EXPECT_THAT(
       titlesFor(askPaddingOf(
           "__shared__ float a[8][8], b[8][16]; a[y][x] = b[y][x] = 1; o[0] = a[x][y] + b[x][y];")),
@@ -49,7 +49,7 @@ TEST(SharedPadding, offersSeveralArraysTogetherAndAlone) {
                   "pad the rows of b to 16 + 2"));
 }
 
-TEST(SharedPadding, countsInElements) {
+TEST(SharedPadding, CountsInElements) {
   EXPECT_THAT(titlesFor(askPaddingOf("__shared__ char t[8][64]; t[y][x] = 1; o[0] = t[x][y];")),
               ElementsAre("pad the rows of t to 64 + 1", "pad the rows of t to 64 + 4",
                           "pad the rows of t to 64 + 8"));
@@ -58,7 +58,7 @@ TEST(SharedPadding, countsInElements) {
       ElementsAre("pad the rows of t to 16 + 1"));
 }
 
-TEST(SharedPadding, worksInTemplatesAndDeviceFunctions) {
+TEST(SharedPadding, WorksInTemplatesAndDeviceFunctions) {
   Question question = askPadding(
       "template <int T> __device__ float turn(float v) {\n  __shared__ float t[T][T];\n"
       "  t[threadIdx.y][threadIdx.x] = v;\n  __syncthreads();\n  return "
@@ -69,13 +69,13 @@ TEST(SharedPadding, worksInTemplatesAndDeviceFunctions) {
   EXPECT_THAT(textsFor(question), Contains(HasSubstr("__shared__ float t[T][T + 1];")));
 }
 
-TEST(SharedPadding, allowsAtomicsOnElements) {
+TEST(SharedPadding, AllowsAtomicsOnElements) {
   EXPECT_THAT(offersFor(askPaddingOf(
                   "__shared__ int t[4][64]; t[y][x] = 0; atomicAdd(&t[y][x], 1); o[0] = t[1][2];")),
               testing::SizeIs(2));
 }
 
-TEST(SharedPadding, refusesArraysThatDecay) {
+TEST(SharedPadding, RefusesArraysThatDecay) {
   EXPECT_THAT(offersFor(askPaddingOf(
                   "__shared__ float t[32][32]; float *row = t[y]; row[x] = 1; o[0] = t[1][2];")),
               IsEmpty());
@@ -90,7 +90,7 @@ TEST(SharedPadding, refusesArraysThatDecay) {
       IsEmpty());
 }
 
-TEST(SharedPadding, refusesArraysThatAreReinterpreted) {
+TEST(SharedPadding, RefusesArraysThatAreReinterpreted) {
   EXPECT_THAT(
       offersFor(askPaddingOf("__shared__ float t[32][32]; *reinterpret_cast<float4 *>(&t[y][x]) "
                              "= float4(); o[0] = t[1][2];")),
@@ -103,7 +103,7 @@ TEST(SharedPadding, refusesArraysThatAreReinterpreted) {
               IsEmpty());
 }
 
-TEST(SharedPadding, refusesArraysThatAreMeasured) {
+TEST(SharedPadding, RefusesArraysThatAreMeasured) {
   EXPECT_THAT(
       offersFor(askPaddingOf("__shared__ float t[32][32]; t[y][x] = sizeof(t) / sizeof(float);")),
       IsEmpty());
@@ -111,12 +111,12 @@ TEST(SharedPadding, refusesArraysThatAreMeasured) {
               IsEmpty());
 }
 
-TEST(SharedPadding, refusesRowsThatArePaddedAlready) {
+TEST(SharedPadding, RefusesRowsThatArePaddedAlready) {
   EXPECT_THAT(offersFor(askPaddingOf("__shared__ float t[32][33]; t[y][x] = 1; o[0] = t[x][y];")),
               IsEmpty());
 }
 
-TEST(SharedPadding, refusesOtherArrays) {
+TEST(SharedPadding, RefusesOtherArrays) {
   EXPECT_THAT(offersFor(askPaddingOf("__shared__ float t[1024]; t[x] = 1; o[0] = t[y * 32 + x];")),
               IsEmpty());
   EXPECT_THAT(
@@ -128,7 +128,7 @@ TEST(SharedPadding, refusesOtherArrays) {
               IsEmpty());
 }
 
-TEST(SharedPadding, staysWithinStaticSharedMemory) {
+TEST(SharedPadding, StaysWithinStaticSharedMemory) {
   EXPECT_THAT(offersFor(askPaddingOf("__shared__ float t[96][128]; t[y][x] = 1; o[0] = t[x][y];")),
               IsEmpty());
   EXPECT_THAT(titlesFor(askPaddingOf("__shared__ float t[95][128]; t[y][x] = 1; o[0] = t[x][y];")),

@@ -16,7 +16,7 @@ using testing::SizeIs;
 
 Question askUnroll(std::string slice) { return {.technique = "unroll", .slice = std::move(slice)}; }
 
-TEST(Unroll, offersFactorsForALoopOfUnknownLength) {
+TEST(Unroll, OffersFactorsForALoopOfUnknownLength) {
   EXPECT_THAT(
       textsFor(askUnroll("__global__ void k(float *a, int n) {\n  for (int i = 0; i < n; ++i)\n  "
                          "  a[i] = 1;\n}\n")),
@@ -30,7 +30,7 @@ TEST(Unroll, offersFactorsForALoopOfUnknownLength) {
                   "= 0; i < n; ++i)\n    a[i] = 1;\n}\n"));
 }
 
-TEST(Unroll, unrollsAKnownLoopFully) {
+TEST(Unroll, UnrollsAKnownLoopFully) {
   EXPECT_THAT(titlesFor(askUnroll("constexpr int N = 32;\n__global__ void k(float *a) {\n"
                                   "  for (int i = N - 1; i >= 0; i -= 8)\n    a[i] = 1;\n}\n")),
               ElementsAre("fully unroll: for (int i = N - 1; i >= 0; i -= 8)",
@@ -38,7 +38,7 @@ TEST(Unroll, unrollsAKnownLoopFully) {
                           "do not unroll: for (int i = N - 1; i >= 0; i -= 8)"));
 }
 
-TEST(Unroll, givesThePragmaALineOfItsOwn) {
+TEST(Unroll, GivesThePragmaALineOfItsOwn) {
   EXPECT_THAT(
       textsFor(askUnroll("__global__ void k(float *a, int n) {\n  if (n > 3) for (int i = 0; i < "
                          "n; ++i) a[i] = 1;\n}\n")),
@@ -46,7 +46,7 @@ TEST(Unroll, givesThePragmaALineOfItsOwn) {
                "  for (int i = 0; i < n; ++i) a[i] = 1;\n}\n"));
 }
 
-TEST(Unroll, changesTheFactorOfAPragma) {
+TEST(Unroll, ChangesTheFactorOfAPragma) {
   const auto texts =
       textsFor(askUnroll("__global__ void k(float *a, int n) {\n#pragma unroll 4  // why\n"
                          "  for (int i = 0; i < n; ++i) a[i] = 1;\n}\n"));
@@ -56,7 +56,7 @@ TEST(Unroll, changesTheFactorOfAPragma) {
   EXPECT_THAT(texts, Not(Contains(HasSubstr("unroll 4"))));
 }
 
-TEST(Unroll, reachesDeviceFunctionsThatAreCalled) {
+TEST(Unroll, ReachesDeviceFunctionsThatAreCalled) {
   const auto titles = titlesFor(askUnroll(
       "__device__ float f(float x, int n) { for (int j = 0; j < n; ++j) x *= x; return x; }\n"
       "__device__ float g(float x, int n) { for (int u = 0; u < n; ++u) x *= x; return x; }\n"
@@ -65,7 +65,7 @@ TEST(Unroll, reachesDeviceFunctionsThatAreCalled) {
   EXPECT_THAT(titles, Each(HasSubstr("int j = 0")));
 }
 
-TEST(Unroll, putsTheInnermostLoopFirst) {
+TEST(Unroll, PutsTheInnermostLoopFirst) {
   const auto titles =
       titlesFor(askUnroll("__global__ void k(float *a, int n) {\n  for (int i = 0; i < n; ++i)\n"
                           "    for (int j = 0; j < 4; ++j)\n      a[i] += j;\n}\n"));
@@ -73,26 +73,26 @@ TEST(Unroll, putsTheInnermostLoopFirst) {
   EXPECT_EQ(titles.front(), "fully unroll: for (int j = 0; j < 4; ++j)");
 }
 
-TEST(Unroll, doesNotCountALoopWhoseBodyMovesItsVariable) {
+TEST(Unroll, DoesNotCountALoopWhoseBodyMovesItsVariable) {
   EXPECT_THAT(
       titlesFor(askUnroll("__global__ void k(float *a) {\n  for (int i = 0; i < 8; ++i) { a[i] = "
                           "1; if (a[i]) i += 2; }\n}\n")),
       Each(Not(HasSubstr("fully"))));
 }
 
-TEST(Unroll, refusesLoopsThatRunOnce) {
+TEST(Unroll, RefusesLoopsThatRunOnce) {
   EXPECT_THAT(offersFor(askUnroll(
                   "__global__ void k(float *a) { for (int i = 0; i < 1; ++i) a[i] = 1; }\n")),
               IsEmpty());
 }
 
-TEST(Unroll, refusesLoopsOutOfMacros) {
+TEST(Unroll, RefusesLoopsOutOfMacros) {
   EXPECT_THAT(offersFor(askUnroll("#define EACH(i, n) for (int i = 0; i < n; ++i)\n"
                                   "__global__ void k(float *a, int n) { EACH(i, n) a[i] = 1; }\n")),
               IsEmpty());
 }
 
-TEST(Unroll, refusesOtherPragmas) {
+TEST(Unroll, RefusesOtherPragmas) {
   EXPECT_THAT(offersFor(askUnroll("__global__ void k(float *a, int n) {\n#pragma nounroll\n"
                                   "  for (int i = 0; i < n; ++i) a[i] = 1;\n}\n")),
               IsEmpty());
@@ -101,14 +101,14 @@ TEST(Unroll, refusesOtherPragmas) {
               IsEmpty());
 }
 
-TEST(Unroll, refusesLoopsThatAreNotCounted) {
+TEST(Unroll, RefusesLoopsThatAreNotCounted) {
   EXPECT_THAT(
       offersFor(askUnroll(
           "__global__ void k(float *a, int n) { while (n--) a[n] = 1; for (;;) break; }\n")),
       IsEmpty());
 }
 
-TEST(Unroll, leavesFunctionsAloneThatTheKernelDoesNotCall) {
+TEST(Unroll, LeavesFunctionsAloneThatTheKernelDoesNotCall) {
   EXPECT_THAT(offersFor(askUnroll(
                   "__device__ void g(float *a, int n) { for (int u = 0; u < n; ++u) a[u] = 1; }\n"
                   "__global__ void k(float *a) { a[0] = 1; }\n")),
