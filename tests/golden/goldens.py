@@ -38,8 +38,11 @@ FLAGS = ["-std=c++17", "-I", str(SOURCE / "runtime/include")]
 def launches_of(base, binaries):
     cases = [case for case in adversarial.load() if case.base == base]
     with tempfile.TemporaryDirectory(prefix="kopt-golden-") as folder:
+        files = [pathlib.Path(folder) / f"{case.name}.cu" for case in cases]
+        for file, case in zip(files, cases):
+            file.write_text(case.text)
         command = [binaries.parent / "tests/golden/golden_dump", binaries / "kopt-frontend", folder,
-                   SOURCE / f"tests/adversarial/bases/{base}.cu", *[case.path for case in cases]]
+                   SOURCE / f"tests/adversarial/bases/{base}.cu", *files]
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(f"{base}: {done.stderr}")
