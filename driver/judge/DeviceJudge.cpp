@@ -3,7 +3,6 @@
 
 #include "driver/device/CudaToolkit.h"
 #include "driver/judge/Claim.h"
-#include "driver/judge/EmulatedJudge.h"
 #include "driver/judge/checks/CompareBuffers.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/source/SliceLines.h"
@@ -34,12 +33,12 @@ constexpr const char *kNoTime = "the time budget was nearly used up; --budget-se
 } // namespace
 
 DeviceJudge::DeviceJudge(JudgeDevice device, Frontend &frontend, Toolchain &toolchain,
-                         Subject subject, JudgeOptions options, const EmulatedDevices &emulated,
-                         std::function<double()> secondsLeft)
+                         Subject subject, JudgeOptions options,
+                         std::unique_ptr<Emulation> emulation, std::function<double()> secondsLeft)
     : device_(std::move(device)), runner_(device_.runner), frontend_(frontend),
       toolchain_(toolchain), options_(std::move(options)), secondsLeft_(std::move(secondsLeft)),
       context_(runner_, std::move(subject), options_.seed, options_.checks),
-      emulation_(makeEmulation(emulated, frontend_, context_.subject(), options_)),
+      emulation_(std::move(emulation)),
       replays_(std::make_shared<DerivedReplays>(options_.mostDerived, options_.assurance)),
       checks_(makeChecks(options_.checks,
                          {frontend_, toolchain_,
@@ -564,6 +563,69 @@ Status DeviceJudge::addCounters(const Prepared &prepared, Trial &trial) {
   runner_.unload(built.module);
   trial.seconds += secondsSince(start);
   return status;
+}
+
+Assurance DeviceJudge::assuranceSoFar(const Trial &trial) const {
+  std::vector<AssuranceGap> others = trial.assurance.gaps;
+  others.insert(others.end(), gaps_.begin(), gaps_.end());
+  Assurance assurance = assuranceOf(trial.checks, others);
+  assurance.counterexamples = trial.assurance.counterexamples;
+  assurance.examples = trial.assurance.examples;
+  return assurance;
+}
+
+/// Why a trial with verdict Faster is not a win. Under `standard`, what was not shown is a gap of
+/// the assurance, unless there is a reason to doubt the candidate. Under `strict` any gap is such a
+/// reason.
+std::optional<Failure> DeviceJudge::whyNotClaimed(const std::vector<Launch> &launches, Depth depth,
+                                                  Trial &trial) const {
+  const bool isStrict = options_.assurance == AssurancePolicy::Strict;
+  std::optional<Failure> failure;
+  if (options_.checks.on(CheckId::Roofline))
+    failure = belowFloor(trial, launches, runner_.device());
+  if (failure)
+    return failure;
+  if (options_.checks.on(CheckId::Mutants) && learned_ < Depth::Trial) {
+    trial.checks.push_back({CheckId::Mutants, CheckState::NotRun, "it runs only for winners"});
+  } else if (options_.checks.on(CheckId::Mutants)) {
+    const bool isDoubtful = !mutations_.isConclusive();
+    const std::string remedy = mutations_.remedy();
+    const std::string words =
+        mutations_.inWords() + (remedy.empty() ? remedy : "; what would notice: " + remedy);
+    if (isDoubtful && isStrict)
+      return Failure{CheckId::Mutants, Verdict::Suspect,
+                     fmt::format("{}, but the workload does not notice all wrong kernels: {}",
+                                 trial.reason, words)};
+    if (mutations_.tried + mutations_.untried == 0)
+      trial.checks.push_back(
+          {CheckId::Mutants, CheckState::NotApplicable, "there are no wrong versions to try"});
+    else
+      trial.checks.push_back(
+          {CheckId::Mutants, isDoubtful ? CheckState::NotRun : CheckState::Passed, words});
+  }
+  // On a GPU some checks run only for would-be winners, so the confirmation decides.
+  const bool isFirstLook = depth == Depth::Search && !runner_.device().modelled;
+  failure = whyNoWin(trial, options_.checks,
+                     isFirstLook ? AssurancePolicy::Standard : options_.assurance);
+  if (failure)
+    return failure;
+  for (const OpenObligation &open : openObligations(trial))
+    addGap(trial.assurance, {CheckId::Obligations, open.inWords()});
+  if (!isStrict || !(depth == Depth::Win || runner_.device().modelled))
+    return std::nullopt;
+  return whyNotStrict(trial, assuranceSoFar(trial));
+}
+
+void DeviceJudge::claim(const std::vector<Launch> &launches, Depth depth, Trial &trial) const {
+  if (trial.verdict != Verdict::Faster)
+    return;
+  if (const auto failure = whyNotClaimed(launches, depth, trial)) {
+    trial.verdict = failure->verdict;
+    trial.reason = failure->reason;
+    trial.check = failure->check;
+    if (failure->check != CheckId::None)
+      trial.checks.push_back({failure->check, CheckState::Failed, failure->reason});
+  }
 }
 
 } // namespace kopt

@@ -19,10 +19,10 @@ namespace kopt {
 /// machine's or the baseline's.
 class DeviceJudge {
 public:
-  /// `emulated` opens an emulated device for the check `emulated`; empty: there is none.
+  /// `emulation` is for the check `emulated`; null: there is none.
   /// `secondsLeft` is as JudgeServices has it.
   DeviceJudge(JudgeDevice device, Frontend &frontend, Toolchain &toolchain, Subject subject,
-              JudgeOptions options, const EmulatedDevices &emulated = {},
+              JudgeOptions options, std::unique_ptr<Emulation> emulation = nullptr,
               std::function<double()> secondsLeft = {});
 
   /// Runs, repeats, times and profiles the user's own kernel, and learns which buffers are pure

@@ -16,9 +16,10 @@ LocalJudge::LocalJudge(JudgeServices services, Subject subject, JudgeOptions opt
     if (!lanes_.empty())
       own.scratch /= fmt::format("device-{}", lanes_.size());
     auto lane = std::make_unique<Lane>();
+    auto emulation = makeEmulation(services_.emulated, services_.frontend, subject_, own);
     lane->judge =
         std::make_unique<DeviceJudge>(device, services_.frontend, services_.toolchain, subject_,
-                                      std::move(own), services_.emulated, services_.secondsLeft);
+                                      std::move(own), std::move(emulation), services_.secondsLeft);
     lanes_.push_back(std::move(lane));
   }
 }

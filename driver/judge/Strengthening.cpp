@@ -3,6 +3,7 @@
 
 #include "driver/judge/checks/DerivedOptions.h"
 #include "driver/support/Hash.h"
+#include "driver/workload/derived/DrawnLaunches.h"
 #include "driver/workload/derived/LargerLaunches.h"
 
 #include <iterator>

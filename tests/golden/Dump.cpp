@@ -14,6 +14,8 @@
 #include "driver/support/Process.h"
 #include "driver/workload/ApplyCandidate.h"
 #include "driver/workload/derived/CapturedLaunches.h"
+#include "driver/workload/derived/DerivedLaunches.h"
+#include "driver/workload/derived/DrawnLaunches.h"
 #include "driver/workload/derived/LargerLaunches.h"
 #include "driver/workload/derived/ProgramLaunches.h"
 #include "driver/workload/derived/ReachingLaunches.h"

@@ -9,6 +9,7 @@
 #include "driver/support/Text.h"
 #include "driver/workload/ScalarArguments.h"
 #include "driver/workload/derived/CapturedLaunches.h"
+#include "driver/workload/derived/DerivedLaunches.h"
 #include "driver/workload/derived/LaunchFamily.h"
 #include "driver/workload/derived/OtherScalars.h"
 

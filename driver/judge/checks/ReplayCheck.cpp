@@ -5,6 +5,7 @@
 #include "driver/judge/checks/OwnLaunches.h"
 #include "driver/support/Hash.h"
 #include "driver/support/Text.h"
+#include "driver/workload/derived/DrawnLaunches.h"
 #include "driver/workload/derived/ProgramLaunches.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // of one allocation. Also makes such launches for kernels that this program does not use so.
 #pragma once
 
-#include "driver/workload/derived/DerivedLaunches.h"
+#include "driver/workload/derived/DerivedLaunch.h"
 
 #include <string>
 #include <tuple>

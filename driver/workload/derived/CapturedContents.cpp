@@ -2,7 +2,6 @@
 #include "driver/workload/derived/CapturedContents.h"
 
 #include "driver/support/ElementType.h"
-#include "driver/workload/derived/LaunchFamily.h"
 #include "runtime/runner/StructType.h"
 #include "runtime/trace/Contents.h"
 

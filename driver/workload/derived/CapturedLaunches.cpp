@@ -519,21 +519,6 @@ std::vector<Launch> withDrawnContents(const DerivationSource &source, const Laun
   return launches;
 }
 
-std::optional<DerivedLaunch> drawCapturedSizes(const DerivationSource &source, const Launch &launch,
-                                               std::uint64_t seed) {
-  const CapturedNumbers numbers(source, launch);
-  if (numbers.sizes().empty() || !numbers.unknownInBlock().empty())
-    return std::nullopt;
-  const Values drawn = numbers.allowed(each(numbers.sizes(), [&](std::int64_t value) {
-    return value - std::int64_t(mixed(seed, std::uint64_t(value)) % std::uint64_t(value / 4 + 1));
-  }));
-  Launch made = numbers.with(drawn);
-  if (made.threads() == 0)
-    return std::nullopt;
-  made.name = fmt::format("{} ({})", launch.name, describe(drawn));
-  return DerivedLaunch{{}, Derivation::Sizes, describe(drawn), std::move(made)};
-}
-
 std::optional<Launch> withCapturedInteger(const DerivationSource &source, const Launch &launch,
                                           const std::string &name, std::int64_t value) {
   const CapturedNumbers numbers(source, launch);
@@ -545,41 +530,6 @@ std::optional<Launch> withCapturedInteger(const DerivationSource &source, const 
     return std::nullopt;
   Launch made = numbers.with(changed);
   return made.threads() > 0 ? std::optional(std::move(made)) : std::nullopt;
-}
-
-std::optional<Launch> withFirstBlocks(Launch launch, std::uint64_t blocks) {
-  if (launch.cooperative || launch.grid.count() <= blocks)
-    return std::nullopt;
-  std::uint32_t *const extents[] = {&launch.grid.x, &launch.grid.y, &launch.grid.z};
-  for (std::size_t i = 0; i < 3; ++i) {
-    const std::uint32_t extent =
-        std::uint32_t(std::min<std::uint64_t>(*extents[i], std::max<std::uint64_t>(1, blocks)));
-    blocks /= extent;
-    if (extent < *extents[i])
-      launch.geometry.grid[i] = fmt::format("min({}, {})", launch.geometry.grid[i], extent);
-    *extents[i] = extent;
-  }
-  return launch;
-}
-
-Launch withLessMemory(Launch launch, std::uint64_t least, double share) {
-  std::vector<std::uint64_t> last(launch.buffers.size(), 0);
-  for (const Argument &argument : launch.arguments) {
-    if (const auto *pointer = std::get_if<BufferArg>(&argument))
-      last[pointer->buffer] = std::max(last[pointer->buffer], pointer->offset);
-    else
-      for (const PointerWord &word : std::get<ValueArg>(argument).pointers)
-        last[word.buffer] = std::max(last[word.buffer], word.offset);
-  }
-  for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
-    Buffer &buffer = launch.buffers[b];
-    if (buffer.symbol.empty() && !buffer.holdsPointers)
-      buffer.bytes =
-          std::min(buffer.bytes,
-                   (last[b] + std::max(least, std::uint64_t(share * double(buffer.bytes))) + 255) /
-                       256 * 256);
-  }
-  return launch;
 }
 
 } // namespace kopt

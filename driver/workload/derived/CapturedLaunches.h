@@ -2,7 +2,9 @@
 // Launches derived from a captured launch, at its size and on its own memory.
 #pragma once
 
+#include "driver/workload/derived/DerivedLaunch.h"
 #include "driver/workload/derived/DerivedLaunches.h"
+#include "driver/workload/derived/DrawnLaunches.h"
 
 namespace kopt {
 
@@ -28,11 +30,6 @@ namespace kopt {
 DerivedLaunches deriveCaptured(const DerivationSource &source, const Launch &launch,
                                std::uint64_t most);
 
-/// drawSizes() for a captured launch: each size becomes between three quarters of itself and
-/// itself.
-std::optional<DerivedLaunch> drawCapturedSizes(const DerivationSource &source, const Launch &launch,
-                                               std::uint64_t seed);
-
 /// A captured launch with another value of an integer argument; nothing if it has no such argument,
 /// or if the value is negative or larger than the captured one.
 std::optional<Launch> withCapturedInteger(const DerivationSource &source, const Launch &launch,
@@ -41,14 +38,5 @@ std::optional<Launch> withCapturedInteger(const DerivationSource &source, const 
 /// The captured launch with other contents like its own: first those that are constant, above all
 /// zeros, are replaced. For contents that leave the kernel nothing to do.
 std::vector<Launch> withDrawnContents(const DerivationSource &source, const Launch &launch);
-
-/// The launch with only the first blocks of its grid, as a rectangle of at most `blocks`. Nothing
-/// if it has no more than that, or if its blocks wait for each other.
-std::optional<Launch> withFirstBlocks(Launch launch, std::uint64_t blocks);
-
-/// The launch with each captured buffer cut to this share of its bytes, and at least `least`, after
-/// the last place where an argument points into it: for a smaller problem, or a device that copies
-/// slowly.
-Launch withLessMemory(Launch launch, std::uint64_t least, double share = 0);
 
 } // namespace kopt

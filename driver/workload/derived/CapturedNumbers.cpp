@@ -3,13 +3,13 @@
 
 #include "driver/source/Expression.h"
 #include "driver/support/ElementType.h"
+#include "driver/workload/Requirements.h"
 #include "driver/workload/ScalarArguments.h"
 #include "driver/workload/SiteValues.h"
 #include "driver/workload/WorkloadBuilder.h"
 #include "driver/workload/derived/CapturedContents.h"
 #include "driver/workload/derived/LaunchFamily.h"
 #include "driver/workload/derived/OtherScalars.h"
-#include "driver/workload/derived/Requirements.h"
 #include "runtime/runner/StructType.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // other values.
 #pragma once
 
-#include "driver/workload/derived/DerivedLaunches.h"
+#include "driver/workload/derived/DerivedLaunch.h"
 
 #include <map>
 #include <optional>

@@ -2,7 +2,7 @@
 // The kinds of other contents that a launch is tried with, and how inputs are drawn for each.
 #pragma once
 
-#include "driver/workload/derived/DerivedLaunches.h"
+#include "driver/workload/derived/DerivedLaunch.h"
 
 #include <optional>
 #include <vector>

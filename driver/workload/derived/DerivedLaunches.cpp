@@ -470,26 +470,6 @@ private:
 
 } // namespace
 
-std::uint64_t costOf(const Launch &launch) {
-  std::uint64_t elements = 0;
-  for (const Buffer &buffer : launch.buffers)
-    elements += buffer.bytes / elementBytes(buffer.scalar);
-  return std::max(elements, launch.grid.count() * launch.block.count());
-}
-
-std::uint64_t memoryOf(const Launch &launch) {
-  std::uint64_t bytes = 0;
-  for (const Buffer &buffer : launch.buffers)
-    bytes += buffer.bytes;
-  return bytes;
-}
-
-bool isCaptured(const Launch &launch) {
-  return std::ranges::any_of(launch.buffers, [](const Buffer &buffer) {
-    return buffer.fill.kind == FillKind::Captured || buffer.address != 0;
-  });
-}
-
 DerivedLaunches deriveLaunches(const DerivationSource &source, const Launch &launch,
                                std::uint64_t most) {
   if (isCaptured(launch))

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "driver/workload/derived/AliasedBuffers.h"
-#include "driver/workload/derived/CapturedLaunches.h"
+#include "driver/workload/derived/DerivedLaunch.h"
 #include "driver/workload/derived/OtherScalars.h"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/derived/LargerLaunches.h"
 
+#include "driver/workload/Requirements.h"
 #include "driver/workload/derived/LaunchFamily.h"
 #include "driver/workload/derived/OtherScalars.h"
-#include "driver/workload/derived/Requirements.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 // Larger problems than the declared one, to reach fallbacks and loops for longer rows.
 #pragma once
 
-#include "driver/workload/derived/DerivedLaunches.h"
+#include "driver/workload/derived/DerivedLaunch.h"
 
 namespace kopt {
 

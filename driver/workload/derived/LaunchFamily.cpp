@@ -5,9 +5,9 @@
 #include "driver/support/ElementType.h"
 #include "driver/workload/DeclaredFill.h"
 #include "driver/workload/DeclaredReals.h"
+#include "driver/workload/Requirements.h"
 #include "driver/workload/WorkloadBuilder.h"
 #include "driver/workload/derived/OtherScalars.h"
-#include "driver/workload/derived/Requirements.h"
 
 #include <algorithm>
 
@@ -20,19 +20,6 @@ bool isLess(const std::pair<const std::string, std::int64_t> &a,
 }
 
 } // namespace
-
-const KernelParam *scalarNamed(const DerivationSource &source, const std::string &name) {
-  const std::vector<KernelParam> &params = source.specialization.params;
-  for (const KernelParam &param : params)
-    if (param.name == name)
-      return param.kind == ParamKind::Scalar ? &param : nullptr;
-  for (const LaunchSite &site : source.kernel.launches)
-    for (std::size_t i = 0; i < std::min(params.size(), site.args.size()); ++i)
-      if (site.symbol == source.specialization.symbol && site.args[i] == name &&
-          params[i].kind == ParamKind::Scalar)
-        return &params[i];
-  return nullptr;
-}
 
 LaunchFamily::LaunchFamily(const DerivationSource &source, const Launch &launch)
     : source_(source), launch_(launch) {

@@ -3,7 +3,7 @@
 // with other values.
 #pragma once
 
-#include "driver/workload/derived/DerivedLaunches.h"
+#include "driver/workload/derived/DerivedLaunch.h"
 
 #include <map>
 #include <optional>
@@ -64,9 +64,5 @@ private:
   const Launch &launch_;
   Values values_, sizes_, others_;
 };
-
-/// The scalar parameter of this name, or the one for which a launch site passes the host variable
-/// of this name; null if there is none.
-const KernelParam *scalarNamed(const DerivationSource &source, const std::string &name);
 
 } // namespace kopt

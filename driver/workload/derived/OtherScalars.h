@@ -2,8 +2,8 @@
 // Other values of scalar arguments, for declared and captured launches.
 #pragma once
 
-#include "driver/workload/derived/DerivedLaunches.h"
-#include "driver/workload/derived/Requirements.h"
+#include "driver/workload/Requirements.h"
+#include "driver/workload/derived/DerivedLaunch.h"
 
 #include <functional>
 #include <map>
@@ -27,6 +27,10 @@ Reals realsOf(const DerivationSource &source, const Launch &launch);
 /// address: its distance from the beginning of its buffer, which is aligned to 256 bytes.
 std::optional<std::string> brokenRequirement(const DerivationSource &source, const Launch &launch,
                                              Bindings values);
+
+/// The scalar parameter of this name, or the one for which a launch site passes the host variable
+/// of this name; null if there is none.
+const KernelParam *scalarNamed(const DerivationSource &source, const std::string &name);
 
 /// The values that the kernel compares the parameter with, at most a dozen.
 std::vector<std::int64_t> modesOf(const DerivationSource &source, const std::string &name);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "driver/model/Trial.h"
-#include "driver/workload/derived/DerivedLaunches.h"
+#include "driver/workload/derived/DerivedLaunch.h"
 
 #include <cstdint>
 #include <string>

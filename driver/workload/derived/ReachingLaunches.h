@@ -3,7 +3,7 @@
 // the condition names.
 #pragma once
 
-#include "driver/workload/derived/DerivedLaunches.h"
+#include "driver/workload/derived/DerivedLaunch.h"
 
 namespace kopt {
 

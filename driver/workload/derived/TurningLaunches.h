@@ -5,7 +5,7 @@
 #pragma once
 
 #include "driver/model/Candidate.h"
-#include "driver/workload/derived/DerivedLaunches.h"
+#include "driver/workload/derived/DerivedLaunch.h"
 
 namespace kopt {
 

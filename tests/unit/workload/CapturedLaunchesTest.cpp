@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/derived/CapturedLaunches.h"
 #include "driver/support/ElementType.h"
+#include "driver/workload/derived/DrawnLaunches.h"
 #include "unit/workload/CapturedLaunchesFixture.h"
 
 #include "driver/workload/derived/CapturedContents.h"

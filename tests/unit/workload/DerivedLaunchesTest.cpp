@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/derived/DrawnLaunches.h"
 #include "unit/workload/DerivedLaunchesFixture.h"
 
 using namespace kopt;

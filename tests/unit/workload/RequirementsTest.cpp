@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/workload/derived/Requirements.h"
+#include "driver/workload/Requirements.h"
 
 #include "unit/workload/DerivedLaunchesFixture.h"
 
