@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/analysis/BlockGeometry.h"
 
+#include "runtime/device/GpuLimits.h"
+
 #include <clang/AST/Attr.h>
 
 namespace kopt::frontend {
@@ -258,7 +260,7 @@ std::optional<BlockGeometry::Interval> BlockGeometry::range(const Expr *expressi
 }
 
 bool BlockGeometry::sharedArraysHold(const std::array<unsigned, 3> &block) const {
-  unsigned most = 1024;
+  unsigned most = gpu::kMostThreads;
   for (const LaunchShape &launch : view_.launches)
     most = std::min(most, launch.block[0] * launch.block[1] * launch.block[2]);
   return llvm::all_of(indices_, [&](const SharedIndex &use) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/analysis/IndexWidth.h"
 
+#include "runtime/device/GpuLimits.h"
+
 #include <limits>
 #include <optional>
 #include <set>
@@ -187,7 +189,7 @@ private:
   std::optional<std::uint64_t> largest(const Expr *value) const {
     if (const auto place = coordinate(value))
       return place->variable == "threadIdx" || place->variable == "blockDim"
-                 ? std::optional<std::uint64_t>(1024)
+                 ? std::optional<std::uint64_t>(gpu::kMostThreads)
                  : std::nullopt;
     if (const auto known = value->isValueDependent()
                                ? std::nullopt

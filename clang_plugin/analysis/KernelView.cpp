@@ -265,27 +265,6 @@ std::optional<Coordinate> coordinate(const Expr *expression) {
   return std::nullopt;
 }
 
-unsigned threadsPerMultiprocessor(llvm::StringRef arch) {
-  unsigned version = 0;
-  arch.consume_front("sm_");
-  arch.take_while([](char c) { return isdigit(static_cast<unsigned char>(c)); })
-      .getAsInteger(10, version);
-  switch (version) {
-  case 75:
-    return 1024;
-  case 86:
-  case 87:
-  case 88:
-  case 89:
-  case 110:
-  case 120:
-  case 121:
-    return 1536;
-  default:
-    return 2048;
-  }
-}
-
 llvm::Expected<OpenSlice> openSlice(const KernelSource &source) {
   ParsedUnit unit = parseSlice(source, source.slice);
   if (const Diagnostic *problem = unit.problem())

@@ -90,8 +90,4 @@ std::optional<Coordinate> coordinate(const clang::Expr *expression);
 /// which corresponds to the text.
 BodyView viewBody(const clang::FunctionDecl *definition);
 
-/// The number of threads that a multiprocessor holds, for an arch such as "sm_90"; 2048 if the name
-/// is unknown.
-unsigned threadsPerMultiprocessor(llvm::StringRef arch);
-
 } // namespace kopt::frontend

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/analysis/Ranges.h"
 
+#include "runtime/device/GpuLimits.h"
+
 namespace kopt::frontend {
 
 using namespace clang;
@@ -8,7 +10,7 @@ using namespace clang;
 namespace {
 
 constexpr unsigned kDeepest = 16; ///< variables that are computed from variables
-constexpr long long kHighest = 0x7fffffff, kThreads = 1024, kThreadsInZ = 64;
+constexpr long long kHighest = 0x7fffffff;
 
 std::optional<Range> range(long long low, long long high) {
   if (low < 0 || high > kHighest)
@@ -17,7 +19,7 @@ std::optional<Range> range(long long low, long long high) {
 }
 
 std::optional<Range> ofCoordinate(const Coordinate &place) {
-  const long long threads = place.dimension == 2 ? kThreadsInZ : kThreads;
+  const long long threads = place.dimension == 2 ? gpu::kMostThreadsInZ : gpu::kMostThreads;
   if (place.variable == "threadIdx")
     return range(0, threads - 1);
   if (place.variable == "blockDim")

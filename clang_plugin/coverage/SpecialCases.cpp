@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/coverage/SpecialCases.h"
 
+#include "runtime/device/GpuLimits.h"
+
 namespace kopt::frontend {
 
 using namespace clang;
 
 namespace {
 
-constexpr long long kMostThreads = 1024; ///< threads of a block: no coordinate is larger
 /// The largest value of one size in derived launches; comparisons that only larger sizes decide are
 /// not covered.
 constexpr unsigned long long kBeyondLaunches = 65536;
@@ -48,14 +49,15 @@ bool SpecialCases::isCase(const Expr *value, const Expr *label) const {
 
 bool SpecialCases::isRest(BinaryOperatorKind kind, const Expr *constant) const {
   const auto number = view_.constant(constant);
-  if (!number || *number < 1 || *number > kMostThreads)
+  if (!number || *number < 1 || *number > gpu::kMostThreads) // no coordinate is larger
+
     return false;
   const long long whole = kind == BO_Rem ? *number : *number + 1;
   return (kind == BO_Rem || kind == BO_And) && (whole & (whole - 1)) == 0;
 }
 
 bool SpecialCases::isLarge(const Ingredients &value) {
-  return value.isConstant() && value.largest > static_cast<unsigned long long>(kMostThreads);
+  return value.isConstant() && value.largest > gpu::kMostThreads;
 }
 
 /// Follows variables that are assigned only once to their value.
@@ -99,7 +101,7 @@ bool SpecialCases::isTold(const Expr *value, const Expr *number, bool isEquality
     return false; // the number comes from the caller, so it is a limit like an argument
   const unsigned long long magnitude = number ? values_.of(number).largest : 0;
   if (made.isThreadAlone())
-    return magnitude > static_cast<unsigned long long>(kMostThreads);
+    return magnitude > gpu::kMostThreads;
   const bool isPlain = magnitude == 0 || (magnitude == 1 && !made.data &&
                                           !(number && view_.constant(number).value_or(1) < 0));
   if (const auto *part = dyn_cast<BinaryOperator>(followed(value));

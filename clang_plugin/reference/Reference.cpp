@@ -7,6 +7,7 @@
 #include "clang_plugin/reference/Names.h"
 #include "clang_plugin/reference/Rewrite.h"
 #include "clang_plugin/reference/Widening.h"
+#include "runtime/device/GpuLimits.h"
 
 #include <clang/AST/Attr.h>
 #include <clang/AST/ExprCXX.h>
@@ -155,9 +156,6 @@ ReferenceClone refused(std::vector<ReferenceNote> refusals) {
   clone.refusals = std::move(refusals);
   return clone;
 }
-
-/// A block's static shared memory that nvcc takes.
-constexpr std::uint64_t kMostStaticShared = 48 * 1024;
 
 struct Feature {
   std::string text;
@@ -351,12 +349,12 @@ private:
       for (const Stmt *statement : body.statements)
         if (const auto *reference = dyn_cast<DeclRefExpr>(statement))
           count(dyn_cast<VarDecl>(reference->getDecl()));
-    if (bytes > kMostStaticShared)
+    if (bytes > gpu::kSharedWithoutOptIn)
       refuse("shared-memory",
              "its static shared memory would be " + std::to_string(bytes) +
                  " bytes, of which a block "
                  "has " +
-                 std::to_string(kMostStaticShared),
+                 std::to_string(gpu::kSharedWithoutOptIn),
              clone_.kernel().getLocation());
   }
 

@@ -9,6 +9,7 @@
 // and grid limits bound the shapes.
 #include "clang_plugin/analysis/BlockGeometry.h"
 #include "clang_plugin/transform/Transformation.h"
+#include "runtime/device/GpuLimits.h"
 
 #include <clang/AST/Attr.h>
 
@@ -38,9 +39,6 @@ constexpr Block kPlaneBlocks[] = {
     {1, 256, 1},
     {8, 128, 1},
     {2, 128, 1}};
-constexpr unsigned kGridLimit[] = {2147483647u, 65535u, 65535u};
-constexpr unsigned kSharedLimit = 48 * 1024;
-constexpr unsigned kThreadLimit = 1024;
 
 unsigned threads(const Block &block) { return block[0] * block[1] * block[2]; }
 
@@ -53,7 +51,7 @@ std::string spell(const Block &block) {
 
 /// Bytes of dynamic shared memory for another block: the present number of bytes per thread, times
 /// its threads; 0 if none is used. Nothing if the launches differ in it, if it is not a whole
-/// number of bytes per thread, or if the result exceeds kSharedLimit.
+/// number of bytes per thread, or if the result exceeds gpu::kSharedWithoutOptIn.
 std::optional<unsigned> sharedBytesFor(const KernelView &view, const Block &block) {
   const LaunchShape &first = view.launches.front();
   for (const LaunchShape &launch : view.launches)
@@ -64,7 +62,8 @@ std::optional<unsigned> sharedBytesFor(const KernelView &view, const Block &bloc
     return std::nullopt;
   const std::uint64_t bytes =
       std::uint64_t{first.sharedBytes} / threads(first.block) * threads(block);
-  return bytes <= kSharedLimit ? std::optional(static_cast<unsigned>(bytes)) : std::nullopt;
+  return bytes <= gpu::kSharedWithoutOptIn ? std::optional(static_cast<unsigned>(bytes))
+                                           : std::nullopt;
 }
 
 bool gridFits(const KernelView &view, const Block &block, bool &exact) {
@@ -72,7 +71,7 @@ bool gridFits(const KernelView &view, const Block &block, bool &exact) {
     for (unsigned d = 0; d < 3; ++d) {
       const std::uint64_t covered = std::uint64_t{launch.grid[d]} * launch.block[d];
       exact &= covered % block[d] == 0;
-      if ((covered + block[d] - 1) / block[d] > kGridLimit[d])
+      if ((covered + block[d] - 1) / block[d] > gpu::kMostGrid[d])
         return false;
     }
   }
@@ -85,17 +84,19 @@ std::vector<Offer> blockSizeOffers(const KernelView &view) {
   if (view.launches.empty())
     return {};
   for (const LaunchShape &launch : view.launches)
-    if (threads(launch.block) == 0 || threads(launch.block) > kThreadLimit)
+    if (threads(launch.block) == 0 || threads(launch.block) > gpu::kMostThreads)
       return {};
   BlockGeometry geometry(view);
   const auto rule = geometry.rule();
   if (!rule)
     return {};
 
-  unsigned mostThreads = kThreadLimit;
+  unsigned mostThreads = gpu::kMostThreads;
   if (const auto *bounds = view.kernel().getAttr<CUDALaunchBoundsAttr>()) {
     const auto declared = view.constant(bounds->getMaxThreads());
-    mostThreads = declared ? static_cast<unsigned>(std::clamp(*declared, 0LL, 1024LL)) : 0;
+    mostThreads =
+        declared ? static_cast<unsigned>(std::clamp<long long>(*declared, 0, gpu::kMostThreads))
+                 : 0;
   }
   std::vector<Offer> offers;
   for (const Block &block :

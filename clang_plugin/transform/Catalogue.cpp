@@ -2,6 +2,7 @@
 #include "clang_plugin/transform/Catalogue.h"
 
 #include "clang_plugin/analysis/KernelView.h"
+#include "runtime/device/GpuLimits.h"
 
 namespace kopt::frontend {
 
@@ -35,7 +36,11 @@ llvm::Expected<std::vector<Offer>> findOffers(const TransformRequest &request) {
   if (!slice)
     return slice.takeError();
   slice->view.launches = request.launches;
-  slice->view.threadsPerMultiprocessor = threadsPerMultiprocessor(request.source.arch);
+  llvm::StringRef arch = request.source.arch;
+  unsigned capability = 0;
+  arch.consume_front("sm_");
+  arch.consumeInteger(10, capability);
+  slice->view.threadsPerMultiprocessor = gpu::threadsPerMultiprocessor(capability);
 
   std::vector<Offer> offers;
   for (const auto &[technique, find] : kRewrites) {

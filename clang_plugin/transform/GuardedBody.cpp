@@ -3,6 +3,7 @@
 
 #include "clang_plugin/analysis/KernelView.h"
 #include "clang_plugin/transform/Transformation.h"
+#include "runtime/device/GpuLimits.h"
 
 #include <clang/AST/Attr.h>
 #include <clang/Lex/Lexer.h>
@@ -282,7 +283,7 @@ public:
       return reply_;
     const std::size_t beginning = sharedBeginning(*usual, *special, guard_);
     const std::uint64_t bytes = sharedBytes(*usual, *special, beginning);
-    if (bytes > kStaticSharedLimit)
+    if (bytes > gpu::kSharedWithoutOptIn)
       refuse("both bodies together have " + llvm::Twine(bytes) + " bytes of static shared memory");
     for (const std::string &name : guard_.constants) {
       if (isNamedElsewhere(*usual, name) || isNamedElsewhere(*special, name))

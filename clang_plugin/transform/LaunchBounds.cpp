@@ -6,6 +6,7 @@
 // on every redeclaration.
 #include "clang_plugin/analysis/KernelView.h"
 #include "clang_plugin/transform/Transformation.h"
+#include "runtime/device/GpuLimits.h"
 
 #include <clang/AST/Attr.h>
 
@@ -55,7 +56,7 @@ std::vector<Offer> launchBoundsOffers(const KernelView &view) {
   unsigned threads = 0;
   for (const LaunchShape &launch : view.launches)
     threads = std::max(threads, launch.block[0] * launch.block[1] * launch.block[2]);
-  if (threads == 0 || threads > 1024)
+  if (threads == 0 || threads > gpu::kMostThreads)
     return {};
 
   std::vector<SliceEdit> places; // where the bounds are inserted or replaced

@@ -7,6 +7,7 @@
 // the padded arrays would exceed the 48 KiB of static shared memory.
 #include "clang_plugin/analysis/KernelView.h"
 #include "clang_plugin/transform/Transformation.h"
+#include "runtime/device/GpuLimits.h"
 
 #include <clang/AST/Attr.h>
 #include <clang/AST/TypeLoc.h>
@@ -147,7 +148,7 @@ std::vector<Offer> sharedPaddingOffers(const KernelView &view) {
     }
     llvm::sort(offer.edits,
                [](const SliceEdit &a, const SliceEdit &b) { return a.begin < b.begin; });
-    if (bytes <= kStaticSharedLimit)
+    if (bytes <= gpu::kSharedWithoutOptIn)
       offers.push_back(std::move(offer));
   };
   if (arrays.size() > 1)

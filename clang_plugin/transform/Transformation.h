@@ -19,8 +19,6 @@ namespace kopt::frontend {
 struct BodyView;
 class KernelView;
 
-/// What the static shared memory of a block may have.
-inline constexpr std::uint64_t kStaticSharedLimit = 48 * 1024;
 /// The static shared variables that a body declares.
 std::vector<const clang::VarDecl *> staticShared(const BodyView &body);
 

@@ -7,6 +7,7 @@
 #include "driver/workload/DeclaredNames.h"
 #include "driver/workload/SiteValues.h"
 #include "driver/workload/WorkloadBuilder.h"
+#include "runtime/device/GpuLimits.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -85,7 +86,6 @@ private:
   /// A value for a name that the block depends on, with which a GPU can launch it: the first name
   /// gets all the threads.
   std::int64_t threadsFor(const std::string &name) const {
-    constexpr std::uint64_t kMostThreads = 1024, kMostInZ = 64;
     if (name != threads_.front())
       return 1;
     for (const std::int64_t value : {128, 32, 16, 8, 4, 2}) {
@@ -95,8 +95,9 @@ private:
       const auto geometry =
           evaluateGeometry({{"1", "1", "1"}, site_->block, "0"},
                            bindingsAtSite(kernel_, specialization_, *site_, arguments));
-      if (geometry && geometry->block.z <= kMostInZ &&
-          std::uint64_t(geometry->block.x) * geometry->block.y * geometry->block.z <= kMostThreads)
+      if (geometry && geometry->block.z <= gpu::kMostThreadsInZ &&
+          std::uint64_t(geometry->block.x) * geometry->block.y * geometry->block.z <=
+              gpu::kMostThreads)
         return value;
     }
     return 1;

@@ -10,6 +10,7 @@
 #include "driver/support/Hash.h"
 #include "driver/support/Log.h"
 #include "driver/workload/ApplyCandidate.h"
+#include "runtime/device/GpuLimits.h"
 
 #include <algorithm>
 #include <chrono>
@@ -81,15 +82,15 @@ bool DeviceJudge::fitsWithoutOptIn(const Candidate &candidate, const Built &buil
   for (std::size_t i = 0; i < built.launches.size(); ++i) {
     const Launch &launch = built.launches[i];
     const std::uint32_t before = context_.baseline().launches[i].sharedBytes;
-    if (own + launch.sharedBytes <= kSharedWithoutOptIn || launch.sharedBytes == 0 ||
-        candidate.launch.largeShared || sharedOfBaseline_ + before > kSharedWithoutOptIn)
+    if (own + launch.sharedBytes <= gpu::kSharedWithoutOptIn || launch.sharedBytes == 0 ||
+        candidate.launch.largeShared || sharedOfBaseline_ + before > gpu::kSharedWithoutOptIn)
       continue;
     refuse({CheckId::Outputs, Verdict::RunFailed,
             fmt::format("launch '{}' asks for {} bytes of dynamic shared memory beside the {} that "
                         "the kernel declares; more than {} together need "
                         "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, "
                         "bytes) before it",
-                        launch.name, launch.sharedBytes, own, kSharedWithoutOptIn)},
+                        launch.name, launch.sharedBytes, own, gpu::kSharedWithoutOptIn)},
            trial);
     return false;
   }

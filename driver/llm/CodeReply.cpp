@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/llm/CodeReply.h"
 #include "driver/support/Text.h"
+#include "runtime/device/GpuLimits.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -98,22 +99,24 @@ std::optional<std::string> readLaunch(const json &launch, CodeReply &out) {
         return "\"launch.block\" is not a list of one to three numbers";
       std::array<std::uint32_t, 3> block{1, 1, 1};
       for (std::size_t i = 0; i < value.size(); ++i) {
-        auto extent = unsignedMember(value[i], 1, 1024);
+        auto extent = unsignedMember(value[i], 1, gpu::kMostThreads);
         if (!extent)
-          return "each number of \"launch.block\" is a whole number from 1 to 1024";
+          return fmt::format("each number of \"launch.block\" is a whole number from 1 to {}",
+                             gpu::kMostThreads);
         block[i] = *extent;
       }
-      if (std::uint64_t(block[0]) * block[1] * block[2] > 1024)
-        return "\"launch.block\" has more than 1024 threads";
+      if (std::uint64_t(block[0]) * block[1] * block[2] > gpu::kMostThreads)
+        return fmt::format("\"launch.block\" has more than {} threads", gpu::kMostThreads);
       out.block = block;
     } else if (key == "grid") {
       if (value != "keep" && value != "cover")
         return "\"launch.grid\" is \"keep\" or \"cover\"";
       out.coverGrid = value == "cover";
     } else if (key == "shared_bytes") {
-      out.sharedBytes = unsignedMember(value, 0, 228 * 1024);
+      out.sharedBytes = unsignedMember(value, 0, gpu::kMostShared);
       if (!out.sharedBytes)
-        return "\"launch.shared_bytes\" is not a whole number from 0 to 233472";
+        return fmt::format("\"launch.shared_bytes\" is not a whole number from 0 to {}",
+                           gpu::kMostShared);
     } else {
       return fmt::format("\"launch\" has no member \"{}\"", key);
     }

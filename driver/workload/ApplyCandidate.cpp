@@ -4,6 +4,7 @@
 #include "driver/source/Expression.h"
 #include "driver/workload/HostValues.h"
 #include "driver/workload/WorkloadBuilder.h"
+#include "runtime/device/GpuLimits.h"
 
 #include <algorithm>
 #include <array>
@@ -16,13 +17,6 @@ namespace {
 
 using Axes = std::array<std::string, 3>;
 using KnownExpressions = std::vector<std::pair<std::string, std::int64_t>>;
-
-// The CUDA Programming Guide's table of technical specifications; the same for every GPU that kopt
-// supports.
-constexpr std::uint32_t kMostThreads = 1024, kMostBlockZ = 64;
-constexpr std::uint32_t kMostGridX = 0x7fffffff, kMostGridYZ = 65535;
-/// Of shared memory for a block, even after an opt-in: 227 KiB since compute capability 9.0.
-constexpr std::uint32_t kMostShared = 227 * 1024;
 
 /// The launch site that the launch was made from; null if there is none.
 const LaunchSite *siteOf(const KernelSpec &kernel, const Launch &launch) {
@@ -192,15 +186,16 @@ Result<Geometry> evaluateKnowing(const KnownExpressions &known,
 
 /// Why every GPU refuses such a grid or block; nothing if not. Shared memory is checked elsewhere.
 std::optional<std::string> impossible(const Dim3 &grid, const Dim3 &block) {
-  if (block.count() > kMostThreads)
+  if (block.count() > gpu::kMostThreads)
     return fmt::format("a block of {} x {} x {} has {} threads; a GPU takes at most {}", block.x,
-                       block.y, block.z, block.count(), kMostThreads);
-  if (block.z > kMostBlockZ)
+                       block.y, block.z, block.count(), gpu::kMostThreads);
+  if (block.z > gpu::kMostThreadsInZ)
     return fmt::format("a block of {} x {} x {} is {} deep in z; a GPU takes at most {}", block.x,
-                       block.y, block.z, block.z, kMostBlockZ);
-  if (grid.x > kMostGridX || grid.y > kMostGridYZ || grid.z > kMostGridYZ)
+                       block.y, block.z, block.z, gpu::kMostThreadsInZ);
+  if (grid.x > gpu::kMostGrid[0] || grid.y > gpu::kMostGrid[1] || grid.z > gpu::kMostGrid[2])
     return fmt::format("a grid of {} x {} x {} is too large; a GPU takes at most {} x {} x {}",
-                       grid.x, grid.y, grid.z, kMostGridX, kMostGridYZ, kMostGridYZ);
+                       grid.x, grid.y, grid.z, gpu::kMostGrid[0], gpu::kMostGrid[1],
+                       gpu::kMostGrid[2]);
   return std::nullopt;
 }
 
@@ -210,16 +205,16 @@ tl::unexpected<Error> ofLaunch(const std::string &what, const Launch &launch) {
 
 std::optional<std::string> refusedShared(const Launch &before, const Launch &changed,
                                          const LaunchOverride &launch) {
-  if (changed.sharedBytes > kMostShared)
+  if (changed.sharedBytes > gpu::kMostShared)
     return fmt::format("the launch asks for {} bytes of shared memory; a GPU has at most {}",
-                       changed.sharedBytes, kMostShared);
-  if (changed.sharedBytes <= kSharedWithoutOptIn || before.sharedBytes > kSharedWithoutOptIn ||
-      launch.largeShared)
+                       changed.sharedBytes, gpu::kMostShared);
+  if (changed.sharedBytes <= gpu::kSharedWithoutOptIn ||
+      before.sharedBytes > gpu::kSharedWithoutOptIn || launch.largeShared)
     return std::nullopt;
   return fmt::format("the launch asks for {} bytes of dynamic shared memory; more than {} need "
                      "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, "
                      "bytes) before it",
-                     changed.sharedBytes, kSharedWithoutOptIn);
+                     changed.sharedBytes, gpu::kSharedWithoutOptIn);
 }
 
 std::string clausePlace(const KernelSpec &kernel, const std::string &text) {

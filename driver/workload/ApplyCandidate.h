@@ -14,14 +14,10 @@
 
 namespace kopt {
 
-/// The most bytes of dynamic shared memory for a launch without cudaFuncSetAttribute (CUDA
-/// Programming Guide, "Shared Memory").
-inline constexpr std::uint32_t kSharedWithoutOptIn = 48 * 1024;
-
 /// The launch with the candidate's constants and override applied. Fails with Usage if the geometry
 /// cannot be evaluated (the message names what has no value), if every GPU refuses such a launch
 /// (the message has the number and the limit), or if the launch asks for more than
-/// kSharedWithoutOptIn and neither the original launch nor the candidate opts in.
+/// gpu::kSharedWithoutOptIn and neither the original launch nor the candidate opts in.
 Result<Launch> applyToLaunch(const KernelSpec &kernel, const Launch &launch,
                              const Candidate &candidate);
 

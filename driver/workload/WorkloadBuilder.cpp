@@ -11,6 +11,7 @@
 #include "driver/workload/DeclaredNames.h"
 #include "driver/workload/DeclaredReals.h"
 #include "driver/workload/SiteValues.h"
+#include "runtime/device/GpuLimits.h"
 #include "runtime/runner/StructType.h"
 
 #include <algorithm>
@@ -435,11 +436,10 @@ Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &speci
                               "'grid' and 'block' clauses";
     return tl::unexpected(geometry.error());
   }
-  constexpr std::uint64_t kMostThreads = 1024; // of every GPU
-  if (const std::uint64_t threads = geometry->block.count(); threads > kMostThreads)
+  if (const std::uint64_t threads = geometry->block.count(); threads > gpu::kMostThreads)
     return makeError(
         ErrorCode::Usage, fmt::format("launch '{}' has blocks of {} threads", launch.name, threads),
-        fmt::format("a GPU takes {} at most", kMostThreads),
+        fmt::format("a GPU takes {} at most", gpu::kMostThreads),
         site && declaration.block.empty() ? placeOf(*site) : placeOfClause(kernel, "block"));
   launch.grid = geometry->grid;
   launch.block = geometry->block;

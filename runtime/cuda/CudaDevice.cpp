@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/cuda/CudaDevice.h"
 
+#include "runtime/device/GpuLimits.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -16,9 +18,6 @@ std::unique_ptr<Device> openCudaDevice(int ordinal, std::string &why) {
 namespace cuda {
 
 namespace {
-
-/// Shared memory that a kernel may use by default; more must be requested for each function.
-constexpr std::uint32_t kDefaultSharedLimit = 48 * 1024;
 
 /// Released memory is filled with this, and kept up to this part of the GPU's.
 constexpr unsigned kForgotten = 0xcbcbcbcb;
@@ -337,7 +336,7 @@ Status CudaDevice::prepare(const LaunchRequest &request, LoadedModule *&module) 
                                               " in the launch"};
   }
   if (request.sharedBytes > module->dynamicSharedAllowed ||
-      request.sharedBytes + module->properties.sharedBytes > kDefaultSharedLimit) {
+      request.sharedBytes + module->properties.sharedBytes > gpu::kSharedWithoutOptIn) {
     const CuResult result = api_.funcSetAttribute(module->function, kFunctionMaxDynamicSharedBytes,
                                                   int(request.sharedBytes));
     if (result != kSuccess && !isKernelFault(result))

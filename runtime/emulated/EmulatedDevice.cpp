@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/emulated/EmulatedDevice.h"
 
+#include "runtime/device/GpuLimits.h"
+
 #include <algorithm>
 #include <cstring>
 #include <unistd.h>
@@ -176,12 +178,12 @@ Status EmulatedDevice::prepare(const LaunchRequest &request, Prepared &out) {
   const std::uint32_t most = info.maxThreads
                                  ? std::min(info.maxThreads, properties_.maxThreadsPerBlock)
                                  : properties_.maxThreadsPerBlock;
-  if (threads == 0 || threads > most || request.block[2] > 64)
+  if (threads == 0 || threads > most || request.block[2] > gpu::kMostThreadsInZ)
     return fail("a block of " + std::to_string(request.block[0]) + "x" +
                 std::to_string(request.block[1]) + "x" + std::to_string(request.block[2]) +
                 " threads; the kernel takes 1 to " + std::to_string(most) + ", at most 64 in z");
-  if (blocks == 0 || request.grid[0] > 0x7fffffffu || request.grid[1] > 65535 ||
-      request.grid[2] > 65535)
+  if (blocks == 0 || request.grid[0] > gpu::kMostGrid[0] || request.grid[1] > gpu::kMostGrid[1] ||
+      request.grid[2] > gpu::kMostGrid[2])
     return fail("a grid of " + std::to_string(request.grid[0]) + "x" +
                 std::to_string(request.grid[1]) + "x" + std::to_string(request.grid[2]) +
                 " blocks; none may be 0, and y and z at most 65535");
@@ -236,8 +238,10 @@ Status EmulatedDevice::count(const LaunchRequest &request, Prepared &prepared,
   }
   l2_.clear();
   const double resident = residentBlocks(gpu_, prepared.shape);
-  const double l1 = std::max(
-      8.0 * 1024, (gpu_.l1Bytes - resident * (prepared.shape.sharedPerBlock + 1024)) / resident);
+  const double l1 =
+      std::max(8.0 * 1024,
+               (gpu_.l1Bytes - resident * (prepared.shape.sharedPerBlock + gpu::kSharedOfSystem)) /
+                   resident);
   WarpTrace trace(prepared.module->info(), reinterpret_cast<std::uint64_t>(arena_->base()),
                   arena_->size(), l2_, std::uint64_t(l1));
   RunOptions options;

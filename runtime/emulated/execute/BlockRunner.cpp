@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/emulated/execute/BlockRunner.h"
 
+#include "runtime/device/GpuLimits.h"
 #include "runtime/emulated/execute/SpecialRegisters.h"
 #include "runtime/emulated/execute/WarpExchange.h"
 
@@ -21,7 +22,6 @@ using boost::context::detail::transfer_t;
 namespace {
 
 constexpr std::size_t kStackBytes = 256 * 1024, kGuardBytes = 4096;
-constexpr std::uint32_t kMostThreads = 1024;
 /// The number of instructions after which a thread gives way to others, for example if it waits for
 /// another one in a loop.
 constexpr std::int64_t kSlice = 1 << 20;
@@ -106,18 +106,18 @@ BlockRunner::BlockRunner(Arena &arena,
 
 BlockRunner::~BlockRunner() {
   if (stacks_)
-    munmap(stacks_, kMostThreads * kStackBytes);
+    munmap(stacks_, gpu::kMostThreads * kStackBytes);
 }
 
 Status BlockRunner::run(const EmulatedModule &module, const LaunchRequest &request,
                         void **arguments, const RunOptions &options) {
   if (!stacks_) {
-    void *memory = mmap(nullptr, kMostThreads * kStackBytes, PROT_READ | PROT_WRITE,
+    void *memory = mmap(nullptr, gpu::kMostThreads * kStackBytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (memory == MAP_FAILED)
       return {StatusCode::DeviceError, "no address space for the stacks of the emulated threads"};
     stacks_ = static_cast<std::byte *>(memory);
-    for (std::uint32_t i = 0; i < kMostThreads; ++i)
+    for (std::uint32_t i = 0; i < gpu::kMostThreads; ++i)
       mprotect(stacks_ + i * kStackBytes, kGuardBytes, PROT_NONE);
   }
   module_ = &module;

@@ -19,6 +19,8 @@
 // tensor cores), so times only rank candidates.
 #include "runtime/emulated/model/Roofline.h"
 
+#include "runtime/device/GpuLimits.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -44,8 +46,8 @@ double residentBlocks(const GpuSpec &gpu, const LaunchShape &shape) {
   const double warps = std::ceil(shape.threadsPerBlock / 32);
   double blocks =
       std::min(gpu.blocksPerMultiprocessor, std::floor(gpu.threadsPerMultiprocessor / 32 / warps));
-  blocks = std::min(blocks,
-                    std::floor(gpu.sharedBytesPerMultiprocessor / (shape.sharedPerBlock + 1024)));
+  blocks = std::min(blocks, std::floor(gpu.sharedBytesPerMultiprocessor /
+                                       (shape.sharedPerBlock + gpu::kSharedOfSystem)));
   return std::max(1.0, blocks);
 }
 
@@ -218,7 +220,7 @@ Counters makeCounters(const GpuSpec &gpu, const LaunchShape &shape, const Launch
   out["launch__occupancy_limit_blocks"] = gpu.blocksPerMultiprocessor;
   out["launch__occupancy_limit_warps"] = std::floor(mostWarps / warpsPerBlock);
   out["launch__occupancy_limit_shared_mem"] =
-      std::floor(gpu.sharedBytesPerMultiprocessor / (shape.sharedPerBlock + 1024));
+      std::floor(gpu.sharedBytesPerMultiprocessor / (shape.sharedPerBlock + gpu::kSharedOfSystem));
   out["sm__maximum_warps_per_active_cycle_pct"] =
       100 * std::min(1.0, resident * warpsPerBlock / mostWarps);
 
