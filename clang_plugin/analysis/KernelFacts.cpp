@@ -10,26 +10,15 @@ using namespace clang;
 
 namespace {
 
-bool startsWithAny(llvm::StringRef name, std::initializer_list<llvm::StringRef> prefixes) {
-  return llvm::any_of(prefixes, [&](llvm::StringRef prefix) { return name.starts_with(prefix); });
-}
-
-bool isLaneCollective(const Stmt *statement) {
-  const auto *call = dyn_cast<CallExpr>(statement);
-  if (!call)
-    return false;
-  const llvm::StringRef name = calleeName(call);
-  return startsWithAny(name, {"__shfl", "__ballot", "__any", "__all", "__match", "__reduce_",
-                              "__activemask", "shfl"});
-}
-
 /// True for a call that only computes: its result depends on its arguments, and it has no other
 /// effects.
 bool isPureCall(const CallExpr *call) {
   for (const Expr *argument : call->arguments())
     if (argument->getType()->isPointerType() || argument->isLValue())
       return false;
-  return !startsWithAny(calleeName(call), {"atomic", "__nv_atomic", "printf", "__st"});
+  const CudaFunction kind = cudaFunction(call);
+  return kind != CudaFunction::Atomic && kind != CudaFunction::Print &&
+         kind != CudaFunction::CacheStore;
 }
 
 } // namespace
@@ -38,18 +27,6 @@ llvm::StringRef calleeName(const Expr *expression) {
   const auto *call = dyn_cast_or_null<CallExpr>(expression);
   const FunctionDecl *callee = call ? call->getDirectCallee() : nullptr;
   return callee && callee->getIdentifier() ? callee->getName() : llvm::StringRef();
-}
-
-bool isBarrier(const Stmt *statement) {
-  const auto *call = dyn_cast<CallExpr>(statement);
-  if (!call)
-    return false;
-  const llvm::StringRef name = calleeName(call);
-  if (startsWithAny(name, {"__syncthreads", "__syncwarp", "__barrier_sync"}))
-    return true;
-  const FunctionDecl *callee = call->getDirectCallee();
-  return callee && startsWithAny(name, {"sync", "barrier_", "arrive", "wait"}) &&
-         startsWithAny(callee->getQualifiedNameAsString(), {"cooperative_groups", "cuda::"});
 }
 
 const Stmt *loopAround(const BodyView &body, const Stmt *statement) {
@@ -110,7 +87,8 @@ bool isFloating(QualType type) {
     return true;
   const auto *record = type->getAsCXXRecordDecl();
   return record && record->getIdentifier() &&
-         startsWithAny(record->getName(), {"__half", "__nv_bfloat16"});
+         (record->getName().starts_with("__half") ||
+          record->getName().starts_with("__nv_bfloat16"));
 }
 
 KernelFacts::KernelFacts(const KernelView &view) : view_(view), bodies_(view.bodies()) {
@@ -173,7 +151,8 @@ bool KernelFacts::waits(const Stmt *statement, bool lanes) const {
     const Stmt *next = open.pop_back_val();
     if (!next || !seen.insert(next).second)
       continue;
-    if (isBarrier(next) || (lanes && isLaneCollective(next)))
+    const CudaFunction kind = cudaFunction(next);
+    if (kind == CudaFunction::Barrier || (lanes && kind == CudaFunction::Lanes))
       return true;
     open.append(next->child_begin(), next->child_end());
     const auto *call = dyn_cast<CallExpr>(next);

@@ -4,6 +4,7 @@
 // removes a mutant, but does not change a verdict.
 #pragma once
 
+#include "clang_plugin/analysis/CudaFunctions.h"
 #include "clang_plugin/analysis/KernelSource.h"
 #include "clang_plugin/analysis/KernelView.h"
 
@@ -57,9 +58,6 @@ private:
 
 /// The name of a function that is called by its plain name; empty for other calls.
 llvm::StringRef calleeName(const clang::Expr *call);
-
-/// True for __syncthreads() and similar barriers, including those of cooperative groups.
-bool isBarrier(const clang::Stmt *statement);
 
 /// The innermost loop around a statement, or null.
 const clang::Stmt *loopAround(const BodyView &body, const clang::Stmt *statement);

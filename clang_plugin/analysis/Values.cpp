@@ -307,7 +307,7 @@ const Expr *Values::memoryOf(const Expr *element) const {
     pointer = subscript->getBase();
   else if (unary && unary->getOpcode() == UO_Deref)
     pointer = unary->getSubExpr();
-  else if (calleeName(element) == "__ldg")
+  else if (cudaFunction(element) == CudaFunction::CacheLoad)
     pointer = cast<CallExpr>(element)->getArg(0);
   Variables seen;
   while (pointer) {

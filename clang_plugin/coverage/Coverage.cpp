@@ -324,10 +324,8 @@ private:
 
   /// Marks which argument `min(n, 4096)` and similar calls return.
   void markSmaller(const CallExpr &call) {
-    const llvm::StringRef name = calleeName(&call);
-    static const std::set<llvm::StringRef> kNames = {"min",   "max",   "umin", "umax",
-                                                     "fminf", "fmaxf", "fmin", "fmax"};
-    if (!kNames.contains(name) || call.getNumArgs() != 2 || !call.getType()->isArithmeticType())
+    if (cudaFunction(&call) != CudaFunction::Smaller || call.getNumArgs() != 2 ||
+        !call.getType()->isArithmeticType())
       return;
     const Expr *first = call.getArg(0), *second = call.getArg(1);
     if (!isPure(first) || !isPure(second))

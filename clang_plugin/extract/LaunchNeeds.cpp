@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/extract/LaunchNeeds.h"
 
+#include "clang_plugin/analysis/CudaFunctions.h"
 #include "clang_plugin/analysis/Types.h"
 
 #include <clang/AST/ASTContext.h>
@@ -178,7 +179,6 @@ private:
              (record->getName() == "grid_group" || record->getName() == "multi_grid_group");
     };
     const std::string name = callee.getNameAsString();
-    const bool waits = name == "sync" || name == "barrier_arrive" || name == "barrier_wait";
     const auto *method = llvm::dyn_cast<clang::CXXMemberCallExpr>(&call);
     bool onGrid =
         method && isGrid(method->getImplicitObjectArgument()->getType()->isPointerType()
@@ -186,8 +186,8 @@ private:
                              : method->getImplicitObjectArgument()->getType());
     for (const clang::Expr *argument : call.arguments())
       onGrid |= !method && isGrid(argument->getType());
-    if ((waits && onGrid) || name == "cudaCGSynchronizeGrid" ||
-        name == "cudaCGSynchronizeMultiGrid")
+    if ((onGrid && cudaFunction(callee) == CudaFunction::Barrier) ||
+        name == "cudaCGSynchronizeGrid" || name == "cudaCGSynchronizeMultiGrid")
       add(NeedKind::Cooperative, textOf(call), call.getBeginLoc());
   }
 

@@ -21,7 +21,7 @@ bool isRead(const BodyView &body, const Expr *element) {
     return construct->getConstructor()->isCopyOrMoveConstructor();
   const auto *address = dyn_cast_or_null<UnaryOperator>(parent);
   return address && address->getOpcode() == UO_AddrOf &&
-         calleeName(dyn_cast_or_null<CallExpr>(body.parentOf(address))).starts_with("__ld");
+         cudaFunction(body.parentOf(address)) == CudaFunction::CacheLoad;
 }
 
 bool isInIndex(const BodyView &body, const Stmt *statement) {

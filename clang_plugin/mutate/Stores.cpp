@@ -4,6 +4,8 @@
 #include "clang_plugin/analysis/KernelFacts.h"
 #include "clang_plugin/mutate/Mutation.h"
 
+#include <set>
+
 namespace kopt::frontend {
 
 using namespace clang;
@@ -136,9 +138,10 @@ bool matters(const KernelFacts &facts, const BodyView &body, const Expr &express
     return !steersALoop(body, &expression, variable) && facts.isLive(variable);
   }
   const auto *call = dyn_cast<CallExpr>(plain);
-  const llvm::StringRef name = calleeName(call);
-  return call && !name.empty() && !name.starts_with("__threadfence") && name != "printf" &&
-         !name.starts_with("__assert") && !name.contains("prefetch") && name != "__nanosleep";
+  static const std::set<CudaFunction> kIdle = {CudaFunction::Fence, CudaFunction::Print,
+                                               CudaFunction::Assert, CudaFunction::Prefetch,
+                                               CudaFunction::Sleep};
+  return call && !calleeName(call).empty() && !kIdle.contains(cudaFunction(call));
 }
 
 /// A statement is gone.

@@ -14,7 +14,7 @@ namespace {
 void findRemovedBarrier(const KernelFacts &facts, MutantSink &sink) {
   for (const BodyView &body : facts.bodies())
     for (const Stmt *statement : body.statements) {
-      if (!isBarrier(statement) || !isStatement(body, statement))
+      if (cudaFunction(statement) != CudaFunction::Barrier || !isStatement(body, statement))
         continue;
       const llvm::StringRef name = calleeName(cast<Expr>(statement));
       sink.add(statement->getBeginLoc(), "`" + facts.text(statement).str() + "` removed",
@@ -45,7 +45,7 @@ void findPlainAtomic(const KernelFacts &facts, MutantSink &sink) {
   for (const BodyView &body : facts.bodies())
     for (const Stmt *statement : body.statements) {
       const auto *call = dyn_cast<CallExpr>(statement);
-      if (!call || call->getNumArgs() != 2 || !calleeName(call).starts_with("atomic"))
+      if (!call || call->getNumArgs() != 2)
         continue;
       const std::string place = facts.text(call->getArg(0)).str(),
                         value = facts.text(call->getArg(1)).str();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/reference/Names.h"
 
+#include "clang_plugin/analysis/CudaFunctions.h"
+
 #include <map>
 
 namespace kopt::frontend {
@@ -29,9 +31,6 @@ constexpr std::pair<const char *, const char *> kApproximations[] = {
     {"__expf", "exp"},     {"__exp10f", "exp10"},   {"__logf", "log"}, {"__log2f", "log2"},
     {"__log10f", "log10"}, {"__sinf", "sin"},       {"__cosf", "cos"}, {"__tanf", "tan"},
     {"__tanhf", "tanh"},   {"__sincosf", "sincos"}, {"__powf", "pow"}, {"__frsqrt_rn", "rsqrt"}};
-
-constexpr const char *kCacheLoads[] = {"__ldg", "__ldca", "__ldcg", "__ldcs", "__ldlu", "__ldcv"};
-constexpr const char *kCacheStores[] = {"__stwb", "__stcg", "__stcs", "__stwt"};
 
 /// Intrinsics of half and bfloat16 that the helpers (kSmallFloats) define under the same name
 /// without leading underscores.
@@ -124,10 +123,10 @@ std::map<std::string, NewName, std::less<>> table() {
     helped(name, "divide", Helper::Arithmetic);
   helped("__saturatef", "saturate", Helper::Arithmetic);
   helped("atomicExch", "exchange", Helper::Arithmetic);
-  for (const char *name : kCacheLoads)
-    helped(name, "load", Helper::Memory);
-  for (const char *name : kCacheStores)
-    helped(name, "store", Helper::Memory);
+  for (llvm::StringRef name : cudaNames(CudaFunction::CacheLoad))
+    helped(name.str(), "load", Helper::Memory);
+  for (llvm::StringRef name : cudaNames(CudaFunction::CacheStore))
+    helped(name.str(), "store", Helper::Memory);
   for (const char *name : kSmall)
     helped(name, llvm::StringRef(name).ltrim('_').str(), Helper::Small);
   for (const char *name : kConversions)

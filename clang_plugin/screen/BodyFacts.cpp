@@ -17,92 +17,33 @@ namespace {
 constexpr unsigned kMostLiterals = 64;
 constexpr unsigned kMostDepth = 8;
 
-bool startsWithAny(llvm::StringRef name, std::initializer_list<llvm::StringRef> prefixes) {
-  return llvm::any_of(prefixes, [&](llvm::StringRef prefix) { return name.starts_with(prefix); });
-}
-
 /// The side effect of calling a function from outside the slice; empty if there is none.
 std::string sideEffectOf(const FunctionDecl &callee) {
-  static const std::set<llvm::StringRef> kClocks = {
-      // of CUDA
-      "clock", "clock64", "__clock", "__clock64", "__clockhi", "__globaltimer", "globaltimer",
-      // of the compiler
-      "__builtin_readcyclecounter", "__builtin_readsteadycounter"};
-  static const std::set<llvm::StringRef> kHeap = {
-      "malloc",        "free",          "calloc",           "realloc",
-      "alloca",        "aligned_alloc", "__builtin_malloc", "__builtin_alloca",
-      "__builtin_free"};
-  static const std::set<llvm::StringRef> kPrints = {"printf", "vprintf", "puts", "putchar",
-                                                    "__builtin_printf"};
-  static const std::set<llvm::StringRef> kTraps = {
-      "__trap",        "__brkpt",         "__builtin_trap",        "abort",
-      "exit",          "__builtin_abort", "__builtin_unreachable", "__builtin_assume",
-      "__nv_associate"};
-  static const std::set<llvm::StringRef> kFast = {
-      "__expf", "__exp10f", "__logf",      "__log2f",    "__log10f",   "__sinf",
-      "__cosf", "__tanf",   "__sincosf",   "__powf",     "__fdividef", "__tanhf",
-      "rsqrtf", "rsqrt",    "__frsqrt_rn", "__fsqrt_rz", "__fmaf_rz",  "__frcp_rz"};
-  static const std::set<llvm::StringRef> kCache = {
-      // of CUDA
-      "__ldg", "__ldcg", "__ldca", "__ldcs", "__ldlu", "__ldcv", "__stwb", "__stcg", "__stcs",
-      "__stwt", "apply_access_property", "associate_access_property",
-      // of the compiler
-      "__builtin_nontemporal_load", "__builtin_nontemporal_store"};
-  const std::string qualified = callee.getQualifiedNameAsString();
   const llvm::StringRef name = callee.getIdentifier() ? callee.getName() : llvm::StringRef();
   // <cuda/ptx> has a function for each special register: get_sreg_tid_x().
   llvm::StringRef specialRegister = name;
-  if (specialRegister.consume_front("get_sreg_") && startsWithAny(qualified, {"cuda::"})) {
+  if (specialRegister.consume_front("get_sreg_") &&
+      llvm::StringRef(callee.getQualifiedNameAsString()).starts_with("cuda::")) {
     for (const char *dimension : {"_x", "_y", "_z"})
       specialRegister.consume_back(dimension);
     return isKnownRegister(specialRegister) ? "" : "clock";
   }
-  if (kClocks.count(name) || llvm::StringRef(qualified).contains("chrono::") ||
-      startsWithAny(
-          name, {"__builtin_nvvm_read_ptx_sreg_clock", "__builtin_nvvm_read_ptx_sreg_globaltimer"}))
-    return "clock";
-  if (name == "__nanosleep")
-    return "sleep";
-  if (kHeap.count(name) || startsWithAny(name, {"cudaMalloc", "cudaFree"}))
-    return "heap";
-  if (kPrints.count(name))
-    return "print";
-  if (startsWithAny(name, {"__assert"}))
-    return "assert";
-  if (kTraps.count(name))
-    return "trap";
-  if (startsWithAny(name,
-                    {"cudaLaunch", "cudaStream", "cudaGraph", "cudaEvent", "cudaDeviceSynchronize",
-                     "cudaGetParameterBuffer", "cudaMemcpy", "cudaMemset", "__cudaCDP"}))
-    return "launch";
-  if (kFast.count(name))
-    return "fast-math:" + name.str();
-  if (name == "__mul24" || name == "__umul24")
-    return "short-product:" + name.str();
-  if (kCache.count(name) || startsWithAny(name, {"__builtin_nvvm_ldg", "__prefetch"}))
-    return "cache-hint:" + name.str();
-  return "";
-}
-
-/// The kind of synchronisation that a function from outside the slice does; empty if it does none.
-std::string synchronization(const FunctionDecl &callee) {
-  const llvm::StringRef name = callee.getIdentifier() ? callee.getName() : llvm::StringRef();
-  const std::string qualified = callee.getQualifiedNameAsString();
-  const bool isLibrary = startsWithAny(qualified, {"cooperative_groups", "cuda::"});
-  if (startsWithAny(name, {"__threadfence", "__nv_atomic_thread_fence", "__builtin_nvvm_membar",
-                           "__nvvm_membar", "__fence"}) ||
-      llvm::StringRef(qualified).contains("thread_fence"))
-    return "fence";
-  if (startsWithAny(name, {"__syncthreads", "__syncwarp", "__barrier_sync", "__builtin_nvvm_bar",
-                           "__nvvm_bar"}) ||
-      (isLibrary &&
-       startsWithAny(name, {"sync", "arrive", "wait", "barrier_", "consumer_", "producer_"})))
-    return "barrier";
-  if (startsWithAny(name,
-                    {"atomic", "__atomic", "__nv_atomic", "__builtin_nvvm_atom", "__nvvm_atom"}) ||
-      (isLibrary && llvm::StringRef(qualified).contains("atomic")))
-    return "atomic";
-  return "";
+  static const llvm::DenseMap<CudaFunction, llvm::StringRef> kWords = {
+      {CudaFunction::Clock, "clock"},
+      {CudaFunction::Sleep, "sleep"},
+      {CudaFunction::Heap, "heap"},
+      {CudaFunction::Print, "print"},
+      {CudaFunction::Assert, "assert"},
+      {CudaFunction::Trap, "trap"},
+      {CudaFunction::Launch, "launch"},
+      {CudaFunction::FastMath, "fast-math:"},
+      {CudaFunction::CacheLoad, "cache-hint:"},
+      {CudaFunction::CacheStore, "cache-hint:"},
+      {CudaFunction::CacheHint, "cache-hint:"},
+      {CudaFunction::Prefetch, "cache-hint:"},
+      {CudaFunction::ShortProduct, "short-product:"}};
+  const llvm::StringRef word = kWords.lookup(cudaFunction(callee));
+  return (word.ends_with(":") ? word + name : word).str();
 }
 
 bool isVolatile(QualType type) {
@@ -135,11 +76,11 @@ std::optional<unsigned> floatWidth(QualType type) {
   const auto *record = type->getAsCXXRecordDecl();
   const llvm::StringRef name =
       record && record->getIdentifier() ? record->getName() : llvm::StringRef();
-  if (startsWithAny(name, {"__nv_bfloat16"}))
+  if (name.starts_with("__nv_bfloat16"))
     return 15;
-  if (startsWithAny(name, {"__nv_fp8", "__nv_fp6", "__nv_fp4"}))
+  if (name.starts_with("__nv_fp"))
     return 8;
-  return startsWithAny(name, {"__half"}) ? std::optional(16u) : std::nullopt;
+  return name.starts_with("__half") ? std::optional(16u) : std::nullopt;
 }
 
 unsigned writtenLiterals(const Expr *initializer) {
@@ -337,9 +278,8 @@ private:
 
   void readSynchronization(const Stmt *statement) {
     const FunctionDecl *callee = calleeNamed(statement);
-    const std::string kind = callee && !isDefinedHere(*callee) ? synchronization(*callee) : "";
-    if (!kind.empty())
-      ++facts_.counts[kind];
+    if (callee && !isDefinedHere(*callee))
+      ++facts_.counts[cudaFunction(*callee)];
   }
 
   /// Records block-scope atomics on memory that is not known to be shared memory.
@@ -412,9 +352,7 @@ private:
       right = binary->getRHS();
     } else if (const auto *call = dyn_cast<CallExpr>(statement); call && call->getNumArgs() == 2) {
       const FunctionDecl *callee = call->getDirectCallee();
-      const bool clamps = callee && callee->getIdentifier() &&
-                          (callee->getName() == "min" || callee->getName() == "max");
-      if (!clamps)
+      if (!callee || cudaFunction(*callee) != CudaFunction::Smaller)
         return;
       left = call->getArg(0);
       right = call->getArg(1);
@@ -522,16 +460,14 @@ void compareBodies(const KernelView &baselineView, const BodyFacts &baseline,
                             line});
   }
 
-  for (const char *kind : {"atomic", "barrier", "fence"}) {
-    const auto count = [&](const BodyFacts &facts) {
-      const auto found = facts.counts.find(kind);
-      return found == facts.counts.end() ? 0u : found->second;
-    };
-    if (count(candidate) < count(baseline))
-      findings.push_back({kind + std::string("-removed"), ScreenSeverity::Flag,
-                          "fewer " + std::string(kind) +
-                              "s than the baseline: " + std::to_string(count(candidate)) +
-                              " instead of " + std::to_string(count(baseline)),
+  for (const auto &[kind, word] : {std::pair(CudaFunction::Atomic, std::string("atomic")),
+                                   {CudaFunction::Barrier, "barrier"},
+                                   {CudaFunction::Fence, "fence"}}) {
+    const unsigned before = baseline.counts.lookup(kind), now = candidate.counts.lookup(kind);
+    if (now < before)
+      findings.push_back({word + "-removed", ScreenSeverity::Flag,
+                          "fewer " + word + "s than the baseline: " + std::to_string(now) +
+                              " instead of " + std::to_string(before),
                           0});
   }
 

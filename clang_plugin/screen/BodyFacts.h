@@ -2,6 +2,7 @@
 // Facts about the function bodies of a slice, in a form in which two slices can be compared.
 #pragma once
 
+#include "clang_plugin/analysis/CudaFunctions.h"
 #include "clang_plugin/analysis/KernelView.h"
 #include "clang_plugin/screen/Screen.h"
 
@@ -14,8 +15,8 @@ struct BodyFacts {
   /// What the bodies of the slice do, each with the line where it first occurs: "clock", "asm:…",
   /// "fast-math:__expf".
   std::map<std::string, unsigned> sideEffects;
-  /// How many atomics, barriers and fences the kernel and its callees name, by these words.
-  std::map<std::string, unsigned> counts;
+  /// How many functions of each kind the kernel and its callees name.
+  llvm::DenseMap<CudaFunction, unsigned> counts;
   /// By kernel parameter: comparisons of a varying value with it. `comparisons` counts all of
   /// them, clamps with min() and max() included; `guards` counts neither clamps nor comparisons
   /// that decide a loop.

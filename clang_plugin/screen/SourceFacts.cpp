@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/screen/SourceFacts.h"
 
+#include "clang_plugin/analysis/CudaFunctions.h"
 #include "clang_plugin/screen/PtxList.h"
 
 #include <clang/Basic/LangOptions.h>
 #include <clang/Lex/Lexer.h>
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/StringMap.h>
 
 #include <set>
 
@@ -390,21 +393,15 @@ void compareSources(const SourceFacts &baseline, const SourceFacts &candidate,
 
 void compareHazardNames(const SourceFacts &baseline, const SourceFacts &candidate,
                         std::vector<ScreenFinding> &findings) {
-  static const std::map<llvm::StringRef, const char *> kHazards = {
-      {"clock", "clock"},
-      {"clock64", "clock"},
-      {"__globaltimer", "clock"},
-      {"__clock64", "clock"},
-      {"__clock", "clock"},
-      {"malloc", "device-heap"},
-      {"calloc", "device-heap"},
-      {"new", "device-heap"},
-      {"delete", "device-heap"},
-      {"__managed__", "mutable-global"},
-      {"static", "mutable-global"},
-      {"constructor", "attribute"},
-      {"cudaLaunchKernel", "device-launch"},
-      {"cudaLaunchDevice", "device-launch"}};
+  static const llvm::StringMap<const char *> kWords = {{"new", "device-heap"},
+                                                       {"delete", "device-heap"},
+                                                       {"__managed__", "mutable-global"},
+                                                       {"static", "mutable-global"},
+                                                       {"constructor", "attribute"}};
+  static const llvm::DenseMap<CudaFunction, const char *> kFunctions = {
+      {CudaFunction::Clock, "clock"},
+      {CudaFunction::Heap, "device-heap"},
+      {CudaFunction::Launch, "device-launch"}};
   const std::set<std::string> oldAssembly = texts(baseline.assembly);
   for (const SourceLine &assembly : candidate.assembly)
     if (const auto refused = refusedPtx(assembly.text))
@@ -412,9 +409,10 @@ void compareHazardNames(const SourceFacts &baseline, const SourceFacts &candidat
         add(findings, "inline-asm", ScreenSeverity::Reject, refusedPtxMessage(*refused),
             assembly.line);
   for (const auto &[name, line] : candidate.identifiers) {
-    const auto hazard = kHazards.find(name);
-    if (hazard != kHazards.end() && !baseline.identifiers.count(name))
-      add(findings, hazard->second, ScreenSeverity::Reject,
+    const char *word = kWords.lookup(name);
+    const char *hazard = word ? word : kFunctions.lookup(cudaFunction(name, name));
+    if (hazard && !baseline.identifiers.count(name))
+      add(findings, hazard, ScreenSeverity::Reject,
           "'" + name +
               "' is new, in a candidate that cannot be read well enough to see what it is for",
           line);

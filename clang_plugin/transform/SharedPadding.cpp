@@ -5,6 +5,7 @@
 // if the array decays to a pointer, is an operand of sizeof or is reinterpreted, or if an element's
 // address is used for anything but an atomic; if rows already fill an odd number of banks; and if
 // the padded arrays would exceed the 48 KiB of static shared memory.
+#include "clang_plugin/analysis/CudaFunctions.h"
 #include "clang_plugin/analysis/KernelView.h"
 #include "clang_plugin/transform/Transformation.h"
 #include "runtime/device/GpuLimits.h"
@@ -44,9 +45,7 @@ bool namesOneElement(const BodyView &body, const Expr *part) {
     const Stmt *user = body.parentOf(unary);
     while (user && isa<CastExpr>(user) && cast<CastExpr>(user)->getCastKind() == CK_NoOp)
       user = body.parentOf(user);
-    const auto *call = dyn_cast_or_null<CallExpr>(user);
-    const FunctionDecl *callee = call ? call->getDirectCallee() : nullptr;
-    return callee && callee->getIdentifier() && callee->getName().starts_with("atomic");
+    return cudaFunction(user) == CudaFunction::Atomic;
   }
   // An lvalue cast of the element may read its neighbours; a reference bound to it may hide where
   // its address goes.
