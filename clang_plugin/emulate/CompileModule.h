@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "clang_plugin/emulate/Emulate.h"
-#include "clang_plugin/emulate/Instrument.h"
+#include "clang_plugin/emulate/ModulePlan.h"
+#include "clang_plugin/output/Variants.h"
 
 namespace kopt::frontend::emulate {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "clang_plugin/emulate/Instrument.h"
+#include "clang_plugin/emulate/ModulePlan.h"
 #include "runtime/emulated/module/ModuleFormat.h"
 
 #include <utility>

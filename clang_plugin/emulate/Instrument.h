@@ -5,26 +5,13 @@
 // and synchronisation to the runtime.
 #pragma once
 
-#include <string>
-#include <vector>
+#include "clang_plugin/emulate/ModulePlan.h"
 
 namespace llvm {
 class Module;
 }
 
 namespace kopt::frontend::emulate {
-
-struct ModulePlan {
-  std::string kernel;          ///< mangled name of the kernel that is kept
-  std::string headerDirectory; ///< kopt's own headers, in which no finding is reported
-  struct Parameter {
-    unsigned long long bytes, alignment;
-  };
-  std::vector<Parameter> parameters;
-  unsigned maxThreads = 0;         ///< from __launch_bounds__
-  std::vector<std::string> errors; ///< set by the passes: what cannot be emulated, with its line
-  bool isLimit = false;            ///< Clang refuses what cannot be emulated either
-};
 
 void prepareModule(llvm::Module &module, ModulePlan &plan);
 void instrumentModule(llvm::Module &module, ModulePlan &plan);

@@ -3,7 +3,7 @@
 // host, and everything that would be emulated wrongly without notice.
 #pragma once
 
-#include "clang_plugin/emulate/Instrument.h"
+#include "clang_plugin/emulate/ModulePlan.h"
 
 #include <llvm/ADT/StringRef.h>
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "clang_plugin/emulate/CountInstructions.h"
-#include "clang_plugin/emulate/Instrument.h"
 #include "runtime/emulated/module/ModuleFormat.h"
 
 #include <llvm/ADT/StringMap.h>

@@ -3,7 +3,6 @@
 // this decides which: those that nothing kopt asks of the pass can depend on.
 #include "clang_plugin/parse/LibraryBodies.h"
 
-#include "clang_plugin/parse/ParseCuda.h"
 #include "clang_plugin/parse/Toolkit.h"
 
 #include <clang/AST/ASTConsumer.h>

@@ -4,8 +4,6 @@
 // one place.
 #pragma once
 
-#include "clang_plugin/parse/CudaRoot.h"
-
 #include <memory>
 #include <optional>
 #include <string>
@@ -66,13 +64,6 @@ struct ParsedUnit {
 
 /// Never fails silently: if `ast` is null, the diagnostics say why.
 ParsedUnit parseCuda(const ParseRequest &request);
-
-/// The folder of the CUDA toolkit, as CudaRoot.h decides, or nothing.
-std::optional<std::string> findCudaToolkit(const CudaSite &site = {});
-
-/// kopt's own declarations of the CUDA API (runtime/emulated/include): installed beside the tools,
-/// or in the source tree.
-std::string emulatedIncludeDirectory();
 
 /// The command line arguments that parseCuda gives to Clang, for tests and `--print-clang-args`.
 std::vector<std::string> clangArguments(const ParseRequest &request,

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/parse/Toolkit.h"
 
-#include "clang_plugin/parse/ParseCuda.h"
-
 #include <cstdlib>
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/MemoryBuffer.h>

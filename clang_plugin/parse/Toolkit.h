@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where things are on this machine: the CUDA toolkit, Clang's resource directory, kopt's own
-// headers. The two searches that other parts need are declared in ParseCuda.h.
+// headers.
 #pragma once
 
 #include "clang_plugin/parse/CudaRoot.h"
@@ -9,6 +9,9 @@
 #include <string>
 
 namespace kopt::frontend {
+
+/// The folder of the CUDA toolkit, as CudaRoot.h decides, or nothing.
+std::optional<std::string> findCudaToolkit(const CudaSite &site = {});
 
 /// The version in the toolkit's cuda.h and version.json; zeros if they do not give it.
 CudaVersion toolkitVersion(const std::string &toolkit);
@@ -19,6 +22,10 @@ std::optional<std::string> findNvcc(const CudaSite &site = {});
 /// Clang's own headers: beside the tool (../lib/kopt/clang/19), or those of the LLVM it was built
 /// with.
 std::string clangResourceDirectory();
+
+/// kopt's own declarations of the CUDA API (runtime/emulated/include): installed beside the tools,
+/// or in the source tree.
+std::string emulatedIncludeDirectory();
 
 /// runtime/include: where <kopt/kopt.h> is.
 std::string runtimeIncludeDirectory();

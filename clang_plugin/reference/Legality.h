@@ -4,7 +4,7 @@
 #pragma once
 
 #include "clang_plugin/analysis/KernelView.h"
-#include "clang_plugin/reference/Reference.h"
+#include "clang_plugin/output/Variants.h"
 
 namespace kopt::frontend {
 

@@ -4,7 +4,7 @@
 
 #include "clang_plugin/analysis/CudaFunctions.h"
 #include "clang_plugin/analysis/KernelView.h"
-#include "clang_plugin/screen/Screen.h"
+#include "clang_plugin/output/Variants.h"
 
 #include <map>
 #include <set>

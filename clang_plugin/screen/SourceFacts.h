@@ -3,7 +3,7 @@
 // that a conditional hides from this compiler.
 #pragma once
 
-#include "clang_plugin/screen/Screen.h"
+#include "clang_plugin/output/Variants.h"
 
 #include <llvm/ADT/StringRef.h>
 

@@ -28,9 +28,9 @@ std::size_t guardBytesOn(const Device &device) {
 
 /// Calls `part(offset, size)` for each piece of a buffer, and stops at the first that is not Ok.
 template <class Part> Status forPieces(std::uint64_t bytes, Part part) {
-  constexpr std::uint64_t kPiece = HostMemory::kPiece;
-  for (std::uint64_t offset = 0; offset < bytes; offset += kPiece)
-    if (Status status = part(offset, std::size_t(std::min(kPiece, bytes - offset))); !status.ok())
+  for (std::uint64_t offset = 0; offset < bytes; offset += kContentsPiece)
+    if (Status status = part(offset, std::size_t(std::min(kContentsPiece, bytes - offset)));
+        !status.ok())
       return status;
   return {};
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/runner/Fill.h"
 
-#include "runtime/runner/HostMemory.h"
 #include "runtime/runner/StructType.h"
 
 #include <algorithm>
@@ -458,14 +457,13 @@ T altered(const BufferSpec &spec, std::uint64_t key, std::uint64_t index, T valu
 template <class T>
 void alterNumbers(const BufferSpec &spec, std::uint64_t key, std::uint64_t element,
                   std::uint64_t at, std::uint64_t offset, std::size_t size, std::byte *bytes) {
-  constexpr std::uint64_t kPiece = HostMemory::kPiece;
   const std::uint64_t begin = leadOf(spec) + at, end = offset + size;
   std::uint64_t index = offset > begin ? (offset - begin + element - 1) / element : 0;
   for (std::uint64_t place = begin + index * element; place + sizeof(T) <= end;
        place += element, ++index) {
     // A number that lies in two pieces is kept, so that the result does not depend on how the
     // buffer is read.
-    if (place / kPiece != (place + sizeof(T) - 1) / kPiece)
+    if (place / kContentsPiece != (place + sizeof(T) - 1) / kContentsPiece)
       continue;
     T value;
     std::memcpy(&value, bytes + (place - offset), sizeof(T));

@@ -12,6 +12,9 @@
 
 namespace kopt::runtime {
 
+/// Large buffers are made in pieces of so many bytes, a multiple of every element's.
+inline constexpr std::uint64_t kContentsPiece = 16u << 20;
+
 /// Bytes of one element; 1 for an unknown scalar and for a struct.
 std::size_t scalarSize(const std::string &scalar);
 
@@ -36,7 +39,7 @@ bool altersCaptured(const BufferSpec &spec);
 
 /// Changes bytes [offset, offset + size) of a captured buffer as its fill says. `offset` counts
 /// from the start of the buffer, its leading zeros included. A number that lies in two pieces
-/// (HostMemory::kPiece) stays as it is.
+/// (kContentsPiece) stays as it is.
 void alterCaptured(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stream,
                    std::uint64_t offset, std::size_t size, std::byte *bytes);
 

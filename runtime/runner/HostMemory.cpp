@@ -220,7 +220,7 @@ Status HostMemory::map(const std::string &path, std::uint64_t bytes, std::byte *
 
 std::byte *HostMemory::scratch(int slot) {
   if (!scratch_[slot])
-    scratch_[slot].reset(new std::byte[kPiece]);
+    scratch_[slot].reset(new std::byte[kContentsPiece]);
   return scratch_[slot].get();
 }
 
@@ -297,7 +297,7 @@ Status readCaptured(const trace::ContentsFile &file, const BufferSpec &spec, std
   if (!altersCaptured(spec))
     return {};
   parallelFor(
-      size, StructType::parse(spec.scalar) ? HostMemory::kPiece : kDrawGrain,
+      size, StructType::parse(spec.scalar) ? kContentsPiece : kDrawGrain,
       [&](std::uint64_t begin, std::uint64_t end) {
         alterCaptured(spec, seed, stream, offset + begin, end - begin, out + begin);
       },

@@ -50,10 +50,9 @@ public:
   /// call of map(). DeviceError, naming the file, if it cannot be opened, resized or mapped.
   Status map(const std::string &path, std::uint64_t bytes, std::byte *&out);
 
-  /// Space for one piece of a buffer (kPiece bytes). Its contents last until the next use of the
-  /// same `slot` (0 or 1).
+  /// Space for one piece of a buffer (kContentsPiece bytes). Its contents last until the next use
+  /// of the same `slot` (0 or 1).
   std::byte *scratch(int slot);
-  static constexpr std::size_t kPiece = 16u << 20; ///< a multiple of every element size
 
   std::uint64_t drawn() const { return drawn_; } ///< buffers drawn so far
   std::uint64_t kept() const { return kept_; }   ///< bytes of contents that are kept

@@ -3,7 +3,6 @@
 
 #include "runtime/device/GpuLimits.h"
 #include "runtime/emulated/execute/SpecialRegisters.h"
-#include "runtime/emulated/execute/WarpExchange.h"
 
 #include <algorithm>
 #include <csetjmp>

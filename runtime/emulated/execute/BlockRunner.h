@@ -12,6 +12,7 @@
 #include "runtime/emulated/execute/AsyncCopies.h"
 #include "runtime/emulated/execute/Machine.h"
 #include "runtime/emulated/execute/Schedule.h"
+#include "runtime/emulated/execute/WarpExchange.h"
 #include "runtime/emulated/model/WarpTrace.h"
 #include "runtime/emulated/module/EmulatedModule.h"
 
@@ -22,8 +23,6 @@
 #include <vector>
 
 namespace kopt::runtime::emulated {
-
-enum class WarpOperation : std::uint8_t { Barrier, Shuffle, Vote, ActiveMask, Reduce };
 
 struct Lane {
   enum class Status : std::uint8_t { Ready, TraceFull, AtBarrier, AtWarpOperation, Returned };

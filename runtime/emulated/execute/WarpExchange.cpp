@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/emulated/execute/WarpExchange.h"
 
-#include "runtime/emulated/execute/BlockRunner.h"
-
 namespace kopt::runtime::emulated {
 namespace {
 

@@ -7,7 +7,7 @@
 
 namespace kopt::runtime::emulated {
 
-enum class WarpOperation : std::uint8_t;
+enum class WarpOperation : std::uint8_t { Barrier, Shuffle, Vote, ActiveMask, Reduce };
 
 struct LaneRequest {
   std::uint64_t value = 0;

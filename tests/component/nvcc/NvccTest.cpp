@@ -4,6 +4,7 @@
 #include "unit/clang_plugin/transform/Offers.h"
 
 #include "clang_plugin/parse/ParseCuda.h"
+#include "clang_plugin/parse/Toolkit.h"
 
 #include <cstdio>
 #include <filesystem>

@@ -3,6 +3,7 @@
 #include "Samples.h"
 
 #include "clang_plugin/parse/ParseCuda.h"
+#include "clang_plugin/parse/Toolkit.h"
 
 #include <fstream>
 #include <gmock/gmock.h>

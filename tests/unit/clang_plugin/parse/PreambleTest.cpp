@@ -3,6 +3,7 @@
 // them, whatever happens to the files.
 #include "clang_plugin/emulate/Emulate.h"
 #include "clang_plugin/parse/ParseCuda.h"
+#include "clang_plugin/parse/Toolkit.h"
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Decl.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/parse/Toolkit.h"
 
-#include "clang_plugin/parse/ParseCuda.h"
 #include "unit/clang_plugin/parse/CudaRootCases.h"
 
 #include <gtest/gtest.h>
