@@ -369,7 +369,7 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
            }));
   const Stop stop = std::get<Stop>(history.decisions.back().what);
   run.record.stop = stop.reason;
-  run.record.stopText = describe(stop);
+  run.record.stopText = stop.inWords();
   outcome.judged = history.trials.size() - 1;
   KOPT_TRY(outcome.winner, stage(subject, "confirm the winner", [&] {
              const auto isTimeUp = [&] {

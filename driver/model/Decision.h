@@ -4,26 +4,24 @@
 #pragma once
 
 #include "driver/model/Fields.h"
-#include "driver/support/Result.h"
 
 #include <cstdint>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace kopt {
 
-/// Why a search ended. Numbers are stored: never renumber.
-enum class StopReason : int {
-  Exhausted = 0,       ///< no proposer has anything left to try
-  Target = 1,          ///< the incumbent's lower bound reached the target speedup
-  Rounds = 2,          ///< the limit of rounds is reached
-  Trials = 3,          ///< the limit of trials is reached
-  Seconds = 4,         ///< the time budget is used up
-  Patience = 5,        ///< too many rounds in a row without a better incumbent
-  ProposersFailed = 6, ///< every remaining proposer failed
+/// Why a search ended.
+enum class StopReason {
+  Exhausted,       ///< no proposer has anything left to try
+  Target,          ///< the incumbent's lower bound reached the target speedup
+  Rounds,          ///< the limit of rounds is reached
+  Trials,          ///< the limit of trials is reached
+  Seconds,         ///< the time budget is used up
+  Patience,        ///< too many rounds in a row without a better incumbent
+  ProposersFailed, ///< every remaining proposer failed
 };
 template <> struct EnumNames<StopReason> {
   static constexpr std::pair<StopReason, const char *> kAll[] = {
@@ -42,77 +40,130 @@ struct Evidence {
   std::string trial; ///< hash of the candidate that it was measured on; empty: none
   double value = 0;
 };
+KOPT_FIELDS(Evidence, what, trial, value)
+
+// The kinds of decisions. Each has its name in JSON, its words as one line, and what identity()
+// says if that is less than all members.
 
 /// A strategy asks a proposer for candidates.
 struct Ask {
+  static constexpr const char *kName = "ask";
   std::string role;                 ///< name of the proposer
   std::vector<std::string> parents; ///< candidate hashes, at least one; several for a combiner
   std::string technique;            ///< only candidates of this technique; empty: any
   std::size_t limit = 0;            ///< candidates wanted
+
+  std::string inWords() const;
 };
+KOPT_FIELDS(Ask, role, parents, technique, limit)
 
 /// The search ends.
 struct Stop {
+  static constexpr const char *kName = "stop";
   StopReason reason = StopReason::Exhausted;
   double limit = 0; ///< the limit that was reached, in the unit of the budget; 0: none
+
+  std::string identity() const { return toString(reason); }
+  std::string inWords() const; ///< "12 rounds are done"
 };
+KOPT_FIELDS(Stop, reason, limit)
 
 /// A proposer's answer to an Ask.
 struct Offered {
+  static constexpr const char *kName = "propose";
   std::string role;
   std::size_t candidates = 0;
+
+  std::string inWords() const;
 };
+KOPT_FIELDS(Offered, role, candidates)
 
 /// A proposer failed: it loses its turn.
 struct ProposerFailure {
+  static constexpr const char *kName = "failed";
   std::string role;
   std::string error;
   bool givenUp = true; ///< it failed several times in a row and is not asked again in this run
+
+  std::string identity() const { return role; }
+  std::string inWords() const;
 };
+KOPT_FIELDS(ProposerFailure, role, error, givenUp)
 
 /// A candidate became the incumbent.
 struct Accept {
+  static constexpr const char *kName = "accept";
   std::string candidate; ///< its hash
   std::string title;
   double speedup = 1;
+
+  std::string identity() const { return candidate; }
+  std::string inWords() const;
 };
+KOPT_FIELDS(Accept, candidate, title, speedup)
 
 /// Two would-be winners were timed against each other.
 struct Compare {
+  static constexpr const char *kName = "compare";
   std::string candidate, other; ///< their hashes
   std::string candidateTitle, otherTitle;
   double low = 0, estimate = 0, high = 0; ///< speed of the candidate relative to the other
+
+  std::string identity() const { return candidate + "/" + other; }
+  std::string inWords() const;
 };
+KOPT_FIELDS(Compare, candidate, other, candidateTitle, otherTitle, low, estimate, high)
 
 /// A would-be winner was judged again on fresh samples.
 struct Confirm {
+  static constexpr const char *kName = "confirm";
   std::string candidate; ///< its hash
   std::string title;
   bool held = false;
   std::string reason; ///< reason of the verdict
+
+  const char *kind() const { return held ? "confirm" : "reject"; }
+  std::string identity() const { return candidate; }
+  std::string inWords() const;
 };
+KOPT_FIELDS(Confirm, candidate, title, held, reason)
 
 /// One way in which the baseline or the winner was checked, or could not be checked.
 struct Checked {
+  static constexpr const char *kName = "checked";
   std::string check;  ///< name of the judge's check; empty: not one of them
   bool shown = false; ///< false: it could not be checked
   std::string text;
+
+  const char *kind() const { return shown ? "verified" : "unchecked"; }
+  std::string identity() const { return check; }
+  std::string inWords() const { return text; }
 };
+KOPT_FIELDS(Checked, check, shown, text)
 
 /// How the time of one session of a run was spent: seconds by stage.
 struct Spent {
+  static constexpr const char *kName = "time";
   std::map<std::string, double> kernel; ///< workload, baseline, search, confirm, write
   std::map<std::string, double>
       session;      ///< for all kernels of the session: extract, observe, device
   double limit = 0; ///< the kernel's time budget in seconds; 0: no limit
+
+  std::string inWords() const;
 };
+KOPT_FIELDS(Spent, kernel, session, limit)
 
 /// Anything else that happened.
 struct Note {
+  static constexpr const char *kName = "note";
   std::string
       about; ///< "baseline", "llm", or "abandoned HASH" for an attempt that is not repaired again
   std::string text;
+
+  std::string identity() const { return about; }
+  std::string inWords() const { return text; }
 };
+KOPT_FIELDS(Note, about, text)
 
 struct Decision {
   std::int64_t sequence = 0; ///< in the database; 0: not recorded yet
@@ -121,9 +172,7 @@ struct Decision {
       what;
   std::vector<Evidence> evidence{};
 };
-
-/// The reason in words: "12 rounds are done".
-std::string describe(const Stop &stop);
+KOPT_FIELDS(Decision, sequence, round, what, evidence)
 
 /// The kind of the record in `what`: note, ask, stop, propose, failed, accept, compare, confirm,
 /// reject, verified, unchecked or time.
@@ -132,11 +181,5 @@ const char *kindOf(const Decision &decision);
 std::string describe(const Decision &decision);
 /// A text that is equal if the same decision is taken again, regardless of its wording.
 std::string identityOf(const Decision &decision);
-
-/// The JSON of `what` and the evidence, without sequence and round.
-nlohmann::json toJson(const Decision &decision);
-/// Reads a decision of that kind from the output of toJson(). Fails with Internal, naming the
-/// member.
-Result<Decision> decisionFromJson(const std::string &kind, const nlohmann::json &json);
 
 } // namespace kopt

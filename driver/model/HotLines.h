@@ -20,10 +20,10 @@ struct LineCost {
 KOPT_FIELDS(LineCost, file, line, instructions, sectors)
 
 /// How the costs of lines were found.
-enum class LineSource : int {
-  None = 0,
-  Emulated = 1, ///< executed on the emulated device, which models a GPU's instructions
-  Code = 2,     ///< instructions in the machine code, each once however often it runs; no sectors
+enum class LineSource {
+  None,
+  Emulated, ///< executed on the emulated device, which models a GPU's instructions
+  Code,     ///< instructions in the machine code, each once however often it runs; no sectors
 };
 template <> struct EnumNames<LineSource> {
   static constexpr std::pair<LineSource, const char *> kAll[] = {

@@ -2,7 +2,7 @@
 // Converts records to JSON and back with their lists of fields, to store, hash and send them. A
 // round trip is exact. Keys are the members' names in snake_case; enums are written by name; a
 // number that is not finite is "nan", "inf" or "-inf"; a text that is not UTF-8 is {"hex": "…"}; an
-// unset optional is null.
+// unset optional is null; one of several kinds of records is {"name of the kind": {…}}.
 #pragma once
 
 #include "driver/model/Device.h"
@@ -16,7 +16,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace kopt {
@@ -85,6 +87,7 @@ template <class T> Json write(const std::set<T> &values);
 template <class T, std::size_t N> Json write(const std::array<T, N> &values);
 template <class A, class B> Json write(const std::pair<A, B> &value);
 template <class K, class T> Json write(const std::map<K, T> &values);
+template <class... Kinds> Json write(const std::variant<Kinds...> &value);
 
 template <std::integral T> void read(const Reader &from, T &out);
 template <NamedEnum T> void read(const Reader &from, T &out);
@@ -94,6 +97,7 @@ template <class T> void read(const Reader &from, std::vector<T> &out);
 template <class T, std::size_t N> void read(const Reader &from, std::array<T, N> &out);
 template <class A, class B> void read(const Reader &from, std::pair<A, B> &out);
 template <class K, class T> void read(const Reader &from, std::map<K, T> &out);
+template <class... Kinds> void read(const Reader &from, std::variant<Kinds...> &out);
 
 template <HasFields T> Json write(const T &record) {
   Json object = Json::object();
@@ -134,6 +138,16 @@ template <class K, class T> Json write(const std::map<K, T> &values) {
     else
       object[key] = write(value);
   return object;
+}
+
+template <class... Kinds> Json write(const std::variant<Kinds...> &value) {
+  return std::visit(
+      [](const auto &kind) {
+        Json object;
+        object[kind.kName] = write(kind);
+        return object;
+      },
+      value);
 }
 
 template <std::integral T> void read(const Reader &from, T &out) {
@@ -221,6 +235,19 @@ template <class K, class T> void read(const Reader &from, std::map<K, T> &out) {
     } else {
       read(from.child(value, key), out[key]);
     }
+}
+
+template <class... Kinds> void read(const Reader &from, std::variant<Kinds...> &out) {
+  if (!from.value.is_object() || from.value.size() != 1)
+    return from.fail("expected one member, named as a kind");
+  const auto item = from.value.begin();
+  const auto readAs = [&]<class Kind>(std::type_identity<Kind>) {
+    if (item.key() == Kind::kName)
+      read(from.child(*item, item.key()), out.template emplace<Kind>());
+    return item.key() == Kind::kName;
+  };
+  if (!(readAs(std::type_identity<Kinds>()) || ...))
+    from.fail("unknown kind '" + item.key() + "'");
 }
 
 } // namespace model_json

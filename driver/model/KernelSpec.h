@@ -3,12 +3,15 @@
 #pragma once
 
 #include "clang_plugin/output/Extraction.h"
+#include "driver/model/Fields.h"
 #include "driver/support/Result.h"
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace kopt {
+
+KOPT_FIELDS(SourceRange, file, begin, end)
 
 /// True if all of `inner` lies in `outer`, in the same file. Nothing lies in an empty range.
 bool contains(const SourceRange &outer, const SourceRange &inner);
@@ -18,6 +21,7 @@ struct SourceEdit {
   SourceRange range;
   std::string text;
 };
+KOPT_FIELDS(SourceEdit, range, text)
 
 /// "file:line" of a kernel, launch site or clause, as messages name places; line 0: the whole file.
 template <class Declared> std::string placeOf(const Declared &declared) {

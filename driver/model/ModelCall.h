@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "driver/model/Fields.h"
+
 #include <string>
 
 namespace kopt {
@@ -11,5 +13,7 @@ struct ModelCall {
   long inputTokens = 0, outputTokens = 0, cachedTokens = 0;
   double seconds = 0;
 };
+KOPT_FIELDS(ModelCall, requestHash, purpose, model, request, reply, inputTokens, outputTokens,
+            cachedTokens, seconds)
 
 } // namespace kopt

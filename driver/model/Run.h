@@ -13,8 +13,7 @@
 
 namespace kopt {
 
-/// Numbers are stored: never renumber.
-enum class RunState : int { Running = 0, Finished = 1, Failed = 2 };
+enum class RunState { Running, Finished, Failed };
 template <> struct EnumNames<RunState> {
   static constexpr std::pair<RunState, const char *> kAll[] = {{RunState::Running, "running"},
                                                                {RunState::Finished, "finished"},
@@ -28,6 +27,7 @@ struct FileEdits {
   std::string resultHash;        ///< XXH3-128 of the file after the edits
   std::vector<SourceEdit> edits; ///< in order; the file of their ranges is `path`
 };
+KOPT_FIELDS(FileEdits, path, baseHash, resultHash, edits)
 
 struct RunRecord {
   std::int64_t id = 0;
@@ -47,5 +47,7 @@ struct RunRecord {
   std::vector<FileEdits> edits; ///< the winner's edits for `kopt apply`; empty: none
   std::string patchText;        ///< the same as a patch in mail format; empty: none
 };
+KOPT_FIELDS(RunRecord, id, name, kernel, symbol, file, inputsHash, configJson, deviceJson,
+            startedUtc, finishedUtc, state, stop, stopText, winnerHash, sliceText, edits, patchText)
 
 } // namespace kopt

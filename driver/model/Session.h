@@ -16,11 +16,11 @@
 namespace kopt {
 
 /// The state of a win of the search.
-enum class WinState : int {
-  Confirmed = 0,   ///< confirmed in the program
-  Unconfirmed = 1, ///< measured only in isolation, not in the program
-  Modelled = 2,    ///< its times are modelled
-  Dropped = 3,     ///< not part of the patch
+enum class WinState {
+  Confirmed,   ///< confirmed in the program
+  Unconfirmed, ///< measured only in isolation, not in the program
+  Modelled,    ///< its times are modelled
+  Dropped,     ///< not part of the patch
 };
 template <> struct EnumNames<WinState> {
   static constexpr std::pair<WinState, const char *> kAll[] = {
@@ -139,5 +139,7 @@ struct SessionRecord {
     return nullptr;
   }
 };
+KOPT_FIELDS(SessionRecord, id, name, root, startedUtc, finishedUtc, wins, composed, confirmation,
+            confirmed, offered, confirmedPatch, offeredPatch)
 
 } // namespace kopt

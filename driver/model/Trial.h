@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stored record of one evaluation of one candidate. The numbers of the enums are on disk: add
-// new ones, never change old ones.
+// The stored record of one evaluation of one candidate.
 #pragma once
 
 #include "driver/model/Candidate.h"
@@ -13,19 +12,19 @@
 
 namespace kopt {
 
-enum class Verdict : int {
-  Faster = 0,
-  Same = 1,
-  Slower = 2,
-  Ambiguous =
-      3, ///< when the timing budget ended, the interval did not decide, or the GPU was disturbed
-  Rejected = 4, ///< the screen refused it
-  BuildFailed = 5,
-  WrongResult = 6,
-  RunFailed = 7, ///< fault, race, divergence, launch failure
-  TimedOut = 8,
-  Duplicate = 9, ///< the same machine code as an earlier trial
-  Suspect = 10,  ///< faster, but not proven right, or faster than possible: never a win
+enum class Verdict {
+  Faster,
+  Same,
+  Slower,
+  Ambiguous, ///< when the timing budget ended, the interval did not decide, or the GPU was
+             ///< disturbed
+  Rejected,  ///< the screen refused it
+  BuildFailed,
+  WrongResult,
+  RunFailed, ///< fault, race, divergence, launch failure
+  TimedOut,
+  Duplicate, ///< the same machine code as an earlier trial
+  Suspect,   ///< faster, but not proven right, or faster than possible: never a win
 };
 template <> struct EnumNames<Verdict> {
   static constexpr std::pair<Verdict, const char *> kAll[] = {
@@ -37,7 +36,7 @@ template <> struct EnumNames<Verdict> {
       {Verdict::Suspect, "Suspect"}};
 };
 
-enum class Stage : int { Screen = 0, Build = 1, Verify = 2, Time = 3, Profile = 4 };
+enum class Stage { Screen, Build, Verify, Time, Profile };
 template <> struct EnumNames<Stage> {
   static constexpr std::pair<Stage, const char *> kAll[] = {{Stage::Screen, "screen"},
                                                             {Stage::Build, "build"},
@@ -47,10 +46,10 @@ template <> struct EnumNames<Stage> {
 };
 
 /// Why a candidate is judged. A candidate has at most one trial of each purpose in a run.
-enum class Purpose : int {
-  Search = 0,
-  Confirmation = 1, ///< a winner again, on fresh inputs and samples
-  HeldOut = 2,      ///< a winner, on captured launches that the search did not see
+enum class Purpose {
+  Search,
+  Confirmation, ///< a winner again, on fresh inputs and samples
+  HeldOut,      ///< a winner, on captured launches that the search did not see
 };
 template <> struct EnumNames<Purpose> {
   static constexpr std::pair<Purpose, const char *> kAll[] = {
@@ -98,11 +97,11 @@ struct Finding { ///< from the screen, a build, a verification or a rule
 };
 KOPT_FIELDS(Finding, id, severity, message, where)
 
-enum class CheckState : int {
-  Passed = 0,
-  Failed = 1,
-  NotRun = 2,       ///< it might show something, but could not run
-  NotApplicable = 3 ///< it has nothing to show for this kernel on this device
+enum class CheckState {
+  Passed,
+  Failed,
+  NotRun,       ///< it might show something, but could not run
+  NotApplicable ///< it has nothing to show for this kernel on this device
 };
 template <> struct EnumNames<CheckState> {
   static constexpr std::pair<CheckState, const char *> kAll[] = {
@@ -121,7 +120,7 @@ struct CheckRecord {
 KOPT_FIELDS(CheckRecord, check, state, detail)
 
 /// Says whether everything that could be shown of a candidate was shown.
-enum class AssuranceLevel : int { Full = 0, Partial = 1 };
+enum class AssuranceLevel { Full, Partial };
 template <> struct EnumNames<AssuranceLevel> {
   static constexpr std::pair<AssuranceLevel, const char *> kAll[] = {
       {AssuranceLevel::Full, "full"}, {AssuranceLevel::Partial, "partial"}};
@@ -136,7 +135,7 @@ struct AssuranceGap {
 KOPT_FIELDS(AssuranceGap, check, what)
 
 /// Which wins are accepted. A wrong result, a fault or a race is refused under both.
-enum class AssurancePolicy : int {
+enum class AssurancePolicy {
   Standard, ///< partial assurance is enough; what was not shown is listed
   Strict,   ///< only full assurance
 };

@@ -32,42 +32,32 @@ std::string renderJson(const RunHistory &history) {
   json trials = json::array(), decisions = json::array(), calls = json::array();
   for (const Trial &trial : history.trials)
     trials.push_back(trialJson(trial));
-  for (const Decision &decision : history.decisions)
-    decisions.push_back({{"sequence", decision.sequence},
-                         {"round", decision.round},
-                         {"kind", kindOf(decision)},
-                         {"text", describe(decision)},
-                         {"data", toJson(decision)}});
-  for (const ModelCall &call : history.modelCalls)
-    calls.push_back({{"request_hash", call.requestHash},
-                     {"purpose", call.purpose},
-                     {"model", call.model},
-                     {"input_tokens", call.inputTokens},
-                     {"output_tokens", call.outputTokens},
-                     {"cached_tokens", call.cachedTokens},
-                     {"seconds", call.seconds}});
-  return dumpJson(
-             {{"schema_version", kSchemaVersion},
-              {"name", run.name},
-              {"kernel", run.kernel},
-              {"symbol", run.symbol},
-              {"file", run.file},
-              {"inputs_hash", run.inputsHash},
-              {"config", embedded(run.configJson)},
-              {"device", embedded(run.deviceJson)},
-              {"started_utc", run.startedUtc},
-              {"finished_utc", run.finishedUtc},
-              {"state", toString(run.state)},
-              {"stop_reason", run.stopText},
-              {"stop", run.stop ? json(toString(*run.stop)) : json()},
-              {"winner", run.winnerHash},
-              {"trials", trials},
-              {"decisions", decisions},
-              {"model_calls", calls},
-              {"session", history.session ? json(history.session->name) : json()},
-              {"in_program", history.session ? toJson(*history.session->winOf(run.id)) : json()}},
-             2) +
-         "\n";
+  for (const Decision &decision : history.decisions) {
+    json &value = decisions.emplace_back(toJson(decision));
+    value["kind"] = kindOf(decision);
+    value["text"] = describe(decision);
+  }
+  for (const ModelCall &call : history.modelCalls) {
+    json &value = calls.emplace_back(toJson(call));
+    value.erase("request");
+    value.erase("reply");
+  }
+  json value = toJson(run);
+  for (const char *key : {"id", "config_json", "device_json", "stop_text", "winner_hash",
+                          "slice_text", "edits", "patch_text"})
+    value.erase(key);
+  value.update(
+      {{"schema_version", kSchemaVersion},
+       {"config", embedded(run.configJson)},
+       {"device", embedded(run.deviceJson)},
+       {"stop_reason", run.stopText},
+       {"winner", run.winnerHash},
+       {"trials", trials},
+       {"decisions", decisions},
+       {"model_calls", calls},
+       {"session", history.session ? json(history.session->name) : json()},
+       {"in_program", history.session ? toJson(*history.session->winOf(run.id)) : json()}});
+  return dumpJson(value, 2) + "\n";
 }
 
 } // namespace kopt

@@ -116,18 +116,12 @@ std::string renderSession(const SessionRecord &session) {
 }
 
 std::string renderSessionJson(const SessionRecord &session) {
-  return dumpJson({{"schema_version", 1},
-                   {"name", session.name},
-                   {"root", session.root},
-                   {"started_utc", session.startedUtc},
-                   {"finished_utc", session.finishedUtc},
-                   {"headline", headlineOf(session)},
-                   {"patch", patchName(session)},
-                   {"wins", toJson(session.wins)},
-                   {"composed", toJson(session.composed)},
-                   {"confirmation", toJson(session.confirmation)}},
-                  2) +
-         "\n";
+  nlohmann::json value = toJson(session);
+  for (const char *key : {"id", "confirmed", "offered", "confirmed_patch", "offered_patch"})
+    value.erase(key);
+  value.update(
+      {{"schema_version", 1}, {"headline", headlineOf(session)}, {"patch", patchName(session)}});
+  return dumpJson(value, 2) + "\n";
 }
 
 Status writeSessionFolder(const SessionRecord &session, const fs::path &folder) {

@@ -4,7 +4,6 @@
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 
-#include <limits>
 #include <sqlite3.h>
 #include <unistd.h>
 #include <utility>
@@ -21,15 +20,9 @@ Statement::Statement(Statement &&other) noexcept
 
 Statement::~Statement() { sqlite3_finalize(statement_); }
 
-Statement &Statement::bindInteger(std::int64_t value) {
+Statement &Statement::bind(std::int64_t value) {
   if (error_ == SQLITE_OK)
     error_ = sqlite3_bind_int64(statement_, ++parameter_, value);
-  return *this;
-}
-
-Statement &Statement::bind(double value) {
-  if (error_ == SQLITE_OK)
-    error_ = sqlite3_bind_double(statement_, ++parameter_, value);
   return *this;
 }
 
@@ -37,12 +30,6 @@ Statement &Statement::bind(const std::string &value) {
   if (error_ == SQLITE_OK)
     error_ = sqlite3_bind_text64(statement_, ++parameter_, value.data(), value.size(),
                                  SQLITE_TRANSIENT, SQLITE_UTF8);
-  return *this;
-}
-
-Statement &Statement::bindNull() {
-  if (error_ == SQLITE_OK)
-    error_ = sqlite3_bind_null(statement_, ++parameter_);
   return *this;
 }
 
@@ -66,14 +53,6 @@ Status Statement::run() {
 
 std::int64_t Statement::integer() { return sqlite3_column_int64(statement_, column_++); }
 
-double Statement::real() {
-  if (isNull()) {
-    ++column_;
-    return std::numeric_limits<double>::quiet_NaN();
-  }
-  return sqlite3_column_double(statement_, column_++);
-}
-
 std::string Statement::text() {
   const int column = column_++;
   // Without conversion, so that zero bytes are kept.
@@ -81,8 +60,6 @@ std::string Statement::text() {
   const int size = sqlite3_column_bytes(statement_, column);
   return data ? std::string(static_cast<const char *>(data), std::size_t(size)) : std::string();
 }
-
-bool Statement::isNull() const { return sqlite3_column_type(statement_, column_) == SQLITE_NULL; }
 
 Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path &file) {
   if (std::filesystem::exists(file) &&
@@ -137,15 +114,6 @@ Status Database::execute(const std::string &sql) {
   if (code != SQLITE_OK)
     return error(code);
   return {};
-}
-
-std::int64_t Database::lastInsertId() const { return sqlite3_last_insert_rowid(handle_); }
-std::int64_t Database::changes() const { return sqlite3_changes64(handle_); }
-
-void Database::rollBack() {
-  // SQLite rolls back by itself after some errors; a second rollback then fails and changes
-  // nothing.
-  sqlite3_exec(handle_, "ROLLBACK", nullptr, nullptr, nullptr);
 }
 
 tl::unexpected<Error> Database::error(int code) const {

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A wrapper of SQLite that returns errors as values: connection, prepared statement, transaction.
-// It does not know what is stored.
+// A wrapper of SQLite that returns errors as values: connection and prepared statement. It does not
+// know what is stored.
 #pragma once
 
 #include "driver/support/Result.h"
 
-#include <concepts>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 struct sqlite3;
@@ -29,23 +26,8 @@ public:
   Statement &operator=(Statement &&) = delete;
   ~Statement();
 
-  Statement &bind(double value);             ///< NaN becomes NULL
-  Statement &bind(const std::string &value); ///< any bytes
-  template <class T>
-    requires std::integral<T> || std::is_enum_v<T>
-  Statement &bind(T value) {
-    return bindInteger(std::int64_t(value));
-  }
-  /// Nothing becomes NULL.
-  template <class T> Statement &bind(const std::optional<T> &value) {
-    return value ? bind(*value) : bindNull();
-  }
-  template <class... Values>
-    requires(sizeof...(Values) > 1)
-  Statement &bind(const Values &...values) {
-    (bind(values), ...);
-    return *this;
-  }
+  Statement &bind(std::int64_t value);
+  Statement &bind(const std::string &value);
 
   /// True while there is a row.
   Result<bool> step();
@@ -65,14 +47,10 @@ public:
 
   // The next column of the row, from left to right.
   std::int64_t integer();
-  double real(); ///< NULL becomes NaN
   std::string text();
-  bool isNull() const; ///< of the next column
 
 private:
   friend class Database;
-  Statement &bindInteger(std::int64_t value);
-  Statement &bindNull();
   Statement(Database &database, sqlite3_stmt *statement, int error)
       : database_(database), statement_(statement), error_(error) {}
   Database &database_;
@@ -94,30 +72,16 @@ public:
   Statement prepare(const char *sql);
   /// Executes several statements without parameters.
   Status execute(const std::string &sql);
-  std::int64_t lastInsertId() const;
-  std::int64_t changes() const;
   const std::filesystem::path &file() const { return file_; }
 
   /// The error for an SQLite result code, worded for users: Environment for a full disk, a
   /// read-only folder, a lock or a damaged file; Internal for bugs in kopt.
   tl::unexpected<Error> error(int code) const;
 
-  /// Runs `body` between BEGIN IMMEDIATE and COMMIT; its error rolls everything back.
-  template <class Body> Status transaction(Body body) {
-    KOPT_CHECK(execute("BEGIN IMMEDIATE"));
-    Status done = body();
-    if (done)
-      done = execute("COMMIT");
-    if (!done)
-      rollBack();
-    return done;
-  }
-
 private:
   explicit Database(std::filesystem::path file) : file_(std::move(file)) {}
   static Result<std::unique_ptr<Database>> openWith(const std::filesystem::path &file, int flags);
   static Result<std::unique_ptr<Database>> openToRead(const std::filesystem::path &file);
-  void rollBack();
   std::filesystem::path file_;
   sqlite3 *handle_ = nullptr;
 };

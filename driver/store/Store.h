@@ -12,7 +12,6 @@
 
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,15 +26,13 @@ public:
   /// Commits the trial with its samples; returns it with its id. Fails with Internal if the run
   /// already has a trial of that candidate hash and purpose: no trial is repeated.
   virtual Result<Trial> recordTrial(std::int64_t run, const Trial &trial) = 0;
-  /// Adds to a recorded trial the counters that were read afterwards, with source, findings, stages
-  /// and seconds.
+  /// Replaces a recorded trial by the same with the counters that were read afterwards.
   virtual Status recordCounters(const Trial &trial) = 0;
   virtual Result<std::vector<Trial>> trials(std::int64_t run) = 0;
+  /// Commits the decision as the run's next one.
   virtual Status recordDecision(std::int64_t run, const Decision &decision) = 0;
   virtual Result<std::vector<Decision>> decisions(std::int64_t run) = 0;
   virtual Status recordModelCall(std::int64_t run, const ModelCall &call) = 0;
-  virtual Result<std::optional<ModelCall>> findModelCall(std::int64_t run,
-                                                         const std::string &requestHash) = 0;
   virtual Result<std::vector<ModelCall>> modelCalls(std::int64_t run) = 0;
   /// Replaces the session that has the same id, and commits; with id 0, adds a new one. Returns the
   /// session with its id.
@@ -43,17 +40,11 @@ public:
   virtual Result<std::vector<SessionRecord>> sessions() = 0;
 };
 
-/// What a look at a database tells.
-struct StoreFacts {
-  int schema = 0, newest = 0; ///< the number of its last migration, and the last that kopt knows
-  std::int64_t runs = 0;
-};
+/// The runs in an existing database, which is left as it is. Fails as openStore() does.
+Result<std::int64_t> countRuns(const std::filesystem::path &file);
 
-/// Looks at an existing database and migrates nothing. Fails as openStore() does.
-Result<StoreFacts> lookAtStore(const std::filesystem::path &file);
-
-/// Opens or creates the database (WAL), migrating with knowledge/schema/NNNN_*.sql. Fails with
-/// Environment on a full disk, a read-only folder or a newer schema.
+/// Opens or creates the database (WAL). Fails with Environment on a full disk, a read-only folder
+/// or another schema than knowledge/schema/kopt.sql.
 Result<std::unique_ptr<Store>> openStore(const std::filesystem::path &file);
 
 } // namespace kopt

@@ -58,7 +58,7 @@ class KillsWhileConfirming(Killing):
             shutil.rmtree(self.folder / ".kopt", ignore_errors=True)
             if self.kill(command, whole, after=0.6 * whole):
                 killed += 1
-                confirming += bool(self.rows("SELECT 1 FROM trials WHERE purpose = 1"))
+                confirming += bool(self.rows("SELECT 1 FROM trials WHERE purpose = 'confirmation'"))
             self.assertEqual(self.tree(), before)
         print(f"\nkilled {killed} times within {whole:.1f} s, {confirming} of them after a winner was confirmed alone", file=sys.stderr)
         self.assertGreater(confirming, 0)

@@ -8,7 +8,7 @@ import unittest
 
 from kopt_test import DATA, FLAGS, KoptTest, skip_without_gpu
 
-TIMED = {0, 1, 2, 3}  # Faster, Same, Slower, Ambiguous: what noise may exchange
+TIMED = {"Faster", "Same", "Slower", "Ambiguous"}  # what noise may exchange
 EDGES = "{2, 4, 8, 12, 16, 20, 24, 32}"
 
 
@@ -22,7 +22,8 @@ class Pool(KoptTest):
         self.kopt_ok("tune", "scale.cu", "--device", "cuda", "--proposers", "params", "--gpus", gpus, "--json", *FLAGS, cwd=folder)
         seconds = time.monotonic() - start
         self.folder, before = folder, self.folder
-        trials = self.rows("SELECT candidate_hash, verdict, gpu FROM trials WHERE purpose = 0 ORDER BY id")
+        trials = [(trial["candidate_hash"], trial["verdict"], trial["gpu"]) for trial in self.records("trials")
+                  if trial["purpose"] == "search"]
         self.folder = before
         return seconds, trials
 

@@ -241,7 +241,7 @@ class Models(DoctorTest):
 
 
 class Project(DoctorTest):
-    def test_a_database_of_a_newer_kopt_blocks(self):
+    def test_a_database_of_another_version_blocks(self):
         file = self.project / ".kopt" / "kopt.db"
         file.parent.mkdir()
         with sqlite3.connect(file) as database:
@@ -249,7 +249,7 @@ class Project(DoctorTest):
         database.close()
         checks = self.checks(*EMULATED, code=6)
         self.assertEqual(checks["database"]["state"], "blocking")
-        self.assertIn("newer kopt", checks["database"]["detail"])
+        self.assertIn("another version of kopt", checks["database"]["detail"])
 
     def test_a_compile_database_that_is_named_must_be_right(self):
         self.assertEqual(self.checks(*EMULATED, "-p", "build", code=1)["compile database"]["state"], "blocking")

@@ -85,3 +85,8 @@ class KoptTest(unittest.TestCase):
     def rows(self, query):
         with sqlite3.connect(self.folder / ".kopt" / "kopt.db") as database:
             return database.execute(query).fetchall()
+
+    def records(self, table, run=None):
+        """What the database has in a table, oldest first."""
+        of = f"WHERE run_id = {run}" if run else ""
+        return [json.loads(record) for (record,) in self.rows(f"SELECT record FROM {table} {of} ORDER BY rowid")]

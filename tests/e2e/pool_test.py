@@ -16,14 +16,8 @@ from installation import install
 from kopt_test import BIN, DATA, FLAGS, KoptTest
 
 EDGES = "2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 32"
-TRIALS = """SELECT candidate_hash, proposer, title, change, verdict, stage, reason, module_hash, resources, counter_source,
-    speedup, speedup_low, speedup_high, pairs, processes FROM trials ORDER BY id"""
-CHECKS = "SELECT t.candidate_hash, g.position, g.name, g.state, g.detail FROM checks g JOIN trials t ON t.id = g.trial_id ORDER BY 1, 2"
-COUNTERS = "SELECT t.candidate_hash, c.name, c.value FROM counters c JOIN trials t ON t.id = c.trial_id ORDER BY 1, 2"
-TIMINGS = """SELECT t.candidate_hash, m.launch, m.baseline_seconds, m.candidate_seconds, s.baseline_seconds, s.candidate_seconds
-    FROM trials t JOIN timings m ON m.trial_id = t.id JOIN samples s ON s.timing_id = m.id ORDER BY t.id, m.position, s.position"""
-DECISIONS = "SELECT sequence, round, kind, text FROM decisions WHERE kind != 'time' ORDER BY sequence"  # the clock's
-RUN = "SELECT winner_hash, stop_reason, state FROM runs"
+OF_ONE_EXECUTION = ("id", "gpu", "seconds", "stages", "findings")  # of a trial: where it ran and how long that took
+
 
 
 class Pool(KoptTest):
@@ -54,10 +48,16 @@ class Pool(KoptTest):
             shutil.rmtree(self.folder / name, ignore_errors=True)
 
     def state(self):
-        return [self.rows(query) for query in (TRIALS, CHECKS, COUNTERS, TIMINGS, DECISIONS, RUN)]
+        trials = self.records("trials")
+        for trial in trials:
+            for name in OF_ONE_EXECUTION:
+                del trial[name]
+        decisions = [decision for decision in self.records("decisions") if "time" not in decision["what"]]  # the clock's
+        runs = [(run["winner_hash"], run["stop_text"], run["state"]) for run in self.records("runs")]
+        return [trials, decisions, runs]
 
     def gpus(self):
-        return [gpu for (gpu,) in self.rows("SELECT DISTINCT gpu FROM trials WHERE gpu != '' ORDER BY gpu")]
+        return sorted({trial["gpu"] for trial in self.records("trials")} - {""})
 
     def check(self):
         for found, expected in zip(self.state(), Pool.reference):
@@ -74,8 +74,9 @@ class Pool(KoptTest):
         self.check()
         self.assertGreater(len(self.gpus()), 1)
         first = gpus[0] if "," in gpus else "0"
-        confirmed = self.rows("SELECT DISTINCT gpu FROM trials WHERE purpose = 1 OR proposer = 'baseline'")
-        self.assertEqual(confirmed, [(f"{first} emulated",)])
+        confirmed = {trial["gpu"] for trial in self.records("trials")
+                     if trial["purpose"] == "confirmation" or trial["candidate"]["proposer"] == "baseline"}
+        self.assertEqual(confirmed, {f"{first} emulated"})
         report = next(self.folder.glob("kopt.out/*/report.md")).read_text()
         self.assertIn("| on GPU |", report)
 
@@ -148,7 +149,7 @@ class Pool(KoptTest):
         self.assertRegex(done.stderr, "GPU 1 emulated leaves the pool, 1 left: .*failed the probe")
         self.check()
         self.assertEqual(self.gpus(), ["0 emulated"])
-        notes = [findings for (findings,) in self.rows("SELECT findings FROM trials") if "left the pool" in findings]
+        notes = [trial for trial in self.records("trials") if "left the pool" in str(trial["findings"])]
         self.assertEqual(len(notes), 1)
 
         # Where none is left the run ends, and goes on where one is again.

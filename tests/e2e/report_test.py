@@ -95,11 +95,11 @@ class Report(KoptTest):
         done = subprocess.run(["sh", "-c", command], cwd="/", env={"PATH": f"{BIN}:/usr/bin:/bin", "HOME": str(self.folder)},
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=600)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        runs = self.rows("SELECT id, inputs_hash FROM runs ORDER BY id")
+        runs = self.records("runs")
         self.assertEqual(len(runs), 2)
-        self.assertEqual(runs[0][1], runs[1][1])
-        trials = [self.rows("SELECT candidate_hash, purpose, verdict FROM trials "
-                            f"WHERE run_id = {run} ORDER BY id") for run, _ in runs]
+        self.assertEqual(runs[0]["inputs_hash"], runs[1]["inputs_hash"])
+        trials = [[(trial["candidate_hash"], trial["purpose"], trial["verdict"]) for trial in self.records("trials", run)]
+                  for run in (1, 2)]
         self.assertGreater(len(trials[0]), 2)
         self.assertEqual(trials[0], trials[1])
 
@@ -122,9 +122,10 @@ class Report(KoptTest):
         self.profiled(page)
 
         said = self.kopt_ok("explain").stdout
-        titles = self.rows("SELECT title FROM trials WHERE proposer != 'baseline' AND purpose = 0")
+        titles = [trial["candidate"]["title"] for trial in self.records("trials")
+                  if trial["candidate"]["proposer"] != "baseline" and trial["purpose"] == "search"]
         self.assertGreater(len(titles), 1)
-        for number, (title,) in enumerate(titles, 1):
+        for number, title in enumerate(titles, 1):
             self.assertIn(f"#{number} '{title}'", said)
             self.assertTrue(title in html.unescape(page), title)
         self.assertIn("Round 1: '", said)

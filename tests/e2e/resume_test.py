@@ -20,8 +20,8 @@ class Resume(KoptTest):
         return [str(BIN / "kopt"), "tune", "scale.cu", *OPTIONS, "--resume", *FLAGS]
 
     def state(self):
-        trials = self.rows("SELECT candidate_hash, verdict FROM trials ORDER BY id")
-        winner = self.rows("SELECT winner_hash, stop_reason, state FROM runs")
+        trials = [(trial["candidate_hash"], trial["verdict"]) for trial in self.records("trials")]
+        winner = [(run["winner_hash"], run["stop_text"], run["state"]) for run in self.records("runs")]
         return trials, winner
 
     def run_and_kill(self, seconds):

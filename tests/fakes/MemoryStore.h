@@ -44,13 +44,6 @@ public:
     calls_[run].push_back(call);
     return {};
   }
-  Result<std::optional<ModelCall>> findModelCall(std::int64_t run,
-                                                 const std::string &requestHash) override {
-    for (const ModelCall &call : calls_[run])
-      if (call.requestHash == requestHash)
-        return call;
-    return std::nullopt;
-  }
   Result<std::vector<ModelCall>> modelCalls(std::int64_t run) override { return calls_[run]; }
   Result<SessionRecord> putSession(const SessionRecord &session) override {
     SessionRecord stored = session;

@@ -35,16 +35,12 @@ private:
     const fs::path file = places_.root / ".kopt" / "kopt.db";
     if (!isThere(file))
       return;
-    const auto facts = lookAtStore(file);
-    if (!facts) // a run is recorded there, or does not begin
-      checks_.push_back(failed("database", CheckOutcome::Blocking, facts.error()));
+    const auto runs = countRuns(file);
+    if (!runs) // a run is recorded there, or does not begin
+      checks_.push_back(failed("database", CheckOutcome::Blocking, runs.error()));
     else
       checks_.push_back(passed(
-          "database", fmt::format("{}: {} {}, schema {}{}", file.string(), facts->runs,
-                                  facts->runs == 1 ? "run" : "runs", facts->schema,
-                                  facts->schema < facts->newest
-                                      ? fmt::format(", which the next run makes {}", facts->newest)
-                                      : "")));
+          "database", fmt::format("{}: {} {}", file.string(), *runs, *runs == 1 ? "run" : "runs")));
   }
 
   void checkCompileCommands() {

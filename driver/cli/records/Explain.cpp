@@ -4,6 +4,7 @@
 #include "driver/app/ReportFlow.h"
 #include "driver/cli/Command.h"
 #include "driver/cli/Flags.h"
+#include "driver/model/Json.h"
 #include "driver/support/Text.h"
 
 #include <iostream>

@@ -219,7 +219,7 @@ private:
     closeRound();
     add("stop", decision.round,
         fmt::format("The search stopped after {} round{}, because {}. {}", decision.round,
-                    decision.round == 1 ? "" : "s", describe(stop),
+                    decision.round == 1 ? "" : "s", stop.inWords(),
                     incumbent_.empty() ? std::string("Nothing had been accepted.")
                                        : fmt::format("The incumbent was {} with {:.3f}x.",
                                                      nameOf(incumbent_), best_)))
@@ -363,22 +363,6 @@ std::string inText(const std::vector<Explanation> &explanations) {
       text += "    - " + detail + "\n";
   }
   return text;
-}
-
-nlohmann::json toJson(const std::vector<Explanation> &explanations) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const Explanation &entry : explanations) {
-    nlohmann::json evidence = nlohmann::json::array();
-    for (const Evidence &each : entry.evidence)
-      evidence.push_back({{"what", each.what}, {"trial", each.trial}, {"value", each.value}});
-    list.push_back({{"kind", entry.kind},
-                    {"round", entry.round},
-                    {"seconds", entry.seconds},
-                    {"text", entry.text},
-                    {"details", entry.details},
-                    {"evidence", evidence}});
-  }
-  return list;
 }
 
 } // namespace kopt

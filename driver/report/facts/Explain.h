@@ -4,7 +4,6 @@
 
 #include "driver/report/facts/RunStory.h"
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -20,12 +19,12 @@ struct Explanation {
   std::vector<std::string> details{}; ///< one line each
   std::vector<Evidence> evidence{};   ///< as stored
 };
+KOPT_FIELDS(Explanation, kind, round, seconds, text, details, evidence)
 
 /// Explains the whole run, from the baseline to the confirmation in the program.
 std::vector<Explanation> explainRun(const RunHistory &history);
 
 /// As text: a paragraph for each explanation, with indented details.
 std::string inText(const std::vector<Explanation> &explanations);
-nlohmann::json toJson(const std::vector<Explanation> &explanations);
 
 } // namespace kopt

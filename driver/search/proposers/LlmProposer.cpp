@@ -255,14 +255,13 @@ Result<std::optional<std::string>> LlmProposer::ask(const ChatRequest &request,
   ModelCall call;
   call.request = requestText(model_, request);
   call.requestHash = hashHex(call.request);
-  KOPT_TRY(const std::optional<ModelCall> stored, store_.findModelCall(run_, call.requestHash));
-  if (stored)
-    return stored->reply;
-
   KOPT_TRY(const std::vector<ModelCall> calls, store_.modelCalls(run_));
   long tokens = 0;
-  for (const ModelCall &earlier : calls)
+  for (const ModelCall &earlier : calls) {
+    if (earlier.requestHash == call.requestHash)
+      return earlier.reply;
     tokens += earlier.inputTokens + earlier.outputTokens;
+  }
   std::string cap;
   if (options_.maxCalls > 0 && calls.size() >= std::size_t(options_.maxCalls))
     cap = fmt::format("the model is not asked: {} of {} calls are used", calls.size(),

@@ -42,17 +42,16 @@ TEST_F(ProjectChecksTest, TheRunsOfADatabaseAreCounted) {
   ASSERT_TRUE(openStore(root() / ".kopt/kopt.db"));
   const MachineCheck runs = only("database");
   EXPECT_TRUE(runs.ok());
-  EXPECT_THAT(runs.detail, HasSubstr(": 0 runs, schema "));
-  EXPECT_THAT(runs.detail, Not(HasSubstr("the next run")));
+  EXPECT_THAT(runs.detail, HasSubstr(": 0 runs"));
 }
 
-TEST_F(ProjectChecksTest, ADatabaseOfANewerKoptBlocks) {
+TEST_F(ProjectChecksTest, ADatabaseOfAnotherVersionBlocks) {
   ASSERT_TRUE(openStore(root() / ".kopt/kopt.db"));
   ASSERT_TRUE((*Database::open(root() / ".kopt/kopt.db"))->execute("PRAGMA user_version = 9999"));
-  const MachineCheck newer = only("database");
-  EXPECT_EQ(newer.outcome, CheckOutcome::Blocking);
-  EXPECT_THAT(newer.detail, HasSubstr("newer kopt"));
-  EXPECT_THAT(newer.remedy, HasSubstr("update kopt"));
+  const MachineCheck other = only("database");
+  EXPECT_EQ(other.outcome, CheckOutcome::Blocking);
+  EXPECT_THAT(other.detail, HasSubstr("another version of kopt"));
+  EXPECT_THAT(other.remedy, HasSubstr("move the file away"));
 }
 
 TEST_F(ProjectChecksTest, ADamagedDatabaseBlocks) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/model/Decision.h"
 
+#include "driver/model/Json.h"
+
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 namespace kopt {
 namespace {
@@ -32,7 +33,7 @@ std::vector<Decision> oneOfEach() {
 TEST(Decision, EveryKindSurvivesItsJson) {
   std::set<std::string> kinds;
   for (const Decision &decision : oneOfEach()) {
-    const auto read = decisionFromJson(kindOf(decision), toJson(decision));
+    const auto read = fromJson<Decision>(toJson(decision));
     ASSERT_TRUE(read) << read.error().what;
     EXPECT_EQ(kindOf(*read), std::string(kindOf(decision)));
     EXPECT_EQ(describe(*read), describe(decision));
@@ -43,12 +44,17 @@ TEST(Decision, EveryKindSurvivesItsJson) {
   EXPECT_EQ(kinds.size(), oneOfEach().size());
 }
 
-TEST(Decision, WhatIsNoRecordIsAnErrorThatNamesTheKind) {
-  EXPECT_FALSE(decisionFromJson("stop", nlohmann::json::object()));
-  EXPECT_FALSE(decisionFromJson("stop", nlohmann::json()));
-  const auto unknown = decisionFromJson("guess", toJson(oneOfEach()[0]));
-  ASSERT_FALSE(unknown);
-  EXPECT_NE(unknown.error().what.find("guess"), std::string::npos);
+TEST(Decision, WhatIsNoRecordIsAnErrorThatNamesThePlace) {
+  nlohmann::json document = toJson(oneOfEach()[2]);
+  EXPECT_EQ(document.at("what"),
+            (nlohmann::json{{"stop", {{"reason", "patience"}, {"limit", 4}}}}));
+  const auto problem = [&] { return fromJson<Decision>(document).error().what; };
+  document["what"]["stop"].erase("limit");
+  EXPECT_EQ(problem(), "malformed record: missing 'limit' at /what/stop");
+  document["what"] = {{"guess", nlohmann::json::object()}};
+  EXPECT_EQ(problem(), "malformed record: unknown kind 'guess' at /what");
+  document["what"] = nlohmann::json::object();
+  EXPECT_EQ(problem(), "malformed record: expected one member, named as a kind at /what");
 }
 
 TEST(Decision, ItsIdentityIsItsContentAndNotItsWording) {

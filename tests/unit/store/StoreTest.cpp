@@ -4,12 +4,10 @@
 #include "driver/model/Json.h"
 #include "driver/store/Database.h"
 #include "driver/support/FileSystem.h"
-#include "knowledge/SchemaFiles.h"
 #include "unit/model/EachChange.h"
 #include "unit/model/SampleRecords.h"
 #include "unit/store/SampleRun.h"
 
-#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <fmt/format.h>
@@ -81,56 +79,16 @@ TEST_F(StoreTest, GivesBackWhatWasRecorded) {
   auto store = open();
   ASSERT_EQ(store->runs().value().size(), 1u);
   RunRecord again = store->runs().value().front();
-  EXPECT_EQ(again.state, RunState::Finished);
-  EXPECT_EQ(again.patchText, "the patch");
-  ASSERT_EQ(again.edits.size(), 2u);
-  EXPECT_EQ(again.edits[0].path, "a.cu");
-  EXPECT_EQ(again.edits[0].baseHash, "11");
-  EXPECT_EQ(again.edits[0].resultHash, "12");
-  ASSERT_EQ(again.edits[0].edits.size(), 2u);
-  EXPECT_EQ(again.edits[0].edits[0].range.file, "a.cu");
-  EXPECT_EQ(again.edits[0].edits[0].range.begin, 3u);
-  EXPECT_EQ(again.edits[0].edits[0].range.end, 3u);
-  EXPECT_EQ(again.edits[0].edits[0].text, "// \xff\n");
-  EXPECT_EQ(again.edits[0].edits[1].range.end, 8u);
-  EXPECT_EQ(again.edits[1].edits.at(0).text, "int");
-  EXPECT_EQ(again.sliceText, run.sliceText);
-  EXPECT_EQ(again.configJson, run.configJson);
-  EXPECT_EQ(again.winnerHash, trial.candidateHash);
+  EXPECT_EQ(canonicalJson(again), canonicalJson(run));
 
   std::vector<Trial> trials = store->trials(run.id).value();
   ASSERT_EQ(trials.size(), 2u);
   EXPECT_FALSE(trials[0].speedup.has_value());
-  const Trial &read = trials[1];
-  EXPECT_EQ(read.candidate.contentHash(), trial.candidate.contentHash());
-  EXPECT_EQ(read.candidate.chunks, trial.candidate.chunks);
-  EXPECT_EQ(read.candidate.constants, trial.candidate.constants);
-  EXPECT_EQ(read.candidate.launch.block, trial.candidate.launch.block);
-  EXPECT_EQ(read.candidate.launch.coverGrid, trial.candidate.launch.coverGrid);
-  EXPECT_EQ(read.candidate.launch.sharedBytes, 4224u);
-  EXPECT_EQ(read.candidate.rationale, trial.candidate.rationale);
-  EXPECT_EQ(read.verdict, Verdict::Faster);
-  EXPECT_EQ(read.stage, Stage::Profile);
-  EXPECT_EQ(read.reason, trial.reason);
-  EXPECT_EQ(read.findings.at(0).message, trial.findings.at(0).message);
-  EXPECT_EQ(read.sliceText, trial.sliceText);
-  EXPECT_EQ(read.buildLog, trial.buildLog);
-  EXPECT_EQ(read.resources->registers, trial.resources->registers);
-  ASSERT_EQ(read.timings.size(), trial.timings.size());
-  EXPECT_EQ(read.timings[0].samples.at(1).b, trial.timings[0].samples.at(1).b);
-  EXPECT_TRUE(std::isinf(read.timings[0].speedup.high));
-  EXPECT_EQ(read.timings[0].cacheMode, CacheMode::Cold);
-  EXPECT_EQ(trials[0].gpu, "");
-  EXPECT_EQ(read.gpu, "1 GPU-8f");
-  EXPECT_EQ(read.speedup->processes, 2u);
-  EXPECT_EQ(read.timings[0].speedup.processes, 2u);
-  EXPECT_EQ(read.timings[0].samples.at(0).process, 0u);
-  EXPECT_EQ(read.timings[0].samples.at(1).process, 1u);
-  EXPECT_EQ(read.speedup->low, trial.speedup->low);
-  EXPECT_EQ(read.speedup->pairs, trial.speedup->pairs);
-  EXPECT_TRUE(std::isnan(read.counters.at("odd")));
-  EXPECT_EQ(read.counters.at("launch__block_size"), trial.counters.at("launch__block_size"));
-  EXPECT_EQ(read.counterSource, trial.counterSource);
+  trial.id = trials[1].id;
+  EXPECT_EQ(canonicalJson(trials[1]), canonicalJson(trial));
+  EXPECT_EQ(trials[1].candidate.chunks.at(3), std::string("bytes \xff\xfe and \0 zero", 18));
+  EXPECT_TRUE(std::isinf(trials[1].timings[0].speedup.high));
+  EXPECT_TRUE(std::isnan(trials[1].counters.at("odd")));
 }
 
 TEST_F(StoreTest, KeepsEveryFieldOfATrial) {
@@ -138,7 +96,7 @@ TEST_F(StoreTest, KeepsEveryFieldOfATrial) {
   Trial trial = fullTrial();
   std::size_t number = 0;
   eachChange(trial, "", [&](const std::string &path) {
-    if (path == "/id" || path == "/check") // given by the store; the first of the failed checks
+    if (path == "/id") // given by the store
       return;
     RunRecord run = sampleRun();
     run.name = std::to_string(++number);
@@ -148,59 +106,9 @@ TEST_F(StoreTest, KeepsEveryFieldOfATrial) {
     ASSERT_TRUE(read) << path << ": " << read.error().what;
     Trial expected = trial;
     expected.id = read->at(0).id;
-    expected.check = read->at(0).check;
     EXPECT_EQ(canonicalJson(read->at(0)), canonicalJson(expected)) << path;
   });
   EXPECT_GT(number, 60u);
-}
-
-TEST_F(StoreTest, ReadsTrialsOfAnOlderSchema) {
-  {
-    auto database = Database::open(file_);
-    ASSERT_TRUE(database.has_value());
-    std::vector<std::pair<std::string_view, std::string_view>> files(
-        knowledge::schema::kFiles.begin(), knowledge::schema::kFiles.end());
-    std::sort(files.begin(), files.end());
-    files.resize(5);
-    for (const auto &[name, sql] : files)
-      ASSERT_TRUE((*database)->execute(std::string(sql)).has_value()) << name;
-    std::string rows = R"(PRAGMA user_version = 5;
-      INSERT INTO texts VALUES ('t', 'text');
-      INSERT INTO runs VALUES (1,'r','k','s','f','h','{}','{}','a','b','c','d','aa','t','t');)";
-    for (const auto &[id, hash] : {std::pair("1", "aa"), std::pair("2", "aa:confirm")})
-      rows += fmt::format(
-          R"(INSERT INTO trials (id, run_id, candidate_hash, proposer, title, technique, parent,
-               rationale, change, verdict, stage, reason, findings, slice_text, build_log,
-               module_hash, resources, counter_source, has_speedup, pairs, modelled)
-             VALUES ({0}, 1, '{1}', 'llm', 't', '', 'pp', '', '{{"chunks":{{"3":"t"}},
-               "constants":{{"N":4}},"launch":{{"block":[8,4,1],"cover_grid":true}}}}', 0, 4, '',
-               '[{{"id":"a","severity":"flag","message":"m","where":""}}]', 't', 't', '',
-               '{{"symbol":"k","registers":9,"shared_bytes":0,"local_bytes":0,"const_bytes":0,'
-               || '"max_threads":1}}', '', 0, 0, 0);
-             INSERT INTO timings (id, trial_id, position, launch, pairs, modelled, cache_mode)
-             VALUES ({0}, {0}, 0, 'l', 0, 0, '');
-             INSERT INTO checks VALUES ({0}, 0, 'outputs', 0, 'all');)",
-          id, hash);
-    const Status written = (*database)->execute(rows);
-    ASSERT_TRUE(written.has_value()) << written.error().what;
-  }
-  const Result<std::vector<Trial>> trials = open()->trials(1);
-  ASSERT_TRUE(trials.has_value()) << trials.error().what;
-  ASSERT_EQ(trials->size(), 2u);
-  EXPECT_EQ((*trials)[0].purpose, Purpose::Search);
-  EXPECT_EQ((*trials)[1].purpose, Purpose::Confirmation);
-  for (const Trial &trial : *trials) {
-    EXPECT_EQ(trial.candidateHash, "aa");
-    EXPECT_EQ(trial.candidate.parents, std::vector<std::string>{"pp"});
-    EXPECT_EQ(trial.candidate.chunks.at(3), "text");
-    EXPECT_EQ(trial.candidate.launch.block, (Dim3{8, 4, 1}));
-    EXPECT_EQ(trial.resources->registers, 9u);
-    EXPECT_EQ(trial.findings.at(0).severity, Severity::Flag);
-    EXPECT_EQ(trial.timings.at(0).cacheMode, CacheMode::Unknown);
-    EXPECT_EQ(trial.checks.size(), 1u);
-    EXPECT_EQ(trial.assurance.level, AssuranceLevel::Partial);
-    EXPECT_EQ(trial.hotLines.source, LineSource::None);
-  }
 }
 
 TEST_F(StoreTest, CountersMayComeLater) {
@@ -237,7 +145,7 @@ TEST_F(StoreTest, RefusesToRepeatATrial) {
   auto again = store->recordTrial(run.id, sampleWinner());
   ASSERT_FALSE(again.has_value());
   EXPECT_EQ(again.error().code, ErrorCode::Internal);
-  EXPECT_THAT(again.error().what, HasSubstr("tried twice"));
+  EXPECT_THAT(again.error().what, HasSubstr("UNIQUE constraint failed: trials.run_id"));
   EXPECT_EQ(store->trials(run.id).value().size(), 1u);
   Trial confirmation = sampleWinner();
   confirmation.purpose = Purpose::Confirmation;
@@ -253,7 +161,7 @@ TEST_F(StoreTest, KeepsDecisionsWhoseWordsAreNoUtf8) {
   RunRecord run = store->beginRun(sampleRun()).value();
   // As of a comment in Latin-1 that a title quotes.
   ASSERT_TRUE(store->recordDecision(run.id, {0, 1, Accept{"abc", "h\xF6he", 1.5}}).has_value());
-  EXPECT_EQ(std::get<Accept>(store->decisions(run.id).value().at(0).what).title, "h\xEF\xBF\xBDhe");
+  EXPECT_EQ(std::get<Accept>(store->decisions(run.id).value().at(0).what).title, "h\xF6he");
 }
 
 TEST_F(StoreTest, KeepsDecisionsAndModelCallsInOrder) {
@@ -272,13 +180,11 @@ TEST_F(StoreTest, KeepsDecisionsAndModelCallsInOrder) {
   EXPECT_EQ(std::get<Offered>(decisions[0].what).candidates, 6u);
   EXPECT_EQ(std::get<Accept>(decisions[1].what).title, "TILE = 32");
   EXPECT_EQ(decisions[1].evidence.at(0).value, 1.4);
-  EXPECT_FALSE(store->recordDecision(run.id, {2, 2, Accept{"abc", "again", 1.5}}).has_value());
 
   ASSERT_TRUE(
       store->recordModelCall(run.id, {"h1", "coder", "m", "request", "reply", 10, 20, 5, 1.5})
           .has_value());
-  EXPECT_EQ(store->findModelCall(run.id, "h1").value()->outputTokens, 20);
-  EXPECT_FALSE(store->findModelCall(run.id, "h2").value().has_value());
+  EXPECT_EQ(store->modelCalls(run.id).value().at(0).outputTokens, 20);
   EXPECT_EQ(store->modelCalls(run.id).value().at(0).reply, "reply");
 }
 
@@ -318,40 +224,8 @@ TEST_F(StoreTest, ASessionIsReplacedWhole) {
   ASSERT_TRUE(stored) << stored.error().what;
   ASSERT_EQ(stored->size(), 1u);
   const SessionRecord &read = stored->front();
-  EXPECT_EQ(canonicalJson(read.wins), canonicalJson(session.wins));
-  EXPECT_EQ(canonicalJson(read.composed), canonicalJson(session.composed));
-  EXPECT_EQ(canonicalJson(read.confirmation), canonicalJson(session.confirmation));
-  EXPECT_EQ(read.finishedUtc, session.finishedUtc);
-  EXPECT_EQ(read.offeredPatch, "a mail");
-  EXPECT_TRUE(read.offered.empty());
-  ASSERT_EQ(read.confirmed.size(), 1u);
-  ASSERT_EQ(read.confirmed[0].edits.size(), 2u);
-  EXPECT_EQ(read.confirmed[0].edits[0].text, std::string("a\0b", 3));
-  EXPECT_EQ(read.confirmed[0].edits[1].range.begin, 9u);
-}
-
-TEST_F(StoreTest, WinsOfAnOlderKoptHaveNoSecondsOfALaunch) {
-  {
-    auto store = open();
-    SessionRecord session;
-    session.name = "session-1";
-    SessionWin &win = session.wins.emplace_back();
-    win.run = store->beginRun(sampleRun())->id;
-    win.reason = "1.2x";
-    win.launch = {2, 1};
-    ASSERT_TRUE(store->putSession(session));
-  }
-  {
-    auto database = Database::open(file_);
-    ASSERT_TRUE(database.has_value());
-    ASSERT_TRUE((*database)->execute("UPDATE session_wins SET win = json_remove(win, '$.launch');"
-                                     "ALTER TABLE trials DROP COLUMN hot_lines;"
-                                     "PRAGMA user_version = 9"));
-  }
-  const auto stored = open()->sessions();
-  ASSERT_TRUE(stored) << stored.error().what;
-  EXPECT_EQ(stored->at(0).wins.at(0).reason, "1.2x");
-  EXPECT_EQ(stored->at(0).wins.at(0).launch.before, 0);
+  EXPECT_EQ(canonicalJson(read), canonicalJson(session));
+  EXPECT_EQ(read.confirmed.at(0).edits.at(0).text, std::string("a\0b", 3));
 }
 
 TEST_F(StoreTest, RunsWithTheSameInputsStayApartInTheirOrder) {
@@ -418,43 +292,50 @@ TEST_F(StoreTest, AKillBetweenAnyTwoInstructionsLosesNothingThatWasReturned) {
   }
 }
 
-TEST_F(StoreTest, RefusesANewerSchema) {
-  open();
-  {
-    auto database = Database::open(file_);
-    ASSERT_TRUE(database.has_value());
-    ASSERT_TRUE((*database)->execute("PRAGMA user_version = 9999").has_value());
+TEST_F(StoreTest, RefusesAnotherSchemaAndSaysWhatToDo) {
+  for (const char *schema : {"3", "9999"}) {
+    ASSERT_TRUE((*Database::open(file_))->execute(fmt::format("PRAGMA user_version = {}", schema)));
+    const auto store = openStore(file_);
+    ASSERT_FALSE(store.has_value());
+    const auto look = countRuns(file_);
+    ASSERT_FALSE(look.has_value());
+    for (const Error &error : {store.error(), look.error()}) {
+      EXPECT_EQ(error.code, ErrorCode::Environment);
+      EXPECT_THAT(error.what, HasSubstr(file_.string()));
+      EXPECT_THAT(error.what,
+                  HasSubstr(fmt::format("another version of kopt, with schema {} ", schema)));
+      EXPECT_THAT(error.hint, HasSubstr("move the file away"));
+    }
   }
-  auto store = openStore(file_);
-  ASSERT_FALSE(store.has_value());
-  EXPECT_EQ(store.error().code, ErrorCode::Environment);
-  EXPECT_THAT(store.error().what, HasSubstr("newer kopt"));
 }
 
-TEST_F(StoreTest, ALookAtADatabaseMigratesNothing) {
-  {
-    auto store = open();
-    ASSERT_TRUE(store->beginRun(sampleRun()));
-  }
-  const auto facts = lookAtStore(file_);
-  ASSERT_TRUE(facts) << facts.error().what;
-  EXPECT_EQ(facts->schema, facts->newest);
-  EXPECT_EQ(facts->runs, 1);
-  ASSERT_TRUE((*Database::open(file_))->execute("PRAGMA user_version = 3").has_value());
-  for (int i = 0; i < 2; ++i)
-    EXPECT_EQ(lookAtStore(file_).value().schema, 3);
-  ASSERT_TRUE((*Database::open(file_))->execute("PRAGMA user_version = 9999").has_value());
-  EXPECT_THAT(lookAtStore(file_).error().what, HasSubstr("newer kopt"));
+TEST_F(StoreTest, ARecordThatCannotBeReadIsNamedByItsRow) {
+  auto store = open();
+  const RunRecord run = store->beginRun(sampleRun()).value();
+  ASSERT_TRUE(store->recordTrial(run.id, sampleBaseline()));
+  ASSERT_TRUE(store->recordTrial(run.id, sampleWinner()));
+  ASSERT_TRUE((*Database::open(file_))
+                  ->execute("UPDATE trials SET record = json_remove(record, '$.verdict') "
+                            "WHERE id = 2"));
+  const auto trials = store->trials(run.id);
+  ASSERT_FALSE(trials);
+  EXPECT_THAT(trials.error().what, HasSubstr(file_.string() + ": row 2 of "));
+  EXPECT_THAT(trials.error().what, HasSubstr("missing 'verdict' at /"));
+}
+
+TEST_F(StoreTest, ALookCountsRuns) {
+  ASSERT_TRUE(open()->beginRun(sampleRun()));
+  EXPECT_EQ(countRuns(file_).value(), 1);
 }
 
 TEST_F(StoreTest, ALookMakesNoDatabaseAndRefusesWhatIsNone) {
-  EXPECT_FALSE(lookAtStore(file_));
+  EXPECT_FALSE(countRuns(file_));
   EXPECT_FALSE(fs::exists(file_));
   ASSERT_TRUE(writeFileAtomically(file_, ""));
-  EXPECT_EQ(lookAtStore(file_).value().schema, 0);
+  EXPECT_EQ(countRuns(file_).value(), 0);
   EXPECT_EQ(fs::file_size(file_), 0u);
   ASSERT_TRUE(writeFileAtomically(file_, std::string(4096, 'x')));
-  EXPECT_EQ(lookAtStore(file_).error().code, ErrorCode::Environment);
+  EXPECT_EQ(countRuns(file_).error().code, ErrorCode::Environment);
 }
 
 TEST_F(StoreTest, RefusesAFileThatIsNoDatabase) {
