@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes kopt.lock and .cuh files as kopt does, for tests that have no tuning behind them. Written apart from kopt's own code
 (driver/integrate/overlay/Lock.h says what they hold), so that the two check each other."""
-import json
 import pathlib
 
 PRIME = (1 << 61) - 1
@@ -19,6 +18,12 @@ def content_hash(text):
     return made
 
 
+def quoted(text):
+    for plain, escaped in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r")):
+        text = text.replace(plain, escaped)
+    return f'"{text}"'
+
+
 class Lock:
     def __init__(self, project, build=None):
         self.project, self.build = pathlib.Path(project), pathlib.Path(build) if build else None
@@ -29,26 +34,31 @@ class Lock:
 
     def add(self, kernel, changes, uses=(), archs=("sm_90",), device_only=False):
         """`changes`: (file, whole text of the use, old text in it, new text). `uses`: (file, text, name)."""
-        entry = {"kernel": kernel, "symbol": "_Z" + kernel, "place": "", "variants": kernel + ".cuh", "archs": list(archs),
-                 "device_only": device_only, "gain": {"speedup": 1.5}, "uses": [], "edits": []}
-        for file, use, *edit in [*changes, *uses]:
+        entry = {"kernel": kernel, "variants": kernel + ".cuh", "facts": [f"symbol {quoted('_Z' + kernel)}",
+                 f"variants {quoted(kernel + '.cuh')}", *(f"arch {arch}" for arch in archs), "speedup 1.5"]}
+        if device_only:
+            entry["facts"].append("device-only")
+        edits = []
+        for number, (file, use, *edit) in enumerate([*changes, *uses]):
             text, part = self.read(file), use.encode()
             assert text.count(part) >= 1, (file, use)
             begin = text.index(part)
-            entry["uses"].append({"file": file, "begin": begin, "end": begin + len(part), "hash": content_hash(part),
-                                  "line": text[:begin].count(b"\n") + 1,
-                                  "name": edit[0] if len(edit) == 1 else f"the kernel '{kernel}'"})
+            name = edit[0] if len(edit) == 1 else f"the kernel '{kernel}'"
+            line = text[:begin].count(b"\n") + 1
+            entry["facts"].append(f"use {quoted(file)} {begin} {begin + len(part)} {line} "
+                                  f"{quoted(name)} {content_hash(part)}")
             if len(edit) == 1:
                 continue
             old, new = edit
             at = begin + part.index(old.encode())
-            made = {"use": len(entry["uses"]) - 1, "begin": at, "end": at + len(old.encode()), "hash": content_hash(new)}
+            hash = content_hash(new)
+            edits.append(f"edit {number} {at} {at + len(old.encode())} {hash} ")
             if "\n" in old + new:
-                made["section"] = made["hash"][:12]
-                self.sections.setdefault(entry["variants"], {})[made["section"]] = new
+                edits[-1] += hash[:12]
+                self.sections.setdefault(entry["variants"], {})[hash[:12]] = new
             else:
-                made["text"] = new
-            entry["edits"].append(made)
+                edits[-1] += f"{quoted(old)} {quoted(new)}"
+        entry["facts"] += edits
         self.entries.append(entry)
 
     def write(self, folder=None):
@@ -59,4 +69,5 @@ class Lock:
             path = folder / name
             if not path.exists() or path.read_text() != text:  # as kopt does: what stays is not touched
                 path.write_text(text)
-        (folder / "kopt.lock").write_text(json.dumps({"schema_version": 1, "entries": self.entries}, indent=1))
+        (folder / "kopt.lock").write_text("kopt-lock 1\n" + "".join(
+            f"kernel {quoted(entry['kernel'])}\n" + "\n".join(entry["facts"]) + "\n" for entry in self.entries))

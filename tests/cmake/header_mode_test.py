@@ -259,8 +259,8 @@ class HeaderMode(unittest.TestCase):
 
         # A lock that a merge has broken: a message, and the originals.
         text = (self.project / "kopt" / "kopt.lock").read_text()
-        self.write("kopt/kopt.lock", text.replace('"entries"', '<<<<<<< ours\n"entries"'))
-        self.assertRegex(self.make(), r"kopt\.lock: warning: kopt cannot read it")
+        self.write("kopt/kopt.lock", "<<<<<<< ours\n" + text)
+        self.assertRegex(self.make(), r"kopt\.lock:1: warning: kopt cannot read it")
         self.assertIn(TUNED.replace("2", "1"), self.app())
         self.write("kopt/kopt.lock", text)
         self.make()

@@ -189,9 +189,7 @@ clauses = ["arg width = 128", "extent in = width * width", "extent out = width *
         self.assertIn("2 tuned, 0 stale, 0 regressed", self.kopt_ok("check").stdout)
         path = self.folder / "kopt" / "kopt.lock"
         lock = path.read_text()
-        slower = json.loads(lock)
-        slower["entries"][0]["regressed"] = "0.9x in run 7"
-        path.write_text(json.dumps(slower))
+        path.write_text(lock.replace("\n  symbol ", '\n  regressed "0.9x in run 7"\n  symbol ', 1))
         self.assertIn("0.9x in run 7", self.kopt("check").stdout)
         self.assertEqual([self.kopt("check", "--fail-on", on).returncode for on in ("stale", "regressed", "never")], [2, 2, 0])
         path.write_text(lock)

@@ -456,7 +456,7 @@ private:
       variant.kernel = one.kernel;
       variant.isNew = tunedBefore.contains(one.kernel + "|" + one.run);
       if (!one.changes.empty()) {
-        const TunedKernel::Change &change = one.changes.front();
+        const overlay::Change &change = one.changes.front();
         const std::string file = trees_->inHead(realPath(change.file));
         variant.place = {file.empty() ? change.file : file, change.line};
         variant.what = change.what;

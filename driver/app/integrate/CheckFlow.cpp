@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/integrate/CheckFlow.h"
 
+#include "driver/integrate/header/HeaderFiles.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 
@@ -19,16 +20,12 @@ TunedKernel checkEntry(const overlay::Entry &entry, const fs::path &folder,
                      entry.run,      entry.archs,       entry.speedup,
                      entry.modelled, TunedState::Tuned, {},
                      entry.regressed};
-  const auto add = [&](const overlay::Change &change) {
-    kernel.changes.push_back({change.file, change.line, change.what});
-  };
-  for (const overlay::Change &change : overlay::locate(entry, sources).changes)
-    add(change);
+  kernel.changes = overlay::locate(entry, sources).changes;
   if (kernel.changes.empty())
     for (const overlay::Edit &edit : entry.edits) {
       overlay::Change change;
       if (!overlay::newTextOf(entry, edit, folder.string(), sources, change))
-        add(change);
+        kernel.changes.push_back(change);
     }
   if (!kernel.changes.empty())
     kernel.state = TunedState::Stale;
@@ -40,18 +37,11 @@ TunedKernel checkEntry(const overlay::Entry &entry, const fs::path &folder,
 } // namespace
 
 Result<overlay::Lock> readLock(const fs::path &folder) {
-  const fs::path path = folder / "kopt.lock";
-  if (!isThere(path))
+  if (const fs::path path = folder / "kopt.lock"; !isThere(path))
     return makeError(ErrorCode::Usage, fmt::format("there is no {}", path.string()),
                      "'kopt apply --mode header' writes it; or give the folder that it is in",
                      folder.string());
-  KOPT_TRY(const std::string text, readFile(path));
-  std::string problem;
-  auto lock = overlay::parseLock(text, problem);
-  if (!lock)
-    return makeError(ErrorCode::StaleInput, fmt::format("the lock cannot be read: {}", problem),
-                     "restore it from your version control", path.string());
-  return std::move(*lock);
+  return lockIn(folder);
 }
 
 Result<std::vector<TunedKernel>> checkLock(const fs::path &folder, const fs::path &buildFolder) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "driver/integrate/overlay/Lock.h"
+#include "driver/model/Fields.h"
 #include "driver/support/Result.h"
 
 #include <filesystem>
@@ -12,10 +13,20 @@
 
 namespace kopt {
 
+namespace overlay {
+KOPT_FIELDS(Change, file, line, what)
+}
+
 enum class TunedState {
   Tuned,
   Stale,     ///< its text or that of the variant has changed
   Regressed, ///< the lock says that it is no longer faster
+};
+template <> struct EnumNames<TunedState> {
+  static constexpr std::pair<TunedState, const char *> kAll[] = {
+      {TunedState::Tuned, "tuned"},
+      {TunedState::Stale, "stale"},
+      {TunedState::Regressed, "regressed"}};
 };
 
 struct TunedKernel {
@@ -24,14 +35,11 @@ struct TunedKernel {
   double speedup = 1;
   bool modelled = false; ///< the speedup is of the emulated device
   TunedState state = TunedState::Tuned;
-  struct Change {
-    std::string file;
-    unsigned line = 0; ///< 0: the whole file
-    std::string what;
-  };
-  std::vector<Change> changes; ///< why it is stale
-  std::string regressed;       ///< why it is no longer faster
+  std::vector<overlay::Change> changes; ///< why it is stale
+  std::string regressed;                ///< why it is no longer faster
 };
+KOPT_FIELDS(TunedKernel, kernel, place, variants, run, archs, speedup, modelled, state, changes,
+            regressed)
 
 /// The lock in `folder`. Fails with Usage if there is none, and with StaleInput if it cannot be
 /// read.

@@ -4,6 +4,7 @@
 
 #include "driver/cli/Command.h"
 #include "driver/cli/Flags.h"
+#include "driver/model/Json.h"
 #include "driver/support/Text.h"
 
 #include <fmt/format.h>
@@ -13,10 +14,6 @@ namespace kopt {
 namespace {
 
 namespace fs = std::filesystem;
-
-const char *toText(TunedState state) {
-  return state == TunedState::Tuned ? "tuned" : state == TunedState::Stale ? "stale" : "regressed";
-}
 
 class CheckCommand final : public Command {
 public:
@@ -103,10 +100,10 @@ private:
   static void print(const TunedKernel &kernel, const Terminal &out) {
     const bool good = kernel.state == TunedState::Tuned;
     std::cout << fmt::format("{:<9}  {} ({}), {}: {:.2f}x{}\n",
-                             out.paint(good ? Style::Green : Style::Yellow, toText(kernel.state)),
+                             out.paint(good ? Style::Green : Style::Yellow, toString(kernel.state)),
                              kernel.kernel, kernel.place, join(kernel.archs, ", "), kernel.speedup,
                              kernel.modelled ? " (modelled)" : "");
-    for (const TunedKernel::Change &change : kernel.changes)
+    for (const overlay::Change &change : kernel.changes)
       std::cout << fmt::format("  {}: {}\n", placeOf(change), change.what);
     if (kernel.state == TunedState::Regressed)
       std::cout << fmt::format("  {}\n", kernel.regressed);
@@ -126,20 +123,10 @@ private:
   }
 
   static nlohmann::json toJson(const TunedKernel &kernel) {
-    nlohmann::json changes = nlohmann::json::array();
-    for (const TunedKernel::Change &change : kernel.changes)
-      changes.push_back({{"file", change.file}, {"line", change.line}, {"what", change.what}});
-    return {{"kernel", kernel.kernel},
-            {"place", kernel.place},
-            {"state", toText(kernel.state)},
-            {"archs", kernel.archs},
-            {"speedup", kernel.speedup},
-            {"modelled", kernel.modelled},
-            {"variants", kernel.variants},
-            {"run", kernel.run},
-            {"changes", changes},
-            {"regressed",
-             kernel.regressed.empty() ? nlohmann::json() : nlohmann::json(kernel.regressed)}};
+    nlohmann::json object = kopt::toJson(kernel);
+    if (kernel.regressed.empty())
+      object["regressed"] = nullptr;
+    return object;
   }
 
   ConfigFlags config_;

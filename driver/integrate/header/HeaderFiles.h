@@ -3,6 +3,7 @@
 // and the files that a build needs to use them without kopt.
 #pragma once
 
+#include "driver/integrate/overlay/Lock.h"
 #include "driver/integrate/patch/Patch.h"
 #include "driver/model/Session.h"
 
@@ -31,6 +32,10 @@ struct HeaderChange {
 Result<HeaderChange> writeHeaders(const SessionRecord &session,
                                   const std::vector<const SessionWin *> &wins,
                                   const HeaderRequest &request);
+
+/// The lock of the folder; an empty one if there is none. Fails with StaleInput, naming the line,
+/// if it cannot be read.
+Result<overlay::Lock> lockIn(const std::filesystem::path &folder);
 
 /// Writes to kopt.lock why the build should no longer use the variant with that index; an empty
 /// `why` lets it be used again. A lock that says so already is not written. Fails with StaleInput

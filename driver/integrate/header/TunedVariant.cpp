@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 namespace kopt {
 namespace {
@@ -17,20 +18,12 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string nameOf(const SliceChunk &chunk) {
-  switch (chunk.role) {
-  case ChunkRole::Kernel:
-    return fmt::format("the kernel '{}'", chunk.name);
-  case ChunkRole::Function:
-    return fmt::format("the function '{}'", chunk.name);
-  case ChunkRole::Type:
-    return fmt::format("the type '{}'", chunk.name);
-  case ChunkRole::Constant:
-    return fmt::format("the constant '{}'", chunk.name);
-  case ChunkRole::Macro:
-    return fmt::format("the macro '{}'", chunk.name);
-  default:
-    return chunk.name.empty() ? "the text" : fmt::format("'{}'", chunk.name);
-  }
+  static const std::set<ChunkRole> kNamed = {ChunkRole::Kernel, ChunkRole::Function,
+                                             ChunkRole::Type, ChunkRole::Constant,
+                                             ChunkRole::Macro};
+  if (kNamed.contains(chunk.role))
+    return fmt::format("the {} '{}'", toString(chunk.role), chunk.name);
+  return chunk.name.empty() ? "the text" : fmt::format("'{}'", chunk.name);
 }
 
 class Collector {

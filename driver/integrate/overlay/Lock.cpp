@@ -5,7 +5,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <locale>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -44,219 +46,133 @@ std::string hex(std::uint64_t value) {
   return text;
 }
 
-/// A value of the subset of JSON that a lock uses. Errors are exceptions, which parseLock() turns
-/// into a problem.
-struct Value {
-  enum class Kind { Null, Bool, Number, Text, List, Object } kind = Kind::Null;
-  bool flag = false;
-  double number = 0;
-  std::string text;
-  std::vector<std::string> names; ///< of an object's `items`
-  std::vector<Value> items;
+[[noreturn]] void fail(const std::string &what) { throw std::runtime_error(what); }
 
-  const Value *find(std::string_view name) const {
-    for (std::size_t i = 0; i < names.size(); ++i)
-      if (names[i] == name)
-        return &items[i];
-    return nullptr;
-  }
-  const Value &at(const std::string &name, Kind wanted) const {
-    const Value *value = find(name);
-    if (!value || value->kind != wanted)
-      throw std::runtime_error("'" + name + "' is missing or has the wrong type");
-    return *value;
-  }
-  const std::string &textAt(const std::string &name) const { return at(name, Kind::Text).text; }
-  std::string textOr(const std::string &name) const {
-    const Value *value = find(name);
-    return value && value->kind == Kind::Text ? value->text : std::string();
-  }
-  std::uint64_t countAt(const std::string &name) const {
-    const double value = at(name, Kind::Number).number;
-    if (!(value >= 0 && value < 9e15) || value != double(std::uint64_t(value)))
-      throw std::runtime_error("'" + name + "' is not a whole number from 0 on");
-    return std::uint64_t(value);
-  }
+constexpr std::string_view kHead = "kopt-lock 1";
+
+/// The facts of an entry that are one value, in the order in which they are written.
+template <class T> struct Fact {
+  const char *word;
+  T Entry::*member;
 };
+constexpr Fact<std::string> kTexts[] = {{"symbol", &Entry::symbol},
+                                        {"place", &Entry::place},
+                                        {"title", &Entry::title},
+                                        {"state", &Entry::state},
+                                        {"reason", &Entry::reason},
+                                        {"variants", &Entry::variants},
+                                        {"device", &Entry::device},
+                                        {"assurance", &Entry::assurance},
+                                        {"run", &Entry::run},
+                                        {"session", &Entry::session},
+                                        {"tuned-utc", &Entry::tunedUtc},
+                                        {"kopt", &Entry::kopt},
+                                        {"regressed", &Entry::regressed}};
+constexpr Fact<std::vector<std::string>> kLists[] = {{"arch", &Entry::archs},
+                                                     {"gap", &Entry::gaps}};
+constexpr Fact<bool> kFlags[] = {{"device-only", &Entry::deviceOnly},
+                                 {"in-program", &Entry::inProgram},
+                                 {"modelled", &Entry::modelled}};
+constexpr Fact<double> kNumbers[] = {
+    {"speedup", &Entry::speedup}, {"low", &Entry::low}, {"high", &Entry::high}};
 
-class JsonReader {
-public:
-  explicit JsonReader(std::string_view text) : text_(text) {}
-  Value read() {
-    Value value = next(0);
-    blanks();
-    if (at_ != text_.size())
-      fail("text behind the end");
-    return value;
+std::string quoted(const std::string &text) {
+  std::string made = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\' || c == '\n' || c == '\r')
+      made += '\\';
+    made += c == '\n' ? 'n' : c == '\r' ? 'r' : c;
   }
-  std::size_t at() const { return at_; }
+  return made + "\"";
+}
 
-private:
-  [[noreturn]] static void fail(const char *what) { throw std::runtime_error(what); }
-  void blanks() {
-    while (at_ < text_.size() &&
-           std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos)
-      ++at_;
-  }
-  char peek() {
-    blanks();
-    return at_ < text_.size() ? text_[at_] : '\0';
-  }
-  void expect(char c) {
-    if (peek() != c)
-      fail("unexpected text");
-    ++at_;
-  }
-  bool word(std::string_view word) {
-    if (text_.substr(at_, word.size()) != word)
-      return false;
-    at_ += word.size();
-    return true;
-  }
-
-  Value next(int depth) {
-    if (depth > 64)
-      fail("nested too deeply");
-    Value value;
-    const char c = peek();
-    if (c == '{' || c == '[') {
-      const bool object = c == '{';
-      value.kind = object ? Value::Kind::Object : Value::Kind::List;
-      ++at_;
-      for (bool first = true; peek() != (object ? '}' : ']'); first = false) {
-        if (!first)
-          expect(',');
-        if (object) {
-          if (peek() != '"')
-            fail("a member without a name");
-          value.names.push_back(string());
-          expect(':');
-        }
-        value.items.push_back(next(depth + 1));
-      }
-      ++at_;
-    } else if (c == '"') {
-      value.kind = Value::Kind::Text;
-      value.text = string();
-    } else if (word("true") || word("false")) {
-      value.kind = Value::Kind::Bool;
-      value.flag = text_[at_ - 2] == 'u';
-    } else if (!word("null")) {
-      value.kind = Value::Kind::Number;
-      const std::size_t end =
-          std::min(text_.find_first_not_of("+-.0123456789eE", at_), text_.size());
-      const std::string digits(text_.substr(at_, end - at_));
-      char *rest = nullptr;
-      value.number = std::strtod(digits.c_str(), &rest);
-      if (digits.empty() || *rest != '\0')
-        fail("unexpected text");
-      at_ = end;
-    }
-    return value;
-  }
-
-  unsigned hexDigits() {
-    unsigned code = 0;
-    for (int i = 0; i < 4; ++i, ++at_) {
-      const std::size_t digit =
-          at_ < text_.size() ? std::string_view("0123456789abcdef0123456789ABCDEF").find(text_[at_])
-                             : std::string_view::npos;
-      if (digit == std::string_view::npos)
-        fail("a broken \\u escape");
-      code = code * 16 + unsigned(digit % 16);
-    }
-    return code;
-  }
-
-  static void addUtf8(std::string &made, unsigned code) {
-    if (code < 0x80) {
-      made += char(code);
-    } else if (code < 0x800) {
-      made += char(0xc0 | (code >> 6));
-      made += char(0x80 | (code & 63));
-    } else if (code < 0x10000) {
-      made += char(0xe0 | (code >> 12));
-      made += char(0x80 | ((code >> 6) & 63));
-      made += char(0x80 | (code & 63));
+/// The words of a line, without the quotes of quoted ones.
+std::vector<std::string> wordsOf(const std::string &line) {
+  std::vector<std::string> words;
+  constexpr const char *kBlanks = " \t\r";
+  std::size_t at = line.find_first_not_of(kBlanks);
+  while (at != std::string::npos) {
+    std::string &word = words.emplace_back();
+    if (line[at] != '"') {
+      const std::size_t end = std::min(line.find_first_of(kBlanks, at), line.size());
+      word = line.substr(at, end - at);
+      at = end;
     } else {
-      made += char(0xf0 | (code >> 18));
-      made += char(0x80 | ((code >> 12) & 63));
-      made += char(0x80 | ((code >> 6) & 63));
-      made += char(0x80 | (code & 63));
-    }
-  }
-
-  std::string string() {
-    std::string made;
-    for (++at_; at_ < text_.size() && text_[at_] != '"';) {
-      const char c = text_[at_++];
-      if (c != '\\') {
-        made += c;
-        continue;
+      for (++at; at < line.size() && line[at] != '"'; ++at) {
+        if (line[at] == '\\' && ++at < line.size() && (line[at] == 'n' || line[at] == 'r'))
+          word += line[at] == 'n' ? '\n' : '\r';
+        else if (at < line.size())
+          word += line[at];
       }
-      const char escape = at_ < text_.size() ? text_[at_++] : '\0';
-      const std::size_t known = std::string_view("\"\\/bfnrt").find(escape);
-      if (escape == 'u') {
-        unsigned code = hexDigits();
-        if (code >= 0xd800 && code < 0xdc00 && word("\\u"))
-          code = 0x10000 + ((code - 0xd800) << 10) + (hexDigits() - 0xdc00);
-        addUtf8(made, code);
-      } else if (known == std::string_view::npos || escape == '\0') {
-        fail("an unknown escape in a string");
-      } else {
-        made += "\"\\/\b\f\n\r\t"[known];
-      }
+      if (at++ >= line.size())
+        fail("a text without its closing quote");
     }
-    if (at_ >= text_.size())
-      fail("a string without an end");
-    ++at_;
-    return made;
+    at = line.find_first_not_of(kBlanks, at);
   }
+  return words;
+}
 
-  std::string_view text_;
-  std::size_t at_ = 0;
-};
+std::uint64_t countOf(const std::string &word) {
+  if (word.empty() || word.size() > 15 || word.find_first_not_of("0123456789") != std::string::npos)
+    fail("'" + word + "' is no number");
+  return std::stoull(word);
+}
 
-Entry entryOf(const Value &value) {
-  Entry entry;
-  entry.kernel = value.textAt("kernel");
-  entry.symbol = value.textAt("symbol");
-  entry.place = value.textOr("place");
-  entry.title = value.textOr("title");
-  entry.state = value.textOr("state");
-  entry.variants = value.textOr("variants");
-  entry.run = value.textOr("run");
-  entry.regressed = value.textOr("regressed");
-  entry.deviceOnly = value.at("device_only", Value::Kind::Bool).flag;
-  for (const Value &arch : value.at("archs", Value::Kind::List).items)
-    entry.archs.push_back(arch.text);
-  if (const Value *gain = value.find("gain")) {
-    if (const Value *speedup = gain->find("speedup"))
-      entry.speedup = speedup->number;
-    if (const Value *modelled = gain->find("modelled"))
-      entry.modelled = modelled->flag;
+double realOf(const std::string &word) {
+  char *end = nullptr;
+  const double value = std::strtod(word.c_str(), &end);
+  if (end == word.c_str() || *end != '\0')
+    fail("'" + word + "' is no number");
+  return value;
+}
+
+Use useOf(const std::vector<std::string> &words) {
+  Use use{words[1], countOf(words[2]), countOf(words[3]), unsigned(countOf(words[4])),
+          words[5], words[6]};
+  if (use.end < use.begin)
+    fail("a range ends before it begins");
+  return use;
+}
+
+Edit editOf(const std::vector<std::string> &words, const std::vector<Use> &uses) {
+  Edit edit{countOf(words[1]), countOf(words[2]), countOf(words[3]), words[4], {}, {}, {}};
+  if (words.size() == 6) {
+    edit.section = words[5];
+  } else {
+    edit.was = words[5];
+    edit.text = words[6];
   }
-  for (const Value &item : value.at("uses", Value::Kind::List).items) {
-    Use use{item.textAt("file"), item.countAt("begin"),
-            item.countAt("end"), unsigned(item.countAt("line")),
-            item.textOr("name"), item.textAt("hash")};
-    if (use.end < use.begin)
-      throw std::runtime_error("a range ends before it begins");
-    entry.uses.push_back(std::move(use));
-  }
-  for (const Value &item : value.at("edits", Value::Kind::List).items) {
-    Edit edit{std::size_t(item.countAt("use")),
-              item.countAt("begin"),
-              item.countAt("end"),
-              item.textOr("text"),
-              item.textOr("section"),
-              item.textAt("hash")};
-    if (edit.use >= entry.uses.size() || edit.end < edit.begin ||
-        edit.begin < entry.uses[edit.use].begin || edit.end > entry.uses[edit.use].end)
-      throw std::runtime_error("an edit lies outside of the text that it belongs to");
-    entry.edits.push_back(std::move(edit));
-  }
-  return entry;
+  if (edit.use >= uses.size() || edit.end < edit.begin || edit.begin < uses[edit.use].begin ||
+      edit.end > uses[edit.use].end)
+    fail("an edit lies outside of the text that it belongs to");
+  return edit;
+}
+
+/// Reads a line behind that of the kernel.
+void readFact(const std::vector<std::string> &words, Entry &entry) {
+  const std::string &word = words[0];
+  const auto isIt = [&](const auto &fact, std::size_t count) {
+    return word == fact.word && words.size() == count;
+  };
+  for (const auto &fact : kTexts)
+    if (isIt(fact, 2))
+      return void(entry.*fact.member = words[1]);
+  for (const auto &fact : kLists)
+    if (isIt(fact, 2))
+      return (entry.*fact.member).push_back(words[1]);
+  for (const auto &fact : kFlags)
+    if (isIt(fact, 1))
+      return void(entry.*fact.member = true);
+  for (const auto &fact : kNumbers)
+    if (isIt(fact, 2))
+      return void(entry.*fact.member = realOf(words[1]));
+  if (word == "use" && words.size() == 7)
+    entry.uses.push_back(useOf(words));
+  else if (word == "edit" && (words.size() == 6 || words.size() == 7))
+    entry.edits.push_back(editOf(words, entry.uses));
+  else
+    fail("'" + word + "' with " + std::to_string(words.size() - 1) +
+         " values is no fact of a lock");
 }
 
 } // namespace
@@ -304,25 +220,61 @@ std::vector<std::string> Entry::files(bool editedOnly) const {
   return {all.begin(), all.end()};
 }
 
-std::optional<Lock> parseLock(std::string_view text, std::string &problem) {
-  JsonReader reader(text);
-  bool read = false;
-  try {
-    const Value document = reader.read();
-    read = true;
-    if (document.countAt("schema_version") != 1)
-      throw std::runtime_error(
-          "it was written by a newer kopt, with another schema version than 1");
-    Lock lock;
-    for (const Value &value : document.at("entries", Value::Kind::List).items)
-      lock.entries.push_back(entryOf(value));
-    return lock;
-  } catch (const std::runtime_error &error) {
-    problem = error.what();
-    if (!read)
-      problem += " in line " + std::to_string(lineAt(text, reader.at()));
-    return std::nullopt;
+std::optional<Lock> parseLock(std::string_view text, Change &problem) {
+  Lock lock;
+  std::istringstream stream{std::string(text)};
+  std::string line;
+  for (problem.line = 1; std::getline(stream, line) || problem.line == 1; ++problem.line) {
+    try {
+      const std::vector<std::string> words = wordsOf(line);
+      if (problem.line == 1 && words != wordsOf(std::string(kHead)))
+        fail("it does not begin with '" + std::string(kHead) +
+             "', so another version of kopt wrote it");
+      if (problem.line == 1 || words.empty() || words[0][0] == '#')
+        continue;
+      if (words[0] == "kernel" && words.size() == 2)
+        lock.entries.emplace_back().kernel = words[1];
+      else if (lock.entries.empty())
+        fail("a fact of no kernel");
+      else
+        readFact(words, lock.entries.back());
+    } catch (const std::runtime_error &error) {
+      problem.what = error.what();
+      return std::nullopt;
+    }
   }
+  return lock;
+}
+
+std::string lockText(const Lock &lock) {
+  std::ostringstream text;
+  text.imbue(std::locale::classic());
+  text.precision(9);
+  text << kHead
+       << "\n# Written by kopt; belongs into version control. docs/header-mode.md explains it.\n";
+  for (const Entry &entry : lock.entries) {
+    text << "\nkernel " << quoted(entry.kernel) << '\n';
+    for (const auto &[word, member] : kTexts)
+      if (!(entry.*member).empty())
+        text << "  " << word << ' ' << quoted(entry.*member) << '\n';
+    for (const auto &[word, member] : kLists)
+      for (const std::string &item : entry.*member)
+        text << "  " << word << ' ' << quoted(item) << '\n';
+    for (const auto &[word, member] : kFlags)
+      if (entry.*member)
+        text << "  " << word << '\n';
+    for (const auto &[word, member] : kNumbers)
+      text << "  " << word << ' ' << entry.*member << '\n';
+    for (const Use &use : entry.uses)
+      text << "  use " << quoted(use.file) << ' ' << use.begin << ' ' << use.end << ' ' << use.line
+           << ' ' << quoted(use.name) << ' ' << use.hash << '\n';
+    for (const Edit &edit : entry.edits)
+      text << "  edit " << edit.use << ' ' << edit.begin << ' ' << edit.end << ' ' << edit.hash
+           << ' '
+           << (edit.section.empty() ? quoted(edit.was) + ' ' + quoted(edit.text) : edit.section)
+           << '\n';
+  }
+  return text.str();
 }
 
 std::string Sources::resolve(const std::string &file) const {

@@ -40,23 +40,28 @@ struct Use {
 struct Edit {
   std::size_t use = 0;              ///< index of the use that contains it
   std::uint64_t begin = 0, end = 0; ///< as Use::begin and Use::end
-  std::string text;                 ///< the new text, if it is one line
-  std::string section;              ///< otherwise the name of the new text in the .cuh file
   std::string hash;                 ///< of the new text
+  std::string text, was;            ///< the new and the old text, if both are one line
+  std::string section;              ///< otherwise the name of the new text in the .cuh file
 };
 
 /// A variant of a kernel.
 struct Entry {
-  std::string kernel, symbol, place; ///< label, mangled name, file:line when it was tuned
-  std::string title, state;          ///< what it changes; "confirmed", "modelled" or "unconfirmed"
-  std::string variants;              ///< name of the .cuh file beside the lock
-  std::string run;                   ///< the run that found it
-  std::string regressed;             ///< why it is no longer used; empty: it is used
-  std::vector<std::string> archs;    ///< for which it is used: "sm_90"; "all"
+  std::string kernel, symbol, place;        ///< label, mangled name, file:line when it was tuned
+  std::string title;                        ///< what it changes
+  std::string state, reason;                ///< "confirmed", "modelled" or "unconfirmed", and why
+  std::string variants;                     ///< name of the .cuh file beside the lock
+  std::string device;                       ///< that it was measured on
+  std::string assurance;                    ///< full or partial
+  std::string run, session, tunedUtc, kopt; ///< the run that found it; the version of kopt
+  std::string regressed;                    ///< why it is no longer used; empty: it is used
+  std::vector<std::string> archs;           ///< for which it is used: "sm_90"; "all"
+  std::vector<std::string> gaps;            ///< what was not shown
   /// It changes device code only, so that other architectures of one build can keep the original.
   bool deviceOnly = false;
-  double speedup = 1;
-  bool modelled = false; ///< the speedup is of the emulated device
+  bool inProgram = false; ///< the speedup is of the program's launches, not of isolated ones
+  bool modelled = false;  ///< the speedup is of the emulated device
+  double speedup = 1, low = 1, high = 1;
   std::vector<Use> uses;
   std::vector<Edit> edits;
 
@@ -67,9 +72,6 @@ struct Entry {
 struct Lock {
   std::vector<Entry> entries;
 };
-
-/// Nothing if the text is not a valid lock; `problem` then gives the reason and the line.
-std::optional<Lock> parseLock(std::string_view text, std::string &problem);
 
 /// The current contents of the user's files, each read once.
 class Sources {
@@ -87,12 +89,17 @@ private:
   std::map<std::string, std::optional<std::string>> read_;
 };
 
-/// A change that invalidates a variant.
+/// A change that invalidates a variant, or the lock.
 struct Change {
-  std::string file; ///< absolute
-  unsigned line = 0;
-  std::string what; ///< "the constant 'TILE' changed"
+  std::string file;  ///< absolute
+  unsigned line = 0; ///< 0: the whole file
+  std::string what;  ///< "the constant 'TILE' changed"
 };
+
+/// Nothing if the text is not a valid lock; `problem` then gives the reason and the line.
+std::optional<Lock> parseLock(std::string_view text, Change &problem);
+/// The text of a lock; it is the same for equal locks.
+std::string lockText(const Lock &lock);
 
 /// Where the texts of an entry are now.
 struct Located {

@@ -248,10 +248,11 @@ Lock readLock(const std::string &path, Sources &sources) {
   const std::string *text = sources.read(path);
   if (!text && !fs::exists(path))
     return {};
-  std::string problem = "it is no readable file";
+  Change problem{path, 0, "it is no readable file"};
   if (std::optional<Lock> lock = text ? parseLock(*text, problem) : std::nullopt)
     return std::move(*lock);
-  print({Message{path, 0, "kopt cannot read it (" + problem + "), so all originals are built"}});
+  print({Message{path, problem.line,
+                 "kopt cannot read it (" + problem.what + "), so all originals are built"}});
   return {};
 }
 

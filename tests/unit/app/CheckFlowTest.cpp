@@ -5,7 +5,6 @@
 #include "driver/support/FileSystem.h"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 namespace kopt {
 namespace {
@@ -24,32 +23,21 @@ protected:
   std::filesystem::path root() const { return folder_.path(); }
   std::filesystem::path lockFolder() const { return root() / "kopt"; }
   void writeLock(const std::string &regressed) {
-    nlohmann::json entry = {{"kernel", "k"},
-                            {"symbol", "_Z1k"},
-                            {"place", "k.cu:2"},
-                            {"variants", "k.cuh"},
-                            {"run", "k-1"},
-                            {"archs", {"sm_90"}},
-                            {"device_only", true},
-                            {"gain", {{"speedup", 1.5}}},
-                            {"uses",
-                             {{{"file", "k.cu"},
-                               {"begin", 7},
-                               {"end", 18},
-                               {"line", 2},
-                               {"name", "the kernel 'k'"},
-                               {"hash", overlay::contentHash("void k() {}")}}}},
-                            {"edits",
-                             {{{"use", 0},
-                               {"begin", 7},
-                               {"end", 18},
-                               {"section", "one"},
-                               {"hash", overlay::contentHash("void k() {\n}")}}}}};
-    if (!regressed.empty())
-      entry["regressed"] = regressed;
-    ASSERT_TRUE(
-        writeFileAtomically(lockFolder() / "kopt.lock",
-                            nlohmann::json{{"schema_version", 1}, {"entries", {entry}}}.dump()));
+    overlay::Entry entry;
+    entry.kernel = "k";
+    entry.symbol = "_Z1k";
+    entry.place = "k.cu:2";
+    entry.variants = "k.cuh";
+    entry.run = "k-1";
+    entry.archs = {"sm_90"};
+    entry.deviceOnly = true;
+    entry.speedup = 1.5;
+    entry.regressed = regressed;
+    entry.uses = {{"k.cu", 7, 18, 2, "the kernel 'k'", overlay::contentHash("void k() {}")}};
+    entry.edits = {{0, 7, 18, overlay::contentHash("void k() {\n}"), "", "", "one"}};
+    overlay::Lock lock;
+    lock.entries = {entry};
+    ASSERT_TRUE(writeFileAtomically(lockFolder() / "kopt.lock", overlay::lockText(lock)));
   }
   TunedKernel check() {
     const auto kernels = checkLock(lockFolder(), {});

@@ -6,7 +6,6 @@
 #include "driver/support/Hash.h"
 
 #include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
 
 namespace kopt {
 namespace {
@@ -70,9 +69,8 @@ protected:
     return writeHeaders(session_, pointers, request_);
   }
   overlay::Lock lock() {
-    std::string problem;
-    const auto read = overlay::parseLock(readFile(request_.folder / "kopt.lock").value(), problem);
-    EXPECT_TRUE(read) << problem;
+    const auto read = lockIn(request_.folder);
+    EXPECT_TRUE(read) << read.error().what;
     return read.value_or(overlay::Lock());
   }
   std::vector<std::string> kernels() {
@@ -176,6 +174,7 @@ TEST_F(HeaderFilesTest, ALockThatCannotBeReadIsNotReplaced) {
   const auto refused = write({winOfK()});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::StaleInput);
+  EXPECT_EQ(refused.error().where, (request_.folder / "kopt.lock").string() + ":1");
   EXPECT_EQ(readFile(request_.folder / "kopt.lock").value(), "<<<<<<< ours");
 }
 
@@ -191,6 +190,16 @@ TEST_F(HeaderFilesTest, AGeneratedFileIsNamedByItsBuildFolder) {
   ASSERT_TRUE(write({winOfK()}));
   EXPECT_EQ(lock().entries.at(0).uses.at(0).file, "build:a.cu");
   EXPECT_THAT(lock().entries.at(0).archs, ElementsAre("all"));
+}
+
+TEST_F(HeaderFilesTest, ARegressionIsWrittenAndTakenBack) {
+  ASSERT_TRUE(write({winOfK()}));
+  const std::string before = readFile(request_.folder / "kopt.lock").value();
+  ASSERT_TRUE(recordRegression(request_.folder, 0, "0.9x"));
+  EXPECT_EQ(lock().entries.at(0).regressed, "0.9x");
+  ASSERT_TRUE(recordRegression(request_.folder, 0, ""));
+  EXPECT_EQ(readFile(request_.folder / "kopt.lock").value(), before);
+  EXPECT_EQ(recordRegression(request_.folder, 1, "0.9x").error().code, ErrorCode::StaleInput);
 }
 
 TEST_F(HeaderFilesTest, AWinOfAnOlderKoptSaysSo) {

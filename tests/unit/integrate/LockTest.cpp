@@ -3,8 +3,10 @@
 
 #include "driver/support/FileSystem.h"
 
+#include <cmath>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <limits>
 
 namespace kopt::overlay {
 namespace {
@@ -97,33 +99,129 @@ TEST_F(LocateTest, AChangeIsNamedWithItsLine) {
   EXPECT_EQ(locate(entryOf(was, {kKernel}), sources).changes.at(0).what, "the file is missing");
 }
 
-TEST(ParseLock, SaysWhatIsWrongAndWhere) {
-  std::string problem;
-  EXPECT_FALSE(parseLock("{\n\"schema_version\": 1,\n<<<<<<< ours\n", problem));
-  EXPECT_THAT(problem, HasSubstr("line 3"));
-  EXPECT_FALSE(parseLock(R"({"schema_version": 2, "entries": []})", problem));
-  EXPECT_THAT(problem, HasSubstr("newer kopt"));
-  const std::string form = R"({{"schema_version": 1, "entries": [{{"kernel": "k", "symbol": "_k",
-    "device_only": false, "archs": ["sm_90"], "uses": [{{"file": "k.cu", "begin": 5, "end": 9, "line": 1,
-    "hash": "x"}}], "edits": [{{"use": 0, "begin": {}, "end": {}, "hash": "y"}}]}}]}})";
-  const auto lock = parseLock(fmt::format(fmt::runtime(form), 6, 9), problem);
-  ASSERT_TRUE(lock) << problem;
-  EXPECT_EQ(lock->entries.at(0).edits.at(0).begin, 6u);
-  for (const auto &[begin, end] : {std::pair(4, 9), {6, 10}, {8, 7}}) {
-    EXPECT_FALSE(parseLock(fmt::format(fmt::runtime(form), begin, end), problem));
-    EXPECT_THAT(problem, HasSubstr("outside"));
-  }
-  EXPECT_FALSE(parseLock(std::string(100000, '['), problem));
+Lock fullLock() {
+  Entry entry;
+  entry.kernel = "ns::k<float, 4>";
+  entry.symbol = "_Zk";
+  entry.place = "src/a b.cu:2";
+  entry.title = "unroll \"i\" \\ 4\nand\r\tmore";
+  entry.state = "confirmed";
+  entry.reason = "\xc3\xbc \xff # 1";
+  entry.variants = "k.cuh";
+  entry.device = "NVIDIA H200";
+  entry.assurance = "partial";
+  entry.run = "k-1";
+  entry.session = "session-1";
+  entry.tunedUtc = "2026-01-31T12:00:00Z";
+  entry.kopt = "0.1.0";
+  entry.regressed = "Slower";
+  entry.archs = {"sm_90", "sm_80"};
+  entry.gaps = {"no sanitizer"};
+  entry.deviceOnly = entry.inProgram = entry.modelled = true;
+  entry.speedup = 1.23456789;
+  entry.low = 1e-7;
+  entry.high = 12345678;
+  entry.uses = {{"build:a.cu", 5, 90, 2, "the kernel 'k'", "ab"}, {"b.cu", 0, 9, 1, "", "cd"}};
+  entry.edits = {{0, 6, 9, "ef", "x = \"\";", "", ""}, {1, 0, 0, "01", "", "", "text-1"}};
+  Lock lock;
+  lock.entries = {entry, Entry()};
+  lock.entries[1].kernel = "t";
+  lock.entries[1].high = std::numeric_limits<double>::infinity();
+  return lock;
 }
 
-TEST(ParseLock, ReadsEveryEscape) {
-  std::string problem;
-  const auto lock = parseLock(
-      R"({"schema_version": 1, "entries": [{"kernel": "\"\\\n\u00dc\ud83d\ude00", "symbol":
-    "", "device_only": true, "archs": [], "uses": [], "edits": [], "regressed": null}]})",
-      problem);
-  ASSERT_TRUE(lock) << problem;
-  EXPECT_EQ(lock->entries[0].kernel, "\"\\\n\u00dc\U0001F600");
+TEST(ParseLock, ReadsBackWhatWasWritten) {
+  const std::string text = lockText(fullLock());
+  Change problem;
+  const auto read = parseLock(text, problem);
+  ASSERT_TRUE(read) << problem.line << ": " << problem.what;
+  EXPECT_EQ(lockText(*read), text);
+  const Entry &entry = read->entries.at(0);
+  EXPECT_EQ(entry.title, fullLock().entries[0].title);
+  EXPECT_EQ(entry.reason, fullLock().entries[0].reason);
+  EXPECT_EQ(entry.speedup, 1.23456789);
+  EXPECT_TRUE(entry.deviceOnly && entry.inProgram && entry.modelled);
+  EXPECT_THAT(entry.archs, ElementsAre("sm_90", "sm_80"));
+  EXPECT_EQ(entry.uses.at(0).end, 90u);
+  EXPECT_EQ(entry.uses.at(1).name, "");
+  EXPECT_EQ(entry.edits.at(0).text, "x = \"\";");
+  EXPECT_EQ(entry.edits.at(1).section, "text-1");
+  EXPECT_EQ(read->entries.at(1).kernel, "t");
+  EXPECT_FALSE(read->entries.at(1).modelled);
+  EXPECT_TRUE(std::isinf(read->entries.at(1).high));
+}
+
+TEST(ParseLock, HasOneFactALine) {
+  EXPECT_EQ(lockText(Lock()),
+            "kopt-lock 1\n"
+            "# Written by kopt; belongs into version control. docs/header-mode.md explains it.\n");
+  const std::string text = lockText(fullLock());
+  for (const char *line :
+       {"\n\nkernel \"ns::k<float, 4>\"\n",
+        "\n  title \"unroll \\\"i\\\" \\\\ 4\\nand\\r\tmore\"\n",
+        "\n  arch \"sm_90\"\n  arch \"sm_80\"\n", "\n  in-program\n", "\n  speedup 1.23456789\n",
+        "\n  use \"build:a.cu\" 5 90 2 \"the kernel 'k'\" ab\n",
+        "\n  edit 0 6 9 ef \"\" \"x = \\\"\\\";\"\n", "\n  edit 1 0 0 01 text-1\n"})
+    EXPECT_THAT(text, HasSubstr(line));
+}
+
+TEST(ParseLock, LinesOfAnotherSystemAreNoOtherLines) {
+  std::string text = lockText(fullLock());
+  for (std::size_t at = 0; (at = text.find('\n', at)) != text.npos; at += 2)
+    text.insert(at, "\r");
+  Change problem;
+  const auto read = parseLock(text, problem);
+  ASSERT_TRUE(read) << problem.line << ": " << problem.what;
+  EXPECT_EQ(lockText(*read), lockText(fullLock()));
+}
+
+TEST(ParseLock, SaysWhatIsWrongAndWhere) {
+  const std::string good = "kopt-lock 1\n\nkernel \"k\"\n  use \"k.cu\" 5 9 1 \"\" ab\n";
+  Change problem;
+  ASSERT_TRUE(parseLock(good, problem));
+  for (const auto &[line, what] : std::initializer_list<std::pair<const char *, const char *>>{
+           {"<<<<<<< ours", "'<<<<<<<' with 1 values is no fact of a lock"},
+           {"  title", "'title' with 0 values"},
+           {"  title a b", "'title' with 2 values"},
+           {"  title \"a", "without its closing quote"},
+           {"  title \"a\\", "without its closing quote"},
+           {"  modelled yes", "'modelled' with 1 values"},
+           {"  speedup fast", "'fast' is no number"},
+           {"  speedup 1.5x", "'1.5x' is no number"},
+           {"  use \"k.cu\" 5 9 1 \"\"", "'use' with 5 values"},
+           {"  use \"k.cu\" -5 9 1 \"\" ab", "'-5' is no number"},
+           {"  use \"k.cu\" 5 1e300 1 \"\" ab", "is no number"},
+           {"  use \"k.cu\" 5 99999999999999999999 1 \"\" ab", "is no number"},
+           {"  use \"k.cu\" 5 9000000000000000001 1 \"\" ab", "is no number"},
+           {"  use \"k.cu\" 5 4 1 \"\" ab", "ends before it begins"},
+           {"  edit 1 5 9 ab one", "outside"},
+           {"  edit 0 4 9 ab one", "outside"},
+           {"  edit 0 6 10 ab one", "outside"},
+           {"  edit 0 8 7 ab one", "outside"}}) {
+    EXPECT_FALSE(parseLock(good + "\n" + line + "\n  modelled\n", problem)) << line;
+    EXPECT_THAT(problem.what, HasSubstr(what));
+    EXPECT_EQ(problem.line, 6u) << line;
+  }
+  EXPECT_FALSE(parseLock("kopt-lock 1\nmodelled\n", problem));
+  EXPECT_THAT(problem.what, HasSubstr("a fact of no kernel"));
+  for (const char *other : {"", "kopt-lock 2\n", "{\"schema_version\": 1, \"entries\": []}"}) {
+    EXPECT_FALSE(parseLock(other, problem));
+    EXPECT_EQ(problem.line, 1u);
+    EXPECT_THAT(problem.what, HasSubstr("another version of kopt"));
+  }
+}
+
+TEST(ParseLock, NothingThatIsCutOffOrChangedBreaksIt) {
+  const std::string text = lockText(fullLock());
+  Change problem;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    std::string changed = text;
+    (void)parseLock(text.substr(0, i), problem);
+    for (const char c : {'\0', '"', '\\', '\n', '9', '\xff'}) {
+      changed[i] = c;
+      (void)parseLock(changed, problem);
+    }
+  }
 }
 
 } // namespace

@@ -43,7 +43,7 @@ protected:
     made.archs = {"sm_90"};
     const std::size_t at = text.find(old);
     made.uses = {{file, at, at + old.size(), lineAt(text, at), "the kernel", contentHash(old)}};
-    made.edits = {{0, at, at + old.size(), fresh, "", contentHash(fresh)}};
+    made.edits = {{0, at, at + old.size(), contentHash(fresh), fresh, old, ""}};
     return made;
   }
   OverlaySet make(const Lock &lock, const std::string &archs = "90") {
