@@ -101,20 +101,6 @@ private:
 
 } // namespace
 
-const char *toString(ReplayMatch match) {
-  switch (match) {
-  case ReplayMatch::Identical:
-    return "identical";
-  case ReplayMatch::Varies:
-    return "varies";
-  case ReplayMatch::Differs:
-    return "differs";
-  case ReplayMatch::Failed:
-    return "failed";
-  }
-  return "unknown";
-}
-
 Result<std::vector<ReplayOutcome>> replayTrace(Services services, const ReplayRequest &request) {
   KOPT_TRY(const ObservedTrace trace, readTrace(request.trace));
   std::string note;

@@ -17,7 +17,13 @@ struct ReplayRequest {
 };
 
 enum class ReplayMatch { Identical, Varies, Differs, Failed };
-const char *toString(ReplayMatch match);
+template <> struct EnumNames<ReplayMatch> {
+  static constexpr std::pair<ReplayMatch, const char *> kAll[] = {
+      {ReplayMatch::Identical, "identical"},
+      {ReplayMatch::Varies, "varies"},
+      {ReplayMatch::Differs, "differs"},
+      {ReplayMatch::Failed, "failed"}};
+};
 
 struct ReplayedLaunch {
   std::string name;

@@ -3,6 +3,7 @@
 
 #include "driver/device/build/NvccFlags.h"
 #include "driver/device/build/Toolchains.h"
+#include "driver/model/Json.h"
 #include "driver/source/candidate/HostChanges.h"
 #include "driver/support/Log.h"
 
@@ -26,7 +27,13 @@ Result<std::unique_ptr<Workbench>> Workbench::open(Services services, const Sour
                                           bench->services_.installation.sandbox, sandbox));
   KOPT_TRY(bench->scratch_, TemporaryDirectory::create("kopt"));
   KOPT_CHECK(bench->readSources(selection, plan));
-  KOPT_CHECK(bench->openDevices(device, gpus));
+  KOPT_TRY(bench->devices_, openDevices(bench->services_, device, gpus, bench->scratch(),
+                                        bench->sandbox_, bench->compilers_));
+  if (!bench->device().modelled)
+    bench->code_.emplace(Disassembler(bench->services_.processes,
+                                      bench->services_.installation.cuda.nvdisasm,
+                                      bench->compilers_));
+  KOPT_CHECK(bench->tellOfNotes());
   return bench;
 }
 
@@ -227,43 +234,48 @@ Status Workbench::readHostCode(CandidateFile &file) {
   return {};
 }
 
-Status Workbench::openDevices(const DeviceConfig &config, const std::vector<int> &gpus) {
-  services_.terminal.status("opening the device");
+static RunnerHooks hooksOf(const Services &services) {
+  return {[&terminal = services.terminal](const std::string &text) { terminal.line(text); },
+          [interrupted = services.interrupted] { return interrupted && *interrupted; }};
+}
+
+Result<OpenDevices> openDevices(const Services &services, const DeviceConfig &config,
+                                const std::vector<int> &gpus, const fs::path &scratch,
+                                const Sandbox &sandbox, const CompilerSandbox &compilers) {
+  services.terminal.status("opening the device");
   const LoggedStage logged("open the device");
-  // Builds go to this folder. It is made visible to the runner, so it must exist first.
-  const fs::path built = scratch_->path() / "evaluate";
+  const Installation &installation = services.installation;
+  // It is made visible to the runner, so it must exist first.
+  const fs::path built = scratch / "evaluate";
   KOPT_CHECK(createDirectories(built));
-  KOPT_TRY(pool_, startRunners(services_.processes, services_.installation.runner, config, gpus,
-                               scratch_->path() / "runner", services_.installation.gpuSpecs,
-                               hooks(), {sandbox_, {built}, services_.installation.cuda}));
+  OpenDevices opened;
+  KOPT_TRY(opened.pool, startRunners(services.processes, installation.runner, config, gpus,
+                                     scratch / "runner", installation.gpuSpecs, hooksOf(services),
+                                     {sandbox, {built}, installation.cuda}));
   KOPT_TRY(auto compiler,
-           makeEmulatedToolchain(services_.processes, services_.installation.frontend, compilers_));
-  std::unique_ptr<Toolchain> emulated = makeRememberingToolchain(std::move(compiler));
-  if (device().modelled) {
-    toolchain_ = std::move(emulated);
-  } else {
-    emulator_ = std::move(emulated);
-    KOPT_TRY(auto nvcc,
-             makeNvccToolchain(services_.processes, services_.installation.cuda, compilers_));
-    toolchain_ = makeRememberingToolchain(std::move(nvcc));
-    code_.emplace(
-        Disassembler(services_.processes, services_.installation.cuda.nvdisasm, compilers_));
+           makeEmulatedToolchain(services.processes, installation.frontend, compilers));
+  opened.toolchain = makeRememberingToolchain(std::move(compiler));
+  const DeviceInfo &device = opened.device();
+  if (!device.modelled) {
+    opened.emulator = std::move(opened.toolchain);
+    KOPT_TRY(auto nvcc, makeNvccToolchain(services.processes, installation.cuda, compilers));
+    opened.toolchain = makeRememberingToolchain(std::move(nvcc));
   }
-  services_.terminal.line(fmt::format("device: {}{} ({}{}), compiler: {}",
-                                      pool_.size() > 1 ? fmt::format("{} x ", pool_.size()) : "",
-                                      device().name, toString(device().kind),
-                                      device().modelled ? ", times are modelled" : "",
-                                      toolchain_->name()));
+  services.terminal.line(
+      fmt::format("device: {}{} ({}{}), compiler: {}",
+                  opened.pool.size() > 1 ? fmt::format("{} x ", opened.pool.size()) : "",
+                  device.name, toString(device.kind), device.modelled ? ", times are modelled" : "",
+                  opened.toolchain->name()));
+  return opened;
+}
+
+Status Workbench::tellOfNotes() {
   for (const SandboxLayer &layer : sandbox_.layers())
     if (!layer.active)
       services_.terminal.line(
           fmt::format("note: candidates run without {}: {}", layer.name, layer.detail));
   for (const std::string &note : extraction_.notes)
     services_.terminal.line("note: " + note);
-  return tellOfRoutes();
-}
-
-Status Workbench::tellOfRoutes() {
   std::vector<TuneSubject> kept;
   for (TuneSubject &subject : subjects_) {
     const Specialization &specialization = subject.specialization;
@@ -300,7 +312,7 @@ void Workbench::measureRates() {
     return;
   services_.terminal.status("measuring what the device reaches");
   const LoggedStage logged("measure the rates of the device");
-  const PooledRunner &first = pool_.front();
+  const PooledRunner &first = devices_.pool.front();
   Result<MeasuredRates> measured = MeasuredRates();
   const auto measure = [&] { measured = first.runner->measureRates(); };
   if (first.thread)
@@ -312,30 +324,16 @@ void Workbench::measureRates() {
 }
 
 nlohmann::json Workbench::describe() const {
-  const DeviceInfo &own = device();
   nlohmann::json gpus = nlohmann::json::array();
-  for (const PooledRunner &member : pool_)
+  for (const PooledRunner &member : devices_.pool)
     gpus.push_back(member.name);
-  nlohmann::json described = {{"kind", toString(own.kind)},
-                              {"name", own.name},
-                              {"arch", own.arch},
-                              {"driver", own.driver},
-                              {"uuid", own.uuid},
-                              {"gpus", gpus},
-                              {"modelled", own.modelled},
-                              {"l2_bytes", own.l2Bytes},
-                              {"toolchain", toolchain_->name()},
-                              {"sandbox", toJson(sandbox_.layers())},
-                              {"dram_bytes_per_second", own.dramBytesPerSecond},
-                              {"store_bytes_per_second", own.storeBytesPerSecond}};
+  nlohmann::json described = toJson(device());
+  described["gpus"] = gpus;
+  described["toolchain"] = devices_.toolchain->name();
+  described["sandbox"] = toJson(sandbox_.layers());
   if (rates_)
     described["measured"] = toJson(*rates_);
   return described;
-}
-
-RunnerHooks Workbench::hooks() {
-  return {[this](const std::string &text) { services_.terminal.line(text); },
-          [this] { return services_.interrupted && *services_.interrupted; }};
 }
 
 Result<std::unique_ptr<Runner>> Workbench::openEmulated() {
@@ -343,7 +341,7 @@ Result<std::unique_ptr<Runner>> Workbench::openEmulated() {
   config.kind = DeviceKind::Emulated;
   KOPT_TRY(auto runner, startRunner(services_.processes, services_.installation.runner, config,
                                     scratch() / fmt::format("emulated-{}", emulated_++),
-                                    services_.installation.gpuSpecs, hooks(),
+                                    services_.installation.gpuSpecs, hooksOf(services_),
                                     {sandbox_, {scratch() / "evaluate"}, {}}));
   return runner;
 }
@@ -358,13 +356,13 @@ Result<std::unique_ptr<Judge>> Workbench::makeJudge(const TuneSubject &subject,
   if (options.cache.empty())
     options.cache = cacheFolder() / "mutation";
   KOPT_CHECK(createDirectories(options.scratch));
-  JudgeServices services{*frontend_, *toolchain_, {}, [this](const std::string &text) {
+  JudgeServices services{*frontend_, *devices_.toolchain, {}, [this](const std::string &text) {
                            services_.terminal.line(text);
                          }};
   services.secondsLeft = std::move(secondsLeft);
   if (!device().modelled)
-    services.emulated = {emulator_.get(), [this] { return openEmulated(); }};
-  for (const PooledRunner &member : pool_) {
+    services.emulated = {devices_.emulator.get(), [this] { return openEmulated(); }};
+  for (const PooledRunner &member : devices_.pool) {
     // If code is to be counted, only one device profiles at a time: the judge's first.
     const auto profile =
         [this, runner = member.runner.get(), symbol = subject.specialization.symbol](

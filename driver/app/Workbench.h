@@ -40,6 +40,21 @@ struct LeftOutKernel {
   std::string symbol, label, reason;
 };
 
+/// A device, or several of one kind, with their compiler.
+struct OpenDevices {
+  std::vector<PooledRunner> pool; ///< at least one
+  std::unique_ptr<Toolchain> toolchain;
+  std::unique_ptr<Toolchain> emulator; ///< for the emulated devices in addition to a GPU
+
+  Runner &runner() const { return *pool.front().runner; } ///< the first one
+  const DeviceInfo &device() const { return runner().device(); }
+};
+/// Opens the device, or one for each of `gpus` (as startRunners() takes them), finds its compiler,
+/// and says so. Builds go to the folder "evaluate" of `scratch`. Fails with Usage or Environment.
+Result<OpenDevices> openDevices(const Services &services, const DeviceConfig &config,
+                                const std::vector<int> &gpus, const std::filesystem::path &scratch,
+                                const Sandbox &sandbox, const CompilerSandbox &compilers);
+
 class Workbench {
 public:
   /// Makes the sandbox, reads the sources, opens the device, or one for each of `gpus` (as
@@ -54,12 +69,12 @@ public:
                                                  const PlanKernels &plan = {});
 
   Frontend &frontend() { return *frontend_; }
-  Runner &runner() { return *pool_.front().runner; } ///< the first one
-  const std::vector<PooledRunner> &pool() const { return pool_; }
-  Toolchain &toolchain() { return *toolchain_; }
+  Runner &runner() { return devices_.runner(); }
+  const std::vector<PooledRunner> &pool() const { return devices_.pool; }
+  Toolchain &toolchain() { return *devices_.toolchain; }
   const Sandbox &sandbox() const { return sandbox_; }
   const CompilerSandbox &compilers() const { return compilers_; }
-  const DeviceInfo &device() const { return pool_.front().runner->device(); }
+  const DeviceInfo &device() const { return devices_.device(); }
   /// Has the first device measure what it reaches, for the ceilings of reports; once. A failure is
   /// what describe() says of them. Only while nothing else runs on the device.
   void measureRates();
@@ -93,16 +108,14 @@ private:
   Status makeSubjects(const KernelPlan &plan);
   Result<ExtractionResult> extract(Frontend &reader, const KernelPlan &plan,
                                    const ExtractionResult &found);
-  Status tellOfRoutes();
+  Status tellOfNotes(); ///< and leaves out what the device cannot run
   Status readHostCode(CandidateFile &file);
   /// Without what only feeds launches of the subjects and of the kernels `others`.
   Result<const HostText *> originalHostText(const KernelSpec &original,
                                             const std::vector<std::string> &others);
   Result<HostText> hostTextOf(const KernelSpec &kernel, const std::filesystem::path &file,
                               const std::vector<std::string> &others);
-  Status openDevices(const DeviceConfig &config, const std::vector<int> &gpus);
   Result<std::unique_ptr<Runner>> openEmulated();
-  RunnerHooks hooks();
 
   Services services_;
   SourceSettings sources_;
@@ -110,9 +123,7 @@ private:
   CompilerSandbox compilers_;
   std::optional<TemporaryDirectory> scratch_; ///< must outlive the runner, which writes there
   std::unique_ptr<Frontend> frontend_;
-  std::vector<PooledRunner> pool_; ///< at least one
-  std::unique_ptr<Toolchain> toolchain_;
-  std::unique_ptr<Toolchain> emulator_; ///< for the emulated devices in addition to a GPU
+  OpenDevices devices_;
   std::optional<MeasuredRates> rates_;
   std::optional<CodeCounter> code_;      ///< of cubins
   std::atomic<unsigned> emulated_ = 0;   ///< emulated devices opened in addition to GPUs

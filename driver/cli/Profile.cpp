@@ -13,6 +13,10 @@
 #include <nlohmann/json.hpp>
 
 namespace kopt {
+
+KOPT_FIELDS(NcuReport::Metric, section, name, unit, value)
+KOPT_FIELDS(NcuReport::Advice, section, rule, type, text, speedupPercent, speedupScope)
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -64,21 +68,10 @@ json toJson(const LineUse &line) {
 }
 
 json toJson(const NcuReport &report) {
-  json metrics = json::array(), advice = json::array();
-  for (const NcuReport::Metric &metric : report.metrics)
-    metrics.push_back({{"section", metric.section},
-                       {"name", metric.name},
-                       {"unit", metric.unit},
-                       {"value", metric.value}});
-  for (const NcuReport::Advice &one : report.advice)
-    advice.push_back(
-        {{"section", one.section},
-         {"rule", one.rule},
-         {"type", one.type},
-         {"text", one.text},
-         {"speedup_percent", one.speedupPercent ? json(*one.speedupPercent) : json(nullptr)},
-         {"speedup_scope", one.speedupScope}});
-  return {{"ran", report.ran}, {"detail", report.detail}, {"metrics", metrics}, {"advice", advice}};
+  return {{"ran", report.ran},
+          {"detail", report.detail},
+          {"metrics", toJson(report.metrics)},
+          {"advice", toJson(report.advice)}};
 }
 
 json toJson(const ProfileReport &report) {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/ci/VersionBench.h"
 
-#include "driver/app/Sources.h"
 #include "driver/device/build/Toolchains.h"
-#include "driver/device/runner/RunnerClient.h"
 #include "driver/judge/DeviceJudge.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/source/SliceLines.h"
@@ -117,8 +115,6 @@ Result<std::unique_ptr<VersionBench>> VersionBench::open(const Services &service
       CompilerSandbox(bench->sandbox_, std::move(readable), cacheFolder() / "contained",
                       installation.cuda.root.forChildren());
   KOPT_TRY(bench->frontend_, openFrontend(services, bench->compilers_));
-  const fs::path built = own.scratch / "evaluate";
-  KOPT_CHECK(createDirectories(built));
   if (installation.cuda.nvcc) {
     KOPT_TRY(bench->nvcc_,
              makeNvccToolchain(services.processes, installation.cuda, bench->compilers_));
@@ -129,29 +125,13 @@ Result<std::unique_ptr<VersionBench>> VersionBench::open(const Services &service
       own.options.arch = "sm_80";
     return bench;
   }
-  services.terminal.status("opening the device");
-  const LoggedStage logged("open the device");
-  RunnerHooks hooks{
-      [&terminal = services.terminal](const std::string &text) { terminal.line(text); },
-      [interrupted = services.interrupted] { return interrupted && *interrupted; }};
-  KOPT_TRY(bench->runner_,
-           startRunner(services.processes, installation.runner, own.device, own.scratch / "runner",
-                       installation.gpuSpecs, std::move(hooks),
-                       {bench->sandbox_, {built}, installation.cuda}));
-  bench->device_ = bench->runner_->device();
-  if (bench->device_.modelled) {
-    KOPT_TRY(bench->toolchain_,
-             makeEmulatedToolchain(services.processes, installation.frontend, bench->compilers_));
-  } else if (bench->nvcc_) {
-    bench->toolchain_ = std::move(bench->nvcc_);
-  } else {
-    return tl::unexpected(installation.cuda.nvcc.error());
-  }
+  KOPT_TRY(bench->devices_,
+           openDevices(services, own.device, {0}, own.scratch, bench->sandbox_, bench->compilers_));
+  bench->device_ = bench->devices_.device();
+  if (!bench->device_.modelled)
+    bench->nvcc_.reset();
   if (own.options.arch.empty())
     own.options.arch = bench->device_.arch;
-  services.terminal.line(fmt::format(
-      "device: {} ({}{}), compiler: {}", bench->device_.name, toString(bench->device_.kind),
-      bench->device_.modelled ? ", times are modelled" : "", bench->toolchain_->name()));
   return bench;
 }
 
@@ -191,7 +171,7 @@ Status VersionBench::compare(const TuneSubject &base, const TuneSubject &head, b
           : device_.kind;
   const auto workload = pairedWorkload(base, head, kind);
   std::optional<Codes> codes;
-  if (Toolchain *const compiler = nvcc_ ? nvcc_.get() : toolchain_.get()) {
+  if (Toolchain *const compiler = nvcc_ ? nvcc_.get() : devices_.toolchain.get()) {
     KOPT_TRY(codes, buildBoth(*compiler, base, head));
     if (codes->isSame() &&
         (workload ? sameGeometry(workload->base, workload->head) : sameLaunches)) {
@@ -219,7 +199,7 @@ Status VersionBench::compare(const TuneSubject &base, const TuneSubject &head, b
       return {};
     }
   if (!codes || nvcc_) {
-    KOPT_TRY(codes, buildBoth(*toolchain_, base, head));
+    KOPT_TRY(codes, buildBoth(*devices_.toolchain, base, head));
   }
   const std::string how = device_.modelled ? " for the emulated device" : "";
   if (!codes->base.problem.empty()) {
@@ -246,14 +226,14 @@ Status VersionBench::measure(const TuneSubject &base, const TuneSubject &head, c
   const auto profile = [this](ModuleId module, const fs::path &,
                               const Launch &launch) -> Result<ProfileOutcome> {
     if (device_.modelled)
-      return runner_->profile(module, launch, RunOptions{});
+      return devices_.runner().profile(module, launch, RunOptions{});
     ProfileOutcome none; // counters cost seconds on a GPU, and are not used here
     none.status = RunStatus::LaunchFailed;
     none.detail = "not asked for";
     return none;
   };
   DeviceJudge judge(
-      JudgeDevice{*runner_, profile, "0", nullptr}, *frontend_, *toolchain_,
+      JudgeDevice{devices_.runner(), profile, "0", nullptr}, *frontend_, *devices_.toolchain,
       Subject{base.kernel, base.specialization, base.sliceText, workload.base, base.declaration},
       options);
   const auto builtOf = [](const Code &code, const Workload &own) {
@@ -292,7 +272,7 @@ Status VersionBench::measure(const TuneSubject &base, const TuneSubject &head, c
     const bool wasBroken = kernel.broken;
     const std::string firstReason = first.reason;
     services_.terminal.status(fmt::format("{}: confirming in a fresh process", kernel.kernel));
-    runner_->renew();
+    devices_.runner().renew();
     KOPT_TRY(Trial second, judge.judge(version, Purpose::Confirmation));
     second.reason = inUserLines(head.specialization, head.sliceText, second.reason);
     kernel.notes = notes;

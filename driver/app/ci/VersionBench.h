@@ -2,15 +2,10 @@
 // Compares two versions of a kernel side by side on one device, in one process.
 #pragma once
 
-#include "driver/app/Services.h"
-#include "driver/device/Runner.h"
-#include "driver/device/Toolchain.h"
+#include "driver/app/Workbench.h"
 #include "driver/integrate/ci/PairedWorkload.h"
 #include "driver/judge/JudgeOptions.h"
 #include "driver/model/Gate.h"
-#include "driver/model/TuneSubject.h"
-#include "driver/sandbox/CompilerSandbox.h"
-#include "driver/source/Frontend.h"
 
 #include <filesystem>
 #include <memory>
@@ -70,10 +65,8 @@ private:
   Sandbox sandbox_;
   CompilerSandbox compilers_;
   std::unique_ptr<Frontend> frontend_;
-  std::unique_ptr<Runner> runner_; ///< null in a dry run
-  /// Compiler for the device; null in a dry run without nvcc.
-  std::unique_ptr<Toolchain> toolchain_;
-  /// If the device uses another compiler; null: there is none.
+  OpenDevices devices_; ///< empty in a dry run
+  /// If the device uses another compiler, or there is no device; null: there is none.
   std::unique_ptr<Toolchain> nvcc_;
   DeviceInfo device_;
   unsigned builds_ = 0, judges_ = 0;

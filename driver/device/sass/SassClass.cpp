@@ -3,6 +3,7 @@
 
 #include "driver/support/Text.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 
@@ -11,54 +12,62 @@ namespace {
 
 struct Row {
   SassClass kind;
+  const char *name;
   const char *opcodes; ///< roots, separated by one blank
 };
 
 constexpr std::array kRows = {
-    Row{SassClass::Fp32, "FADD FADD2 FADD32I FCHK FFMA FFMA2 FFMA32I FMNMX FMNMX3 FMUL FMUL2 "
-                         "FMUL32I FSEL FSET FSETP FSWZADD "
-                         "FHADD FHFMA UFADD UFFMA UFMUL UFMNMX UFSEL UFSET UFSETP"},
-    Row{SassClass::Fp64, "DADD DFMA DMNMX DMUL DSET DSETP"},
-    Row{SassClass::Fp16,
+    Row{SassClass::Fp32, "fp32",
+        "FADD FADD2 FADD32I FCHK FFMA FFMA2 FFMA32I FMNMX FMNMX3 FMUL FMUL2 "
+        "FMUL32I FSEL FSET FSETP FSWZADD "
+        "FHADD FHFMA UFADD UFFMA UFMUL UFMNMX UFSEL UFSET UFSETP"},
+    Row{SassClass::Fp64, "fp64", "DADD DFMA DMNMX DMUL DSET DSETP"},
+    Row{SassClass::Fp16, "fp16",
         "HADD2 HADD2_32I HFMA2 HFMA2_32I HMNMX2 HMUL2 HMUL2_32I HSET2 HSETP2 VHMNMX"},
-    Row{SassClass::Tensor, "HMMA IMMA BMMA DMMA QMMA OMMA HGMMA IGMMA BGMMA QGMMA UTCHMMA UTCIMMA "
-                           "UTCQMMA UTCOMMA UTCMXQMMA"},
-    Row{SassClass::Special, "MUFU"},
-    Row{SassClass::Integer, "BMSK BREV FLO IABS IADD IADD2 IADD3 IADD32I IADD64 IDP IDP4A IMAD "
-                            "IMNMX IMUL IMUL32I ISCADD ISCADD32I ISETP ISET LEA LOP LOP3 "
-                            "LOP32I POPC SHF SHL SHR SGXT VABSDIFF VABSDIFF4 VIADD VIADDMNMX "
-                            "VIMNMX VIMNMX3 XMAD BFE BFI UBMSK UBREV UFLO UIABS UIADD3 "
-                            "UIADD3X UIMAD UIMNMX UISETP ULEA ULOP ULOP3 ULOP32I UPOPC USGXT USHF "
-                            "USHL USHR UVIADD UVIMNMX UVIADDMNMX"},
-    Row{SassClass::Conversion, "F2F F2I F2FP F2IP FRND I2F I2FP I2I I2IP I2F16 UF2F UF2FP UF2I "
-                               "UI2F UI2FP UI2I UI2IP UFRND"},
-    Row{SassClass::GlobalLoad, "LDG LDGMC"},
-    Row{SassClass::GlobalStore, "STG"},
-    Row{SassClass::SharedLoad, "LDS LDSM LDSLK"},
-    Row{SassClass::SharedStore, "STS STSM STAS STSUL"},
-    Row{SassClass::LocalLoad, "LDL"},
-    Row{SassClass::LocalStore, "STL"},
-    Row{SassClass::GenericLoad, "LD"},
-    Row{SassClass::GenericStore, "ST"},
-    Row{SassClass::ConstantLoad, "LDC LDCU ULDC"},
-    Row{SassClass::Atomic, "ATOM ATOMG ATOMS RED REDAS REDG UATOMG UREDGR UREDGM"},
-    Row{SassClass::AsyncCopy,
+    Row{SassClass::Tensor, "tensor",
+        "HMMA IMMA BMMA DMMA QMMA OMMA HGMMA IGMMA BGMMA QGMMA UTCHMMA UTCIMMA "
+        "UTCQMMA UTCOMMA UTCMXQMMA"},
+    Row{SassClass::Special, "special", "MUFU"},
+    Row{SassClass::Integer, "integer",
+        "BMSK BREV FLO IABS IADD IADD2 IADD3 IADD32I IADD64 IDP IDP4A IMAD "
+        "IMNMX IMUL IMUL32I ISCADD ISCADD32I ISETP ISET LEA LOP LOP3 "
+        "LOP32I POPC SHF SHL SHR SGXT VABSDIFF VABSDIFF4 VIADD VIADDMNMX "
+        "VIMNMX VIMNMX3 XMAD BFE BFI UBMSK UBREV UFLO UIABS UIADD3 "
+        "UIADD3X UIMAD UIMNMX UISETP ULEA ULOP ULOP3 ULOP32I UPOPC USGXT USHF "
+        "USHL USHR UVIADD UVIMNMX UVIADDMNMX"},
+    Row{SassClass::Conversion, "conversion",
+        "F2F F2I F2FP F2IP FRND I2F I2FP I2I I2IP I2F16 UF2F UF2FP UF2I "
+        "UI2F UI2FP UI2I UI2IP UFRND"},
+    Row{SassClass::GlobalLoad, "global_load", "LDG LDGMC"},
+    Row{SassClass::GlobalStore, "global_store", "STG"},
+    Row{SassClass::SharedLoad, "shared_load", "LDS LDSM LDSLK"},
+    Row{SassClass::SharedStore, "shared_store", "STS STSM STAS STSUL"},
+    Row{SassClass::LocalLoad, "local_load", "LDL"},
+    Row{SassClass::LocalStore, "local_store", "STL"},
+    Row{SassClass::GenericLoad, "generic_load", "LD"},
+    Row{SassClass::GenericStore, "generic_store", "ST"},
+    Row{SassClass::ConstantLoad, "constant_load", "LDC LDCU ULDC"},
+    Row{SassClass::Atomic, "atomic", "ATOM ATOMG ATOMS RED REDAS REDG UATOMG UREDGR UREDGM"},
+    Row{SassClass::AsyncCopy, "async_copy",
         "LDGSTS UBLKCP UBLKPF UBLKRED UBLKL2 UTMALDG UTMAPF UTMAREDG UTMASTG UTCCP UTCSHIFT"},
-    Row{SassClass::Texture, "TEX TEXS TLD TLDS TLD4 TLD4S TMML TXA TXD TXQ"},
-    Row{SassClass::Surface, "SUATOM SULD SURED SUST SUQUERY"},
-    Row{SassClass::Control, "BMOV BPT BRA BREAK BRK BRX BRXU BSSY BSYNC BSYNCR CALL CONT "
-                            "ENDCOLLECTIVE ELECT EXIT JCAL JMP JMX JMXU KILL "
-                            "NANOSLEEP PBK PCNT PRET RET RPCMOV RTT SSY SYNC WARPSYNC WARPSYNCR "
-                            "YIELD NOP ACQBULK PREEXIT"},
-    Row{SassClass::Barrier, "BAR B2R ARRIVES CCTL CCTLL CCTLT UTMACCTL CGAERRBAR DEPBAR ERRBAR "
-                            "FENCE LDGDEPBAR LDTBAR MEMBAR SYNCS UCGABAR_ARV "
-                            "UCGABAR_GET UCGABAR_SET UCGABAR_WAIT UTCBAR UTMACMDFLUSH WARPGROUP "
-                            "WARPGROUPSET UTCATOMSWS UGETNEXTWORKID"},
-    Row{SassClass::Exchange, "SHFL VOTE VOTEU MATCH REDUX CREDUX"},
-    Row{SassClass::Movement, "MOV MOV32I MOV64IUR MOVM PRMT SEL R2P P2R PLOP3 PSETP CS2R CS2UR S2R "
-                             "S2UR R2UR UMOV UMOV32I UPRMT USEL UP2UR UR2UP UPLOP3 "
-                             "UPSETP R2B LEPC GETLMEMBASE SETLMEMBASE SETCTAID USETMAXREG "
-                             "USETSHMSZ AL2P QSPC LDT LDTM STT STTM"},
+    Row{SassClass::Texture, "texture", "TEX TEXS TLD TLDS TLD4 TLD4S TMML TXA TXD TXQ"},
+    Row{SassClass::Surface, "surface", "SUATOM SULD SURED SUST SUQUERY"},
+    Row{SassClass::Control, "control",
+        "BMOV BPT BRA BREAK BRK BRX BRXU BSSY BSYNC BSYNCR CALL CONT "
+        "ENDCOLLECTIVE ELECT EXIT JCAL JMP JMX JMXU KILL "
+        "NANOSLEEP PBK PCNT PRET RET RPCMOV RTT SSY SYNC WARPSYNC WARPSYNCR "
+        "YIELD NOP ACQBULK PREEXIT"},
+    Row{SassClass::Barrier, "barrier",
+        "BAR B2R ARRIVES CCTL CCTLL CCTLT UTMACCTL CGAERRBAR DEPBAR ERRBAR "
+        "FENCE LDGDEPBAR LDTBAR MEMBAR SYNCS UCGABAR_ARV "
+        "UCGABAR_GET UCGABAR_SET UCGABAR_WAIT UTCBAR UTMACMDFLUSH WARPGROUP "
+        "WARPGROUPSET UTCATOMSWS UGETNEXTWORKID"},
+    Row{SassClass::Exchange, "exchange", "SHFL VOTE VOTEU MATCH REDUX CREDUX"},
+    Row{SassClass::Movement, "movement",
+        "MOV MOV32I MOV64IUR MOVM PRMT SEL R2P P2R PLOP3 PSETP CS2R CS2UR S2R "
+        "S2UR R2UR UMOV UMOV32I UPRMT USEL UP2UR UR2UP UPLOP3 "
+        "UPSETP R2B LEPC GETLMEMBASE SETLMEMBASE SETCTAID USETMAXREG "
+        "USETSHMSZ AL2P QSPC LDT LDTM STT STTM"},
 };
 
 const std::map<std::string, SassClass, std::less<>> &table() {
@@ -91,59 +100,8 @@ SassClass classOf(const SassInstruction &instruction) {
 }
 
 const char *toString(SassClass kind) {
-  switch (kind) {
-  case SassClass::Fp32:
-    return "fp32";
-  case SassClass::Fp64:
-    return "fp64";
-  case SassClass::Fp16:
-    return "fp16";
-  case SassClass::Tensor:
-    return "tensor";
-  case SassClass::Special:
-    return "special";
-  case SassClass::Integer:
-    return "integer";
-  case SassClass::Conversion:
-    return "conversion";
-  case SassClass::GlobalLoad:
-    return "global_load";
-  case SassClass::GlobalStore:
-    return "global_store";
-  case SassClass::SharedLoad:
-    return "shared_load";
-  case SassClass::SharedStore:
-    return "shared_store";
-  case SassClass::LocalLoad:
-    return "local_load";
-  case SassClass::LocalStore:
-    return "local_store";
-  case SassClass::GenericLoad:
-    return "generic_load";
-  case SassClass::GenericStore:
-    return "generic_store";
-  case SassClass::ConstantLoad:
-    return "constant_load";
-  case SassClass::Atomic:
-    return "atomic";
-  case SassClass::AsyncCopy:
-    return "async_copy";
-  case SassClass::Texture:
-    return "texture";
-  case SassClass::Surface:
-    return "surface";
-  case SassClass::Control:
-    return "control";
-  case SassClass::Barrier:
-    return "barrier";
-  case SassClass::Exchange:
-    return "exchange";
-  case SassClass::Movement:
-    return "movement";
-  case SassClass::Other:
-    return "other";
-  }
-  return "other";
+  const auto row = std::ranges::find(kRows, kind, &Row::kind);
+  return row == kRows.end() ? "other" : row->name;
 }
 
 unsigned accessBytes(const SassInstruction &instruction) {

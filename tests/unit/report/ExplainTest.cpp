@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/report/facts/TrialExplainer.h"
 
+#include "driver/model/Json.h"
 #include "unit/report/SampleHistories.h"
 
 #include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
 
 namespace kopt {
 namespace {
