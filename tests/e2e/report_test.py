@@ -139,7 +139,7 @@ class Report(KoptTest):
         self.assertEqual([each["kind"] for each in answer["results"]][:2], ["start", "baseline"])
         self.assertIn("stop", [each["kind"] for each in answer["results"]])
         one = self.kopt_ok("explain", name, 1).stdout
-        self.assertIn(f"#1 '{titles[0][0]}'", one)
+        self.assertIn(f"#1 '{titles[0]}'", one)
         self.assertIn("Verdict: ", one)
         unknown = self.kopt("explain", name, 99)
         self.assertEqual(unknown.returncode, 1)
