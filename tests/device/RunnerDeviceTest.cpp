@@ -7,15 +7,19 @@
 #include "driver/device/runner/RunnerClient.h"
 #include "driver/support/FileSystem.h"
 #include "runtime/runner/Fill.h"
+#include "tests/fakes/Results.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace {
+
+using testing::HasSubstr;
 
 using namespace kopt;
 namespace fs = std::filesystem;
@@ -98,29 +102,25 @@ protected:
     ASSERT_TRUE(
         createDirectories(folder->path() / "built")); // there before the runner, which is shown it
     // Held in as kopt holds it in: what CUDA needs of the machine has to be in sight.
-    auto opened = Sandbox::open(*processes, fs::path(runnerProgram).parent_path() / "kopt-sandbox",
-                                SandboxMode::Auto);
-    ASSERT_TRUE(opened) << opened.error().what;
-    for (const SandboxLayer &layer : opened->layers())
+    auto opened = must(Sandbox::open(
+        *processes, fs::path(runnerProgram).parent_path() / "kopt-sandbox", SandboxMode::Auto));
+    for (const SandboxLayer &layer : opened.layers())
       std::printf("sandbox: %s %s: %s\n", layer.active ? "with" : "without", layer.name.c_str(),
                   layer.detail.c_str());
     const CudaToolkit cuda = CudaToolkit::find();
-    auto started = startRunner(*processes, runnerProgram, {DeviceKind::Cuda, 0, ""},
-                               folder->path() / "buffers", "", {},
-                               {*opened, {folder->path() / "built"}, cuda});
-    ASSERT_TRUE(started) << started.error().what;
-    runner = std::move(*started);
+    auto started = must(startRunner(*processes, runnerProgram, {DeviceKind::Cuda, 0, ""},
+                                    folder->path() / "buffers", "", {},
+                                    {opened, {folder->path() / "built"}, cuda}));
+    runner = std::move(started);
     BuildRequest request;
     request.sliceText = kKernels;
     request.symbol = "twice";
     request.arch = runner->device().arch;
     request.output = folder->path() / "built" / "kernels.cubin";
-    auto toolchain = makeNvccToolchain(*processes, cuda, CompilerSandbox(*opened));
-    ASSERT_TRUE(toolchain) << toolchain.error().what;
-    const auto built = (*toolchain)->build(request);
-    ASSERT_TRUE(built) << built.error().what;
-    ASSERT_TRUE(built->ok) << built->log;
-    cubin = built->module;
+    auto toolchain = must(makeNvccToolchain(*processes, cuda, CompilerSandbox(opened)));
+    const auto built = must(toolchain->build(request));
+    ASSERT_TRUE(built.ok) << built.log;
+    cubin = built.module;
   }
   static void TearDownTestSuite() {
     runner.reset();
@@ -237,10 +237,9 @@ TEST_F(DeviceTest, MeasuredRatesArePlausible) {
 }
 
 TEST_F(DeviceTest, ModulesHaveTheirFacts) {
-  const auto module = runner->load(cubin, "twice");
-  ASSERT_TRUE(module);
-  EXPECT_GT(module->registers, 0u);
-  EXPECT_EQ(module->maxThreads, 1024u);
+  const auto module = must(runner->load(cubin, "twice"));
+  EXPECT_GT(module.registers, 0u);
+  EXPECT_EQ(module.maxThreads, 1024u);
   EXPECT_FALSE(runner->load(cubin, "unheard"));
   EXPECT_FALSE(runner->load(cubin, "")); // more than one kernel
   expectHealthy();
@@ -283,9 +282,8 @@ TEST_F(DeviceTest, StacksAreAsDeepAsTheLaunchAsksFor) {
     sum += value;
   for (const float value : floats(outcome.buffers[1]))
     ASSERT_NEAR(value, sum, 1e-2);
-  const auto counted = runner->profile(load("deep"), launched, {});
-  ASSERT_TRUE(counted) << counted.error().what;
-  EXPECT_EQ(counted->counters.at("launch__stack_size"), 64 * 1024);
+  const auto counted = must(runner->profile(load("deep"), launched, {}));
+  EXPECT_EQ(counted.counters.at("launch__stack_size"), 64 * 1024);
   expectHealthy();
 }
 
@@ -300,12 +298,11 @@ TEST_F(DeviceTest, EveryModuleIsCountedAndTheLastAsTheFirst) {
       one.buffers = {Buffer{"data", 4ull << 20, "f32", {}, false, true}};
       one.arguments = {BufferArg{0, 0}, launched.arguments[2]};
     }
-    const auto counted = runner->profile(module, one, {});
-    ASSERT_TRUE(counted) << counted.error().what;
-    if (counted->source == "ptxas")
-      GTEST_SKIP() << counted->detail;
-    EXPECT_EQ(counted->source, "cupti") << counted->detail;
-    EXPECT_EQ(counted->counters.at("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"), 32768) << i;
+    const auto counted = must(runner->profile(module, one, {}));
+    if (counted.source == "ptxas")
+      GTEST_SKIP() << counted.detail;
+    EXPECT_EQ(counted.source, "cupti") << counted.detail;
+    EXPECT_EQ(counted.counters.at("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"), 32768) << i;
     runner->unload(module);
   }
   expectHealthy();
@@ -345,10 +342,9 @@ TEST_F(DeviceTest, SharedMemoryThatNobodySetHoldsNothingToRelyOn) {
   for (const std::uint64_t seed : {1, 2}) {
     RunOptions options;
     options.poisonSeed = seed;
-    const auto outcome = runner->run(module, launched, options);
-    ASSERT_TRUE(outcome) << outcome.error().what;
-    ASSERT_EQ(outcome->status, RunStatus::Ok) << outcome->detail;
-    seen.push_back(floats(outcome->buffers.at(1)));
+    const auto outcome = must(runner->run(module, launched, options));
+    ASSERT_EQ(outcome.status, RunStatus::Ok) << outcome.detail;
+    seen.push_back(floats(outcome.buffers.at(1)));
     const auto zeros =
         std::count_if(seen.back().begin(), seen.back().end(), [](float x) { return x == 0; });
     EXPECT_LT(zeros, 256 * 10) << "of " << seen.back().size();
@@ -362,7 +358,7 @@ TEST_F(DeviceTest, SharedMemoryThatNobodySetHoldsNothingToRelyOn) {
 TEST_F(DeviceTest, AFaultCostsOnlyItself) {
   const RunOutcome outcome = run("wild", launch(1000, 1000));
   EXPECT_EQ(outcome.status, RunStatus::Fault);
-  EXPECT_NE(outcome.detail.find("CUDA_ERROR"), std::string::npos) << outcome.detail;
+  EXPECT_THAT(outcome.detail, HasSubstr("CUDA_ERROR"));
   expectHealthy();
 }
 
@@ -376,7 +372,7 @@ TEST_F(DeviceTest, WritesBesideBuffersAndToInputsAreFound) {
   EXPECT_EQ(run("beside", launch(1000, 1000)).status, RunStatus::GuardTouched);
   const RunOutcome spoiled = run("spoil", launch(1000, 1000));
   EXPECT_EQ(spoiled.status, RunStatus::InputChanged);
-  EXPECT_NE(spoiled.detail.find("element 999"), std::string::npos) << spoiled.detail;
+  EXPECT_THAT(spoiled.detail, HasSubstr("element 999"));
 }
 
 TEST_F(DeviceTest, WhatAKernelPrintsIsNoReply) {
@@ -517,8 +513,7 @@ TEST_F(DeviceTest, LargeMemoryIsExaminedOnTheDevice) {
   }
   const RunOutcome spoilt = run("spoil", launch(kCount, kCount));
   EXPECT_EQ(spoilt.status, RunStatus::InputChanged);
-  EXPECT_NE(spoilt.detail.find("element " + std::to_string(kCount - 1) + " "), std::string::npos)
-      << spoilt.detail;
+  EXPECT_THAT(spoilt.detail, HasSubstr("element " + std::to_string(kCount - 1) + " "));
   options.known = whole->digest;
   options.poisonSeed = 77;
   const auto again = runOn(kCount);
@@ -537,22 +532,21 @@ TEST_F(DeviceTest, LargeMemoryIsExaminedOnTheDevice) {
 
 TEST_F(DeviceTest, ProfilesTheKernel) {
   const Launch launched = launch(1 << 22, 1 << 22);
-  const auto outcome = runner->profile(load("twice"), launched, {});
-  ASSERT_TRUE(outcome) << outcome.error().what;
-  ASSERT_EQ(outcome->status, RunStatus::Ok) << outcome->detail;
-  std::printf("  source %s, %zu counters. %s\n", outcome->source.c_str(), outcome->counters.size(),
-              outcome->detail.c_str());
-  EXPECT_EQ(outcome->counters.at("launch__block_size"), 256);
-  EXPECT_EQ(outcome->counters.at("launch__grid_size"), 16384);
-  EXPECT_GT(outcome->counters.at("launch__registers_per_thread"), 0);
-  if (outcome->source == "ptxas")
-    GTEST_SKIP() << "no hardware counters here: " << outcome->detail;
-  EXPECT_NEAR(outcome->counters.at("dram__bytes_read.sum"), 4.0 * (1 << 22), 0.2 * 4 * (1 << 22));
+  const auto outcome = must(runner->profile(load("twice"), launched, {}));
+  ASSERT_EQ(outcome.status, RunStatus::Ok) << outcome.detail;
+  std::printf("  source %s, %zu counters. %s\n", outcome.source.c_str(), outcome.counters.size(),
+              outcome.detail.c_str());
+  EXPECT_EQ(outcome.counters.at("launch__block_size"), 256);
+  EXPECT_EQ(outcome.counters.at("launch__grid_size"), 16384);
+  EXPECT_GT(outcome.counters.at("launch__registers_per_thread"), 0);
+  if (outcome.source == "ptxas")
+    GTEST_SKIP() << "no hardware counters here: " << outcome.detail;
+  EXPECT_NEAR(outcome.counters.at("dram__bytes_read.sum"), 4.0 * (1 << 22), 0.2 * 4 * (1 << 22));
   EXPECT_NEAR(
-      outcome->counters.at("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"),
+      outcome.counters.at("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"),
       4, 0.1);
-  EXPECT_GT(outcome->counters.at("gpu__time_duration.sum"), 1000); // ns
-  EXPECT_LT(outcome->counters.at("gpu__time_duration.sum"), 1e6);
+  EXPECT_GT(outcome.counters.at("gpu__time_duration.sum"), 1000); // ns
+  EXPECT_LT(outcome.counters.at("gpu__time_duration.sum"), 1e6);
 }
 
 } // namespace

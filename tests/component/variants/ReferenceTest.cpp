@@ -52,22 +52,21 @@ protected:
   /// Runs both. `roundings`: how many of the original's, of numbers as large as the largest, are
   /// allowed.
   void expectSameNumbers(const Sample &sample, double roundings) {
-    const auto clone = cloneOf(sample);
-    ASSERT_TRUE(clone);
-    ASSERT_TRUE(clone->refusals.empty()) << clone->refusals.front().message;
-    ASSERT_EQ(clone->params.size(), sample.arguments.size());
+    const auto clone = must(cloneOf(sample));
+    ASSERT_TRUE(clone.refusals.empty()) << clone.refusals.front().message;
+    ASSERT_EQ(clone.params.size(), sample.arguments.size());
     const Outcome original = run(sample);
     ASSERT_TRUE(original.status.ok()) << original.status.detail;
     std::vector<Bytes> arguments;
     for (std::size_t i = 0; i < sample.arguments.size(); ++i)
-      arguments.push_back(converted(sample.arguments[i].bytes, clone->params[i].element));
-    const Outcome precise = run(clone->sliceText, clone->expression, sample, arguments,
-                                sample.sharedBytes * clone->sharedFactor);
-    ASSERT_TRUE(precise.status.ok()) << precise.status.detail << clone->sliceText;
+      arguments.push_back(converted(sample.arguments[i].bytes, clone.params[i].element));
+    const Outcome precise = run(clone.sliceText, clone.expression, sample, arguments,
+                                sample.sharedBytes * clone.sharedFactor);
+    ASSERT_TRUE(precise.status.ok()) << precise.status.detail << clone.sliceText;
 
     bool differs = false, writes = false;
     for (std::size_t i = 0; i < original.buffers.size(); ++i) {
-      const ElementLayout &element = clone->params[i].element;
+      const ElementLayout &element = clone.params[i].element;
       if (element.fields.empty()) {
         EXPECT_EQ(original.buffers[i], precise.buffers[i]) << "argument " << i;
         continue;
@@ -143,10 +142,9 @@ TEST_F(PreciseTest, TheExamples) {
 
   // Moves numbers and computes with none: the clone's are the very same.
   const Sample turn = exampleOf("transpose/transpose.cu", "transpose", "transpose");
-  const auto clone = cloneOf(turn);
-  ASSERT_TRUE(clone);
-  EXPECT_TRUE(clone->refusals.empty());
-  EXPECT_EQ(clone->params.at(0).element.newSize, 8u);
+  const auto clone = must(cloneOf(turn));
+  EXPECT_TRUE(clone.refusals.empty());
+  EXPECT_EQ(clone.params.at(0).element.newSize, 8u);
 }
 
 TEST_F(PreciseTest, MacrosOfTheCommandLineAreRedefined) {
@@ -173,11 +171,10 @@ TEST_F(PreciseTest, NvccTakesTheClones) {
   // Each in a namespace of its own; includes cannot stand in one.
   std::string program = "#include <cuda_fp16.h>\n";
   for (const auto &[name, sample] : samples()) {
-    const auto clone = cloneOf(sample);
-    ASSERT_TRUE(clone);
-    if (!clone->refusals.empty())
+    const auto clone = must(cloneOf(sample));
+    if (!clone.refusals.empty())
       continue;
-    std::string text = clone->sliceText;
+    std::string text = clone.sliceText;
     if (const std::size_t include = text.find("#include <cuda_fp16.h>"); include != text.npos)
       text.erase(include, 22);
     program += "namespace v_" + name + " {\n" + text + "}\n";

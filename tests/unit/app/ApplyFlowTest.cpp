@@ -4,11 +4,15 @@
 #include "driver/store/Store.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
+#include "tests/fakes/Results.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace kopt {
 namespace {
+
+using testing::HasSubstr;
 
 class ApplyFlowTest : public testing::Test {
 protected:
@@ -63,12 +67,10 @@ protected:
 TEST_F(ApplyFlowTest, MakesTheEditsThatTheRunStored) {
   const std::string after = "int a = 1;\nint b = 4;\n";
   run_.edits = {edit("4")};
-  const auto applied = apply();
-  ASSERT_TRUE(applied) << applied.error().what;
+  const auto applied = must(apply());
   EXPECT_EQ(readFile(file()).value(), after);
-  const auto again = applyRun(root(), "k-1", {true, false, true});
-  ASSERT_FALSE(again);
-  EXPECT_EQ(again.error().what, "the patch is already applied to k.cu");
+  EXPECT_THAT(applyRun(root(), "k-1", {true, false, true}),
+              fails({.what = "the patch is already applied to k.cu"}));
 }
 
 TEST_F(ApplyFlowTest, WhatWasConfirmedIsAppliedForAllKernelsAtOnce) {
@@ -92,9 +94,7 @@ TEST_F(ApplyFlowTest, TheLastSessionIsAppliedThoughItsLastKernelHadNoWin) {
   other.name = "no-win-2"; // of a later command
   other.startedUtc = "2026-01-31T12:30:00Z";
   ASSERT_TRUE((*store)->beginRun(other));
-  const auto refused = applyRun(root(), "latest", {});
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().what, "'no-win-2' has no winner to apply");
+  EXPECT_THAT(applyRun(root(), "latest", {}), fails({.what = "'no-win-2' has no winner to apply"}));
 }
 
 TEST_F(ApplyFlowTest, AModelledWinNeedsItsFlag) {
@@ -102,10 +102,9 @@ TEST_F(ApplyFlowTest, AModelledWinNeedsItsFlag) {
   for (const ApplyOptions &options : {ApplyOptions{}, ApplyOptions{false, false, true}}) {
     const auto refused = session_->id == 0 ? apply(options) : applyRun(root(), "latest", options);
     session_->id = 1;
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().code, ErrorCode::Usage);
-    EXPECT_NE(refused.error().what.find("because of this"), std::string::npos);
-    EXPECT_NE(refused.error().hint.find("--modelled"), std::string::npos);
+    EXPECT_THAT(refused, fails({.code = ErrorCode::Usage,
+                                .what = HasSubstr("because of this"),
+                                .hint = HasSubstr("--modelled")}));
   }
   EXPECT_EQ(readFile(file()).value(), kBefore);
   ASSERT_TRUE(applyRun(root(), "session-1", {false, true, false}));
@@ -114,29 +113,22 @@ TEST_F(ApplyFlowTest, AModelledWinNeedsItsFlag) {
 
 TEST_F(ApplyFlowTest, AnUnconfirmedWinNeedsItsFlag) {
   session(WinState::Unconfirmed);
-  const auto refused = apply({false, true, false});
-  ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().hint.find("--unconfirmed"), std::string::npos);
+  EXPECT_THAT(apply({false, true, false}), fails({.hint = HasSubstr("--unconfirmed")}));
   EXPECT_TRUE(applyRun(root(), "k-1", {true, false, true}));
 }
 
 TEST_F(ApplyFlowTest, AWinnerThatDidNotHoldIsNotApplied) {
   session(WinState::Dropped);
   session_->offered.clear();
-  const auto refused = apply({false, true, true});
-  ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().what.find("because of this"), std::string::npos);
-  const auto whole = applyRun(root(), "latest", {false, true, true});
-  ASSERT_FALSE(whole);
-  EXPECT_EQ(whole.error().what, "'session-1' has no winner to apply");
+  EXPECT_THAT(apply({false, true, true}), fails({.what = HasSubstr("because of this")}));
+  EXPECT_THAT(applyRun(root(), "latest", {false, true, true}),
+              fails({.what = "'session-1' has no winner to apply"}));
 }
 
 TEST_F(ApplyFlowTest, ARunOfAnOlderKoptSaysHowToGoOn) {
-  const auto applied = apply();
-  ASSERT_FALSE(applied);
-  EXPECT_EQ(applied.error().code, ErrorCode::StaleInput);
-  EXPECT_NE(applied.error().what.find("older kopt"), std::string::npos);
-  EXPECT_NE(applied.error().hint.find("git apply"), std::string::npos);
+  EXPECT_THAT(apply(), fails({.code = ErrorCode::StaleInput,
+                              .what = HasSubstr("older kopt"),
+                              .hint = HasSubstr("git apply")}));
   EXPECT_EQ(readFile(file()).value(), kBefore);
 }
 

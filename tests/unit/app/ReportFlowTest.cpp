@@ -3,6 +3,7 @@
 
 #include "driver/support/FileSystem.h"
 #include "fakes/FakeProcessRunner.h"
+#include "tests/fakes/Results.h"
 #include "unit/report/SampleHistories.h"
 
 #include <cstdlib>
@@ -42,40 +43,34 @@ TEST_F(ReportFlowTest, AddsTheFileWhereTheCommandDoesNotSayWhere) {
 
 TEST_F(ReportFlowTest, SaysWhereThePageIsIfNothingOpensIt) {
   const Status none = openInBrowser(processes_, "/tmp/report.html");
-  ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().code, ErrorCode::Environment);
-  EXPECT_THAT(none.error().what, HasSubstr("/tmp/report.html"));
+  EXPECT_THAT(none, fails({.code = ErrorCode::Environment, .what = HasSubstr("/tmp/report.html")}));
   EXPECT_TRUE(processes_.calls.empty());
   ::setenv("BROWSER", "false", 1);
   processes_.on({"false"}, 3, "");
   const Status failed = openInBrowser(processes_, "/tmp/report.html");
-  ASSERT_FALSE(failed);
-  EXPECT_THAT(failed.error().what, HasSubstr("ended with status 3"));
+  EXPECT_THAT(failed, fails({.what = HasSubstr("ended with status 3")}));
 }
 
 TEST_F(ReportFlowTest, RendersTheSessionWhereItHasSeveralWins) {
-  const auto folder = TemporaryDirectory::create("kopt-report-flow");
-  ASSERT_TRUE(folder);
-  const auto store = openStore(folder->path() / ".kopt" / "kopt.db");
-  ASSERT_TRUE(store) << store.error().what;
+  const auto folder = must(TemporaryDirectory::create("kopt-report-flow"));
+  const auto store = must(openStore(folder.path() / ".kopt" / "kopt.db"));
   RunHistory history = syntheticRun(20);
-  const RunRecord run = (*store)->beginRun(history.run).value();
+  const RunRecord run = store->beginRun(history.run).value();
   for (const Trial &trial : history.trials)
-    ASSERT_TRUE((*store)->recordTrial(run.id, trial));
+    ASSERT_TRUE(store->recordTrial(run.id, trial));
   history.session->wins[0].run = run.id;
-  const SessionRecord session = (*store)->putSession(*history.session).value();
-  const auto one = renderPage(folder->path(), "latest");
-  ASSERT_TRUE(one) << one.error().what;
-  EXPECT_EQ(one->name, "transpose-synthetic");
-  EXPECT_EQ(one->file, "report.html");
-  EXPECT_EQ(renderPage(folder->path(), session.name).value().file, "summary.html");
+  const SessionRecord session = store->putSession(*history.session).value();
+  const auto one = must(renderPage(folder.path(), "latest"));
+  EXPECT_EQ(one.name, "transpose-synthetic");
+  EXPECT_EQ(one.file, "report.html");
+  EXPECT_EQ(renderPage(folder.path(), session.name).value().file, "summary.html");
   SessionRecord both = session;
   both.wins.push_back(both.wins[0]);
   history.run.name = "another";
-  both.wins[1].run = (*store)->beginRun(history.run).value().id;
-  ASSERT_TRUE((*store)->putSession(both));
-  EXPECT_EQ(renderPage(folder->path(), "latest").value().file, "summary.html");
-  EXPECT_FALSE(renderPage(folder->path(), "no-such-run"));
+  both.wins[1].run = store->beginRun(history.run).value().id;
+  ASSERT_TRUE(store->putSession(both));
+  EXPECT_EQ(renderPage(folder.path(), "latest").value().file, "summary.html");
+  EXPECT_FALSE(renderPage(folder.path(), "no-such-run"));
 }
 
 } // namespace

@@ -2,10 +2,14 @@
 #include "driver/device/sass/CodeCounter.h"
 #include "driver/device/CudaToolkit.h"
 #include "tests/fakes/FakeProcessRunner.h"
+#include "tests/fakes/Results.h"
 #include "tests/unit/device/Fixtures.h"
 
 namespace kopt {
 namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
 
 const std::filesystem::path kTool = "/opt/cuda/bin/nvdisasm";
 const Result<std::filesystem::path> kMissing =
@@ -15,27 +19,23 @@ TEST(Disassembler, ListsAModuleWithItsLines) {
   fakes::FakeProcessRunner processes;
   processes.on({"nvdisasm", "-gi", "-c", "/build/k.cubin"}, 0,
                *readFile(KOPT_SOURCE_DIR "/tests/unit/device/fixtures/classes.sm_90.sass"));
-  const auto listing = Disassembler(processes, kTool).list("/build/k.cubin");
-  ASSERT_TRUE(listing) << listing.error().what;
-  EXPECT_TRUE(listing->find(kLoops));
+  const auto listing = must(Disassembler(processes, kTool).list("/build/k.cubin"));
+  EXPECT_TRUE(listing.find(kLoops));
 }
 
 TEST(Disassembler, AMissingProgramIsNamed) {
   fakes::FakeProcessRunner processes;
-  const auto listing = Disassembler(processes, kMissing).list("/build/k.cubin");
-  ASSERT_FALSE(listing);
-  EXPECT_EQ(listing.error().code, ErrorCode::Environment);
-  EXPECT_NE(listing.error().what.find("nvdisasm was not found"), std::string::npos);
-  EXPECT_NE(listing.error().hint.find("NVDISASM_PATH"), std::string::npos);
+  EXPECT_THAT(Disassembler(processes, kMissing).list("/build/k.cubin"),
+              fails({.code = ErrorCode::Environment,
+                     .what = HasSubstr("nvdisasm was not found"),
+                     .hint = HasSubstr("NVDISASM_PATH")}));
 }
 
 TEST(Disassembler, AModuleThatItDoesNotKnowIsSaid) {
   fakes::FakeProcessRunner processes;
   processes.on({"nvdisasm"}, 255, "", "nvdisasm error   : Unrecognized architecture sm_110\n");
-  const auto listing = Disassembler(processes, kTool).list("/build/k.cubin");
-  ASSERT_FALSE(listing);
-  EXPECT_NE(listing.error().what.find("exit code 255"), std::string::npos);
-  EXPECT_NE(listing.error().what.find("sm_110"), std::string::npos);
+  EXPECT_THAT(Disassembler(processes, kTool).list("/build/k.cubin"),
+              fails({.what = AllOf(HasSubstr("exit code 255"), HasSubstr("sm_110"))}));
 }
 
 TEST(Disassembler, AListingThatIsCutIsNoListing) {
@@ -57,9 +57,8 @@ TEST(Disassembler, OneThatHangsIsSaid) {
     result.timedOut = true;
     return result;
   });
-  const auto listing = Disassembler(processes, kTool).list("/build/k.cubin");
-  ASSERT_FALSE(listing);
-  EXPECT_NE(listing.error().what.find("did not end"), std::string::npos);
+  EXPECT_THAT(Disassembler(processes, kTool).list("/build/k.cubin"),
+              fails({.what = HasSubstr("did not end")}));
 }
 
 TEST(CodeCounter, AddsToWhatIsKnownOfTheLaunch) {
@@ -77,7 +76,7 @@ TEST(CodeCounter, AddsToWhatIsKnownOfTheLaunch) {
   ProfileOutcome other; // several kernels, none of that name
   code.addTo(other, code.begin("/build/k.cubin"), "_Z5otherv");
   EXPECT_TRUE(other.counters.empty());
-  EXPECT_NE(other.detail.find("_Z5otherv"), std::string::npos);
+  EXPECT_THAT(other.detail, HasSubstr("_Z5otherv"));
 }
 
 TEST(CodeCounter, TakesTheOnlyKernelUnderAnotherName) {
@@ -94,11 +93,10 @@ TEST(CodeCounter, GivesTheInstructionsOfEachLine) {
   processes.on({"nvdisasm"}, 0,
                *readFile(KOPT_SOURCE_DIR "/tests/unit/device/fixtures/classes.sm_90.sass"));
   const CodeCounter code(Disassembler(processes, kTool));
-  const auto lines = code.lines("/build/k.cubin", kLoops);
-  ASSERT_TRUE(lines) << lines.error().what;
-  EXPECT_TRUE(lines->at(0).line == 21 || lines->at(0).line == 22); // the inner loop
+  const auto lines = must(code.lines("/build/k.cubin", kLoops));
+  EXPECT_TRUE(lines.at(0).line == 21 || lines.at(0).line == 22); // the inner loop
   double sum = 0;
-  for (const LineCost &line : *lines) {
+  for (const LineCost &line : lines) {
     EXPECT_EQ(line.sectors, 0);
     sum += line.instructions;
   }
@@ -130,9 +128,8 @@ TEST(Disassembler, TheInstalledOneListsWhatTheInstalledNvccBuilds) {
   if (!tool || !nvcc)
     GTEST_SKIP() << "needs nvdisasm and nvcc";
   const auto processes = makeProcessRunner();
-  const auto scratch = TemporaryDirectory::create("kopt-sass");
-  ASSERT_TRUE(scratch);
-  const auto module = scratch->path() / "classes.cubin";
+  const auto scratch = must(TemporaryDirectory::create("kopt-sass"));
+  const auto module = scratch.path() / "classes.cubin";
   ProcessSpec build;
   build.argv = {nvcc->string(),
                 "-cubin",
@@ -143,13 +140,12 @@ TEST(Disassembler, TheInstalledOneListsWhatTheInstalledNvccBuilds) {
                 KOPT_SOURCE_DIR "/tests/unit/device/fixtures/classes.cu"};
   const auto built = processes->run(build);
   ASSERT_TRUE(built && built->ok()) << (built ? built->err : built.error().what);
-  const auto listing = Disassembler(*processes, tool).list(module);
-  ASSERT_TRUE(listing) << listing.error().what;
-  const Counters counters = sassCounters(*listing, kAccidental);
+  const auto listing = must(Disassembler(*processes, tool).list(module));
+  const Counters counters = sassCounters(listing, kAccidental);
   ASSERT_TRUE(counters.contains("sass__inst_fp64"));
   EXPECT_EQ(counters.at("sass__inst_fp64"), 1);
   bool own = false;
-  for (const SassInstruction &instruction : listing->find(kLoops)->instructions)
+  for (const SassInstruction &instruction : listing.find(kLoops)->instructions)
     for (const SourceFrame &frame : instruction.frames)
       own |= frame.file.ends_with("fixtures/classes.cu") && frame.line == 22;
   EXPECT_TRUE(own);

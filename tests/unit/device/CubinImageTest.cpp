@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/device/build/CubinImage.h"
+#include "tests/fakes/Results.h"
 #include "unit/device/ElfBuilder.h"
 
 #include <gtest/gtest.h>
@@ -17,9 +18,8 @@ std::string hashOf(const std::string &bytes) {
 
 TEST(CubinImage, NamesItsKernels) {
   const std::string bytes = buildCubin("_Z4scalPf", "code");
-  const auto image = ElfImage::parse(bytes);
-  ASSERT_TRUE(image);
-  EXPECT_EQ(image->kernels(), std::vector<std::string>{"_Z4scalPf"});
+  const auto image = must(ElfImage::parse(bytes));
+  EXPECT_EQ(image.kernels(), std::vector<std::string>{"_Z4scalPf"});
 }
 
 TEST(CubinImage, EqualCodeIsEqualWhateverItIsCalled) {
@@ -40,9 +40,8 @@ TEST(CubinImage, CodeRegistersAndConstantsCount) {
 
 TEST(CubinImage, NamesWhatItNeedsFromOutside) {
   const std::string bytes = buildCubin("_Z4scalPf", "code");
-  const auto image = ElfImage::parse(bytes);
-  ASSERT_TRUE(image);
-  EXPECT_TRUE(image->externals().empty()); // its own kernel is inside
+  const auto image = must(ElfImage::parse(bytes));
+  EXPECT_TRUE(image.externals().empty()); // its own kernel is inside
 
   const std::string strings = std::string(1, '\0') + "malloc" + '\0';
   Elf64_Sym symbol{};
@@ -52,9 +51,8 @@ TEST(CubinImage, NamesWhatItNeedsFromOutside) {
       buildElf({{".text.k", SHT_PROGBITS, SHF_ALLOC, "code", 0, 0},
                 {".strtab", SHT_STRTAB, 0, strings, 0, 0},
                 {".symtab", SHT_SYMTAB, 0, bytesOf(Elf64_Sym{}) + bytesOf(symbol), 2, 0}});
-  const auto withMalloc = ElfImage::parse(other);
-  ASSERT_TRUE(withMalloc);
-  EXPECT_EQ(withMalloc->externals(), std::vector<std::string>{"malloc"});
+  const auto withMalloc = must(ElfImage::parse(other));
+  EXPECT_EQ(withMalloc.externals(), std::vector<std::string>{"malloc"});
 }
 
 TEST(CubinImage, RelocationsCountByPlace) {

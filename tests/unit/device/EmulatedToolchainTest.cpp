@@ -3,12 +3,16 @@
 #include "driver/device/Toolchain.h"
 #include "driver/device/build/Toolchains.h"
 #include "driver/support/FileSystem.h"
+#include "tests/fakes/Results.h"
 #include "unit/device/ElfBuilder.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 namespace {
+
+using testing::HasSubstr;
 
 using namespace kopt;
 namespace fs = std::filesystem;
@@ -54,12 +58,11 @@ TEST_F(EmulatedToolchainTest, AsksAndTakesTheModule) {
       (folder.path() / "scratch/module-1.so").string() + "'\n" +
       replying(R"({"ok":true,"isLimit":false,"log":"a warning","symbol":"_Z5scaleILi4EEvPf"})"));
   EXPECT_EQ(toolchain->name(), "emulated (clang 19)");
-  const auto outcome = toolchain->build(request());
-  ASSERT_TRUE(outcome) << outcome.error().what;
-  EXPECT_TRUE(outcome->ok);
-  EXPECT_EQ(outcome->module, folder.path() / "scratch/module-1.so");
-  EXPECT_EQ(outcome->log, "a warning");
-  EXPECT_EQ(outcome->hash.size(), 32u);
+  const auto outcome = must(toolchain->build(request()));
+  EXPECT_TRUE(outcome.ok);
+  EXPECT_EQ(outcome.module, folder.path() / "scratch/module-1.so");
+  EXPECT_EQ(outcome.log, "a warning");
+  EXPECT_EQ(outcome.hash.size(), 32u);
   const auto asked = nlohmann::json::parse(*readFile(folder.path() / "request"));
   EXPECT_EQ(asked["expression"], "scale<4>");
   EXPECT_EQ(asked["directory"], "/src");
@@ -81,21 +84,18 @@ TEST_F(EmulatedToolchainTest, DiagnosticsAreTheCandidates) {
 }
 
 TEST_F(EmulatedToolchainTest, RefusedRequestsAndNonsenseAreBugs) {
-  const auto refused =
+  EXPECT_THAT(
       frontend(replying(R"({"error":{"what":"no slice","where":"x:1","hint":"h"}})") + "\nexit 1")
-          ->build(request());
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::Internal);
-  EXPECT_NE(refused.error().what.find("no slice"), std::string::npos);
+          ->build(request()),
+      fails({.code = ErrorCode::Internal, .what = HasSubstr("no slice")}));
   for (const char *text : {"", "not json", "[]", "{}", R"({"ok":"yes"})"})
     EXPECT_FALSE(frontend(replying(text))->build(request())) << text;
 }
 
 TEST_F(EmulatedToolchainTest, AMissingFrontEndIsNamed) {
-  const auto toolchain = makeEmulatedToolchain(*processes, "/nonexistent/kopt-frontend");
-  ASSERT_FALSE(toolchain);
-  EXPECT_EQ(toolchain.error().code, ErrorCode::Environment);
-  EXPECT_NE(toolchain.error().what.find("/nonexistent/kopt-frontend"), std::string::npos);
+  EXPECT_THAT(
+      makeEmulatedToolchain(*processes, "/nonexistent/kopt-frontend"),
+      fails({.code = ErrorCode::Environment, .what = HasSubstr("/nonexistent/kopt-frontend")}));
 }
 
 } // namespace

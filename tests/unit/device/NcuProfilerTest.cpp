@@ -2,11 +2,15 @@
 #include "driver/device/profile/NcuProfiler.h"
 #include "driver/support/FileSystem.h"
 #include "fakes/FakeProcessRunner.h"
+#include "tests/fakes/Results.h"
 
 #include <algorithm>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace {
+
+using testing::HasSubstr;
 
 using namespace kopt;
 using kopt::fakes::FakeProcessRunner;
@@ -21,13 +25,12 @@ constexpr const char *kTable = R"csv(==PROF== Connected to process 4711 (/usr/bi
 )csv";
 
 TEST(NcuCsv, KernelsInOrderInBaseUnits) {
-  const auto kernels = parseNcuCsv(kTable);
-  ASSERT_TRUE(kernels);
-  ASSERT_EQ(kernels->size(), 2u);
-  EXPECT_EQ(kernels->at(0).name, "transpose(float *, \"const\" float *, int)");
-  EXPECT_EQ(kernels->at(1).name, "transpose");
-  EXPECT_DOUBLE_EQ(kernels->at(1).counters.at("dram__bytes_read.sum"), 99e6);
-  const Counters *counters = &kernels->at(0).counters;
+  const auto kernels = must(parseNcuCsv(kTable));
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(kernels.at(0).name, "transpose(float *, \"const\" float *, int)");
+  EXPECT_EQ(kernels.at(1).name, "transpose");
+  EXPECT_DOUBLE_EQ(kernels.at(1).counters.at("dram__bytes_read.sum"), 99e6);
+  const Counters *counters = &kernels.at(0).counters;
   EXPECT_DOUBLE_EQ(counters->at("dram__bytes_read.sum"), 16.78e6);
   EXPECT_DOUBLE_EQ(counters->at("dram__throughput.avg.pct_of_peak_sustained_elapsed"), 41.25);
   EXPECT_DOUBLE_EQ(counters->at("gpu__time_duration.sum"), 12500);
@@ -38,19 +41,18 @@ TEST(NcuCsv, KernelsInOrderInBaseUnits) {
 }
 
 TEST(NcuCsv, WhatIsUnknownIsAbsent) {
-  const auto kernels = parseNcuCsv(kTable);
-  ASSERT_TRUE(kernels);
-  const Counters *counters = &kernels->at(0).counters;
+  const auto kernels = must(parseNcuCsv(kTable));
+  const Counters *counters = &kernels.at(0).counters;
   EXPECT_EQ(counters->count("lts__t_sector_hit_rate.pct"), 0u); // n/a
   EXPECT_EQ(counters->count("smsp__odd.sum"), 0u);              // in units of giga-what?
   EXPECT_EQ(counters->count("Context"), 0u);
 }
 
 TEST(NcuCsv, BaseUnitsStayAsTheyAre) {
-  const auto kernels = parseNcuCsv("\"ID\",\"gpu__time_duration.sum\",\"dram__bytes_write.sum\"\n"
-                                   "\"\",\"ns\",\"byte\"\n\"0\",\"812\",\"4096\"\n");
-  ASSERT_TRUE(kernels);
-  const Counters *counters = &kernels->at(0).counters;
+  const auto kernels =
+      must(parseNcuCsv("\"ID\",\"gpu__time_duration.sum\",\"dram__bytes_write.sum\"\n"
+                       "\"\",\"ns\",\"byte\"\n\"0\",\"812\",\"4096\"\n"));
+  const Counters *counters = &kernels.at(0).counters;
   EXPECT_DOUBLE_EQ(counters->at("gpu__time_duration.sum"), 812);
   EXPECT_DOUBLE_EQ(counters->at("dram__bytes_write.sum"), 4096);
 }
@@ -77,10 +79,9 @@ protected:
 TEST_F(NcuProfilerTest, StartsTheRunnerUnderNcu) {
   processes.on({"ncu"}, 0, kTable);
   NcuProfiler profiler(processes, "/opt/ncu");
-  const auto outcome = profiler.profile(request);
-  ASSERT_TRUE(outcome);
-  EXPECT_EQ(outcome->source, "ncu");
-  EXPECT_GT(outcome->counters.size(), 5u);
+  const auto outcome = must(profiler.profile(request));
+  EXPECT_EQ(outcome.source, "ncu");
+  EXPECT_GT(outcome.counters.size(), 5u);
   const std::vector<std::string> &argv = processes.calls.at(0).argv;
   EXPECT_EQ(argv[0], "/opt/ncu");
   const auto after = [&](const char *flag) {
@@ -96,13 +97,11 @@ TEST_F(NcuProfilerTest, StartsTheRunnerUnderNcu) {
 TEST_F(NcuProfilerTest, DeniedCountersAreReportedOnce) {
   processes.on({"ncu"}, 1, "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n");
   NcuProfiler profiler(processes, "/opt/ncu");
-  const auto first = profiler.profile(request);
-  ASSERT_TRUE(first);
-  EXPECT_TRUE(first->counters.empty());
-  EXPECT_NE(first->detail.find("NVreg_RestrictProfilingToAdminUsers"), std::string::npos);
-  const auto second = profiler.profile(request);
-  ASSERT_TRUE(second);
-  EXPECT_EQ(second->detail, "");
+  const auto first = must(profiler.profile(request));
+  EXPECT_TRUE(first.counters.empty());
+  EXPECT_THAT(first.detail, HasSubstr("NVreg_RestrictProfilingToAdminUsers"));
+  const auto second = must(profiler.profile(request));
+  EXPECT_EQ(second.detail, "");
   EXPECT_EQ(processes.calls.size(), 1u);
 }
 
@@ -127,10 +126,9 @@ TEST_F(NcuProfilerTest, MetricsThatNcuDoesNotKnowAreLeftOut) {
 TEST_F(NcuProfilerTest, OtherFailuresKeepTheirWords) {
   processes.on({"ncu"}, 9, "==ERROR== The application returned an error code (6).\n");
   NcuProfiler profiler(processes, "/opt/ncu");
-  const auto outcome = profiler.profile(request);
-  ASSERT_TRUE(outcome);
-  EXPECT_TRUE(outcome->counters.empty());
-  EXPECT_NE(outcome->detail.find("error code (6)"), std::string::npos);
+  const auto outcome = must(profiler.profile(request));
+  EXPECT_TRUE(outcome.counters.empty());
+  EXPECT_THAT(outcome.detail, HasSubstr("error code (6)"));
 }
 
 } // namespace

@@ -5,12 +5,16 @@
 #include "driver/device/profile/NcuTable.h"
 #include "driver/support/FileSystem.h"
 #include "fakes/FakeProcessRunner.h"
+#include "tests/fakes/Results.h"
 
 #include <algorithm>
 #include <fstream>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace {
+
+using testing::HasSubstr;
 
 using namespace kopt;
 using kopt::fakes::FakeProcessRunner;
@@ -48,49 +52,47 @@ constexpr const char *kSource = R"csv("Kernel Name","transpose(float *, const fl
 )csv";
 
 TEST(NcuDetails, MetricsAndAdviceOfTheFirstKernel) {
-  const auto report = parseNcuDetails(std::string("==PROF== Connected\n") + kDetails);
-  ASSERT_TRUE(report);
-  EXPECT_TRUE(report->ran);
-  ASSERT_EQ(report->metrics.size(), 2u);
-  EXPECT_EQ(report->metrics[1].section, "GPU Speed Of Light Throughput");
-  EXPECT_EQ(report->metrics[1].name, "Duration");
-  EXPECT_EQ(report->metrics[1].unit, "us");
-  EXPECT_EQ(report->metrics[1].value, "1,234.50");
-  ASSERT_EQ(report->advice.size(), 2u);
-  EXPECT_EQ(report->advice[0].type, "WRN");
-  EXPECT_EQ(report->advice[0].rule, "SOLBottleneck");
-  EXPECT_FALSE(report->advice[0].speedupPercent);
-  EXPECT_EQ(report->advice[0].text,
+  const auto report = must(parseNcuDetails(std::string("==PROF== Connected\n") + kDetails));
+  EXPECT_TRUE(report.ran);
+  ASSERT_EQ(report.metrics.size(), 2u);
+  EXPECT_EQ(report.metrics[1].section, "GPU Speed Of Light Throughput");
+  EXPECT_EQ(report.metrics[1].name, "Duration");
+  EXPECT_EQ(report.metrics[1].unit, "us");
+  EXPECT_EQ(report.metrics[1].value, "1,234.50");
+  ASSERT_EQ(report.advice.size(), 2u);
+  EXPECT_EQ(report.advice[0].type, "WRN");
+  EXPECT_EQ(report.advice[0].rule, "SOLBottleneck");
+  EXPECT_FALSE(report.advice[0].speedupPercent);
+  EXPECT_EQ(report.advice[0].text,
             "This workload exhibits low compute throughput, see \"Memory\".\nTwo lines of advice.");
-  EXPECT_EQ(report->advice[1].section, "MemoryWorkloadAnalysis_Tables");
-  EXPECT_EQ(report->advice[1].type, "OPT");
-  ASSERT_TRUE(report->advice[1].speedupPercent);
-  EXPECT_DOUBLE_EQ(*report->advice[1].speedupPercent, 34.6);
-  EXPECT_EQ(report->advice[1].speedupScope, "global");
+  EXPECT_EQ(report.advice[1].section, "MemoryWorkloadAnalysis_Tables");
+  EXPECT_EQ(report.advice[1].type, "OPT");
+  ASSERT_TRUE(report.advice[1].speedupPercent);
+  EXPECT_DOUBLE_EQ(*report.advice[1].speedupPercent, 34.6);
+  EXPECT_EQ(report.advice[1].speedupScope, "global");
 }
 
 TEST(NcuDetails, RowsThatEndBeforeTheColumnsOfRules) {
-  const auto report = parseNcuDetails(kRecordedDetails);
-  ASSERT_TRUE(report);
-  ASSERT_EQ(report->metrics.size(), 3u);
-  EXPECT_EQ(report->metrics[1].name, "Elapsed Cycles");
-  EXPECT_EQ(report->metrics[1].value, "9,459");
-  EXPECT_EQ(report->metrics[2].section, "Launch Statistics");
-  EXPECT_EQ(report->metrics[2].unit, "register/thread");
-  ASSERT_EQ(report->advice.size(), 1u);
-  EXPECT_EQ(report->advice[0].rule, "HighPipeUtilization");
-  EXPECT_EQ(report->advice[0].speedupScope, "local");
+  const auto report = must(parseNcuDetails(kRecordedDetails));
+  ASSERT_EQ(report.metrics.size(), 3u);
+  EXPECT_EQ(report.metrics[1].name, "Elapsed Cycles");
+  EXPECT_EQ(report.metrics[1].value, "9,459");
+  EXPECT_EQ(report.metrics[2].section, "Launch Statistics");
+  EXPECT_EQ(report.metrics[2].unit, "register/thread");
+  ASSERT_EQ(report.advice.size(), 1u);
+  EXPECT_EQ(report.advice[0].rule, "HighPipeUtilization");
+  EXPECT_EQ(report.advice[0].speedupScope, "local");
 }
 
 TEST(NcuDetails, OfAVersionThatEstimatesNoSpeedup) {
-  const auto report = parseNcuDetails(
+  const auto report = must(parseNcuDetails(
       "\"ID\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\",\"Rule "
       "Name\",\"Rule Type\",\"Rule "
-      "Description\"\n\"0\",\"SpeedOfLight\",\"\",\"\",\"\",\"SOLBottleneck\",\"INF\",\"Fine.\"\n");
-  ASSERT_TRUE(report);
-  ASSERT_EQ(report->advice.size(), 1u);
-  EXPECT_EQ(report->advice[0].type, "INF");
-  EXPECT_FALSE(report->advice[0].speedupPercent);
+      "Description\"\n\"0\",\"SpeedOfLight\",\"\",\"\",\"\",\"SOLBottleneck\",\"INF\",\"Fine."
+      "\"\n"));
+  ASSERT_EQ(report.advice.size(), 1u);
+  EXPECT_EQ(report.advice[0].type, "INF");
+  EXPECT_FALSE(report.advice[0].speedupPercent);
 }
 
 TEST(NcuDetails, OtherTextIsNoTable) {
@@ -101,24 +103,22 @@ TEST(NcuDetails, OtherTextIsNoTable) {
 }
 
 TEST(NcuSource, CountsByOffsetOfTheFirstTable) {
-  const auto counts = parseNcuSource(kSource);
-  ASSERT_TRUE(counts) << counts.error().what;
-  ASSERT_EQ(counts->size(), 3u);
-  EXPECT_EQ(counts->at(0).executed, 131072);
-  EXPECT_EQ(counts->at(0).samples, 3);
-  EXPECT_EQ(counts->at(0x10).samples, 0);
-  EXPECT_EQ(counts->at(0x20).samples, 977);
-  EXPECT_EQ(counts->at(0x20).executed, 0); // n/a: it was sampled all the same
+  const auto counts = must(parseNcuSource(kSource));
+  ASSERT_EQ(counts.size(), 3u);
+  EXPECT_EQ(counts.at(0).executed, 131072);
+  EXPECT_EQ(counts.at(0).samples, 3);
+  EXPECT_EQ(counts.at(0x10).samples, 0);
+  EXPECT_EQ(counts.at(0x20).samples, 977);
+  EXPECT_EQ(counts.at(0x20).executed, 0); // n/a: it was sampled all the same
 }
 
 TEST(NcuSource, OfOlderVersions) {
-  const auto counts = parseNcuSource(
+  const auto counts = must(parseNcuSource(
       "\"Kernel Name\",\"k(float *)\",\n"
       "\"Address\",\"Source\",\"Warp Stall Sampling (All Cycles)\",\"Instructions Executed\",\n"
-      "\"7f00\",\"EXIT\",\"5\",\"64\",\n");
-  ASSERT_TRUE(counts);
-  EXPECT_EQ(counts->at(0).samples, 5);
-  EXPECT_EQ(counts->at(0).executed, 64);
+      "\"7f00\",\"EXIT\",\"5\",\"64\",\n"));
+  EXPECT_EQ(counts.at(0).samples, 5);
+  EXPECT_EQ(counts.at(0).executed, 64);
 }
 
 TEST(NcuSource, WithoutACountNothingIsKnown) {
@@ -130,11 +130,10 @@ TEST(NcuSource, WithoutACountNothingIsKnown) {
 }
 
 TEST(NcuTable, TornRowsAreCountedAndLeftOut) {
-  const auto table = findNcuTable(
-      "noise\n\"a\",\"b\"\n\"1\",\"2\"\n\"3\"\n\"4\",\"5\"\n\n\"6\",\"7\"\n", {"a", "b"});
-  ASSERT_TRUE(table);
-  EXPECT_EQ(table->rows, (std::vector<std::vector<std::string>>{{"1", "2"}, {"4", "5"}}));
-  EXPECT_EQ(table->torn, 1u);
+  const auto table = must(findNcuTable(
+      "noise\n\"a\",\"b\"\n\"1\",\"2\"\n\"3\"\n\"4\",\"5\"\n\n\"6\",\"7\"\n", {"a", "b"}));
+  EXPECT_EQ(table.rows, (std::vector<std::vector<std::string>>{{"1", "2"}, {"4", "5"}}));
+  EXPECT_EQ(table.torn, 1u);
   EXPECT_FALSE(findNcuTable("\"a\",\"b\"\n", {"a", "c"}));
   EXPECT_FALSE(findNcuTable("\"a", {"b"}));
 }
@@ -165,12 +164,11 @@ protected:
 
 TEST_F(InspectTest, WatchesOnceAndReadsTwoPages) {
   ncuWorks();
-  const auto report = inspect();
-  ASSERT_TRUE(report);
-  EXPECT_TRUE(report->ran);
-  EXPECT_EQ(report->advice.size(), 2u);
-  EXPECT_EQ(report->instructions.size(), 3u);
-  EXPECT_EQ(report->detail, "");
+  const auto report = must(inspect());
+  EXPECT_TRUE(report.ran);
+  EXPECT_EQ(report.advice.size(), 2u);
+  EXPECT_EQ(report.instructions.size(), 3u);
+  EXPECT_EQ(report.detail, "");
   ASSERT_EQ(processes.calls.size(), 3u);
   const std::vector<std::string> &argv = processes.calls[0].argv;
   const auto at = [&](const char *word) {
@@ -194,38 +192,34 @@ TEST_F(InspectTest, TakesSectionsByName) {
 
 TEST_F(InspectTest, WithoutCountsByInstructionTheRestStands) {
   ncuWorks("==ERROR== no source\n");
-  const auto report = inspect();
-  ASSERT_TRUE(report);
-  EXPECT_TRUE(report->ran);
-  EXPECT_TRUE(report->instructions.empty());
-  EXPECT_NE(report->detail.find("no table of instructions"), std::string::npos);
+  const auto report = must(inspect());
+  EXPECT_TRUE(report.ran);
+  EXPECT_TRUE(report.instructions.empty());
+  EXPECT_THAT(report.detail, HasSubstr("no table of instructions"));
 }
 
 TEST_F(InspectTest, AMissingNcuIsNamed) {
-  const auto report = inspectLaunch(
+  const auto report = must(inspectLaunch(
       processes, makeError(ErrorCode::Environment, "Nsight Compute (ncu) was not found"), request,
-      {});
-  ASSERT_TRUE(report);
-  EXPECT_FALSE(report->ran);
-  EXPECT_NE(report->detail.find("Nsight Compute (ncu) was not found"), std::string::npos);
+      {}));
+  EXPECT_FALSE(report.ran);
+  EXPECT_THAT(report.detail, HasSubstr("Nsight Compute (ncu) was not found"));
 }
 
 TEST_F(InspectTest, DeniedCountersHaveTheirRemedy) {
   processes.on({"--export"}, 1, "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n");
-  const auto report = inspect();
-  ASSERT_TRUE(report);
-  EXPECT_FALSE(report->ran);
-  EXPECT_NE(report->detail.find("NVreg_RestrictProfilingToAdminUsers"), std::string::npos);
+  const auto report = must(inspect());
+  EXPECT_FALSE(report.ran);
+  EXPECT_THAT(report.detail, HasSubstr("NVreg_RestrictProfilingToAdminUsers"));
 }
 
 TEST_F(InspectTest, AnOldReportIsNotTakenForTheNewOne) {
   ASSERT_TRUE(createDirectories(request.folder));
   std::ofstream(request.folder / "report.ncu-rep") << "of another launch";
   processes.on({"--export"}, 1, "==ERROR== Failed to find section Nonsense\n");
-  const auto report = inspect({"Nonsense"});
-  ASSERT_TRUE(report);
-  EXPECT_FALSE(report->ran);
-  EXPECT_NE(report->detail.find("Failed to find section Nonsense"), std::string::npos);
+  const auto report = must(inspect({"Nonsense"}));
+  EXPECT_FALSE(report.ran);
+  EXPECT_THAT(report.detail, HasSubstr("Failed to find section Nonsense"));
   EXPECT_EQ(processes.calls.size(), 1u);
 }
 

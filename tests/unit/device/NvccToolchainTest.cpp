@@ -3,11 +3,16 @@
 #include "driver/device/Toolchain.h"
 #include "driver/device/build/Toolchains.h"
 #include "driver/support/FileSystem.h"
+#include "tests/fakes/Results.h"
 #include "unit/device/ElfBuilder.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 using namespace kopt;
 namespace fs = std::filesystem;
@@ -57,20 +62,18 @@ protected:
 TEST_F(NvccToolchainTest, WithoutACompilerTheToolkitsReasonIsGiven) {
   CudaToolkit cuda;
   cuda.nvcc = makeError(ErrorCode::Environment, "the reason", "the remedy");
-  const auto none = makeNvccToolchain(*processes, cuda);
-  ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().what, "the reason");
-  EXPECT_EQ(none.error().hint, "the remedy, or use --device emulated, which needs no nvcc");
+  EXPECT_THAT(makeNvccToolchain(*processes, cuda),
+              fails({.what = "the reason",
+                     .hint = "the remedy, or use --device emulated, which needs no nvcc"}));
 }
 
 TEST_F(NvccToolchainTest, BuildsWithTheUsersFlags) {
   const auto toolchain = fakeNvcc(producing(fakes::buildCubin("_Z5scalePf", "code")));
   EXPECT_EQ(toolchain->name(), "nvcc 13.0.88");
-  const auto outcome = toolchain->build(request("the slice"));
-  ASSERT_TRUE(outcome) << outcome.error().what;
-  EXPECT_TRUE(outcome->ok) << outcome->log;
-  EXPECT_EQ(outcome->module, folder.path() / "scratch/module-1");
-  EXPECT_EQ(outcome->hash.size(), 32u);
+  const auto outcome = must(toolchain->build(request("the slice")));
+  EXPECT_TRUE(outcome.ok) << outcome.log;
+  EXPECT_EQ(outcome.module, folder.path() / "scratch/module-1");
+  EXPECT_EQ(outcome.hash.size(), 32u);
   const std::string arguments = *readFile(folder.path() / "arguments");
   EXPECT_EQ(arguments.rfind("-O3\n-DN=4\n-arch=sm_90\n-cubin\n-x\ncu\n-o\n", 0), 0u) << arguments;
   EXPECT_EQ(*readFile(folder.path() / "scratch/module-1.cu"), "the slice");
@@ -90,14 +93,13 @@ TEST_F(NvccToolchainTest, AnotherRoundingIsThatOfThePtx) {
   BuildRequest up = request("the slice");
   for (const auto &[rounding, suffix] : {std::pair(Rounding::Up, "rp"), {Rounding::Down, "rm"}}) {
     up.rounding = rounding;
-    const auto outcome = toolchain->build(up);
-    ASSERT_TRUE(outcome) << outcome.error().what;
-    EXPECT_TRUE(outcome->ok) << outcome->log;
+    const auto outcome = must(toolchain->build(up));
+    EXPECT_TRUE(outcome.ok) << outcome.log;
     EXPECT_EQ(*readFile(ptx), std::string("add.") + suffix + ".f64 %fd1; fma.rn.f64 %fd2; mul." +
                                   suffix + ".f64 %fd3; cvt.rn.f64.s32 %fd4; add.rn.f32 %f1\n");
     const std::string arguments = *readFile(folder.path() / "arguments");
     EXPECT_EQ(arguments.rfind("-O3\n-DN=4\n-arch=sm_90\n-cubin\n-o\n", 0), 0u) << arguments;
-    EXPECT_NE(arguments.find("module-1.ptx\n"), std::string::npos) << arguments;
+    EXPECT_THAT(arguments, HasSubstr("module-1.ptx\n"));
   }
 }
 
@@ -105,17 +107,15 @@ TEST_F(NvccToolchainTest, ASliceThatDoesNotCompileHasNoOtherRounding) {
   const auto toolchain = fakeNvcc("echo 'slice.cu(1): error: no' >&2; exit 2");
   BuildRequest up = request("the slice");
   up.rounding = Rounding::Up;
-  const auto outcome = toolchain->build(up);
-  ASSERT_TRUE(outcome);
-  EXPECT_FALSE(outcome->ok);
+  const auto outcome = must(toolchain->build(up));
+  EXPECT_FALSE(outcome.ok);
 }
 
 TEST_F(NvccToolchainTest, AModuleWithoutTheKernelDoesNotPass) {
   const auto toolchain = fakeNvcc(producing(fakes::buildCubin("_Z5otherPf", "code")));
-  const auto outcome = toolchain->build(request(""));
-  ASSERT_TRUE(outcome);
-  EXPECT_FALSE(outcome->ok);
-  EXPECT_NE(outcome->log.find("_Z5otherPf"), std::string::npos);
+  const auto outcome = must(toolchain->build(request("")));
+  EXPECT_FALSE(outcome.ok);
+  EXPECT_THAT(outcome.log, HasSubstr("_Z5otherPf"));
   BuildRequest any = request("");
   any.symbol.clear();
   EXPECT_TRUE(toolchain->build(any)->ok);
@@ -123,17 +123,15 @@ TEST_F(NvccToolchainTest, AModuleWithoutTheKernelDoesNotPass) {
 
 TEST_F(NvccToolchainTest, DiagnosticsNameTheSliceNotTheScratchFolder) {
   const auto toolchain = fakeNvcc("for f; do :; done; echo \"$f(3): error: no\" >&2; exit 2");
-  const auto outcome = toolchain->build(request(""));
-  ASSERT_TRUE(outcome);
-  EXPECT_FALSE(outcome->ok);
-  EXPECT_EQ(outcome->log, "module-1.cu(3): error: no\n");
+  const auto outcome = must(toolchain->build(request("")));
+  EXPECT_FALSE(outcome.ok);
+  EXPECT_EQ(outcome.log, "module-1.cu(3): error: no\n");
 }
 
 TEST_F(NvccToolchainTest, SilentFailureStillHasALog) {
-  const auto outcome = fakeNvcc("exit 139")->build(request(""));
-  ASSERT_TRUE(outcome);
-  EXPECT_FALSE(outcome->ok);
-  EXPECT_NE(outcome->log.find("139"), std::string::npos);
+  const auto outcome = must(fakeNvcc("exit 139")->build(request("")));
+  EXPECT_FALSE(outcome.ok);
+  EXPECT_THAT(outcome.log, HasSubstr("139"));
 }
 
 TEST_F(NvccToolchainTest, AnEarlierModuleIsNotTakenForThisOne) {
@@ -149,17 +147,15 @@ TEST_F(NvccToolchainTest, OneThatBuildsOthersAndLeavesNoModuleGoesWrongOnThisTex
   hopeless.sliceText = "hopeless";
   EXPECT_FALSE(toolchain->build(hopeless)) << "nothing is known of this nvcc yet";
   ASSERT_TRUE(toolchain->build(request(""))->ok);
-  const auto outcome = toolchain->build(hopeless);
-  ASSERT_TRUE(outcome);
-  EXPECT_FALSE(outcome->ok);
-  EXPECT_NE(outcome->log.find("wrote no module"), std::string::npos) << outcome->log;
+  const auto outcome = must(toolchain->build(hopeless));
+  EXPECT_FALSE(outcome.ok);
+  EXPECT_THAT(outcome.log, HasSubstr("wrote no module"));
 }
 
 TEST_F(NvccToolchainTest, AFullDiskIsTheMachines) {
-  const auto outcome = fakeNvcc("echo 'fatal: cannot write: No space left on device' >&2; exit 1")
-                           ->build(request(""));
-  ASSERT_FALSE(outcome);
-  EXPECT_EQ(outcome.error().code, ErrorCode::Environment);
+  EXPECT_THAT(fakeNvcc("echo 'fatal: cannot write: No space left on device' >&2; exit 1")
+                  ->build(request("")),
+              fails({.code = ErrorCode::Environment}));
 }
 
 TEST_F(NvccToolchainTest, TheRealNvccBuildsAndEqualCodeHasOneHash) {
@@ -176,11 +172,10 @@ TEST_F(NvccToolchainTest, TheRealNvccBuildsAndEqualCodeHasOneHash) {
   const std::string hash = build(kernel);
   EXPECT_EQ(hash, build("// a comment\n\n" + kernel));
   EXPECT_NE(hash, build("__global__ void scale(float *x) { x[threadIdx.x] += N; }\n"));
-  const auto broken = (*real)->build(request("__global__ void scale(float *x) { y; }\n"));
-  ASSERT_TRUE(broken);
-  EXPECT_FALSE(broken->ok);
-  EXPECT_NE(broken->log.find("module-1.cu(1): error"), std::string::npos) << broken->log;
-  EXPECT_EQ(broken->log.find(folder.path().string()), std::string::npos) << broken->log;
+  const auto broken = must((*real)->build(request("__global__ void scale(float *x) { y; }\n")));
+  EXPECT_FALSE(broken.ok);
+  EXPECT_THAT(broken.log, HasSubstr("module-1.cu(1): error"));
+  EXPECT_THAT(broken.log, Not(HasSubstr(folder.path().string())));
 }
 
 } // namespace

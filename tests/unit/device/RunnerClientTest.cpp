@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/device/runner/RunnerClient.h"
 #include "driver/device/runner/DeviceLock.h"
+#include "tests/fakes/Results.h"
 #include "unit/device/RunnerClientFixture.h"
 #include "unit/runtime/cuda/FakeNvml.h"
 
@@ -8,6 +9,10 @@
 #include <unistd.h>
 
 namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
 
 using namespace kopt;
 using namespace kopt::test;
@@ -42,18 +47,16 @@ TEST_F(RunnerClientTest, SecretsStayOut) {
 
 TEST_F(RunnerClientTest, RunsAndReturnsFiles) {
   const auto runner = start();
-  const auto module = runner->load("copy", "");
-  ASSERT_TRUE(module);
-  EXPECT_EQ(module->symbol, "copy");
-  EXPECT_EQ(module->registers, 32u);
-  const auto outcome = runner->run(module->id, launch(), {});
-  ASSERT_TRUE(outcome) << outcome.error().what;
-  EXPECT_EQ(outcome->status, RunStatus::Ok) << outcome->detail;
-  ASSERT_EQ(outcome->buffers.size(), 2u);
-  EXPECT_EQ(outcome->buffers[0], ""); // read-only, and found unchanged
-  EXPECT_EQ(*readFile(outcome->buffers[1]), input(1));
-  EXPECT_EQ(outcome->unwritten, (std::vector<std::uint64_t>{0, 0}));
-  EXPECT_TRUE(outcome->stages.contains("launch"));
+  const auto module = must(runner->load("copy", ""));
+  EXPECT_EQ(module.symbol, "copy");
+  EXPECT_EQ(module.registers, 32u);
+  const auto outcome = must(runner->run(module.id, launch(), {}));
+  EXPECT_EQ(outcome.status, RunStatus::Ok) << outcome.detail;
+  ASSERT_EQ(outcome.buffers.size(), 2u);
+  EXPECT_EQ(outcome.buffers[0], ""); // read-only, and found unchanged
+  EXPECT_EQ(*readFile(outcome.buffers[1]), input(1));
+  EXPECT_EQ(outcome.unwritten, (std::vector<std::uint64_t>{0, 0}));
+  EXPECT_TRUE(outcome.stages.contains("launch"));
   EXPECT_TRUE(std::filesystem::is_empty(folder.path() / "buffers")); // it travelled through memory
 }
 
@@ -61,10 +64,9 @@ TEST_F(RunnerClientTest, WhereTheRunnerCannotReachMemoryThereAreFiles) {
   memoryHidden = true;
   const auto runner = start();
   const ModuleId module = runner->load("copy", "")->id;
-  const auto outcome = runner->run(module, launch(), {});
-  ASSERT_TRUE(outcome) << outcome.error().what;
-  EXPECT_EQ(outcome->buffers[1], folder.path() / "buffers/run/buffer1.bin");
-  EXPECT_EQ(*readFile(outcome->buffers[1]), input(1));
+  const auto outcome = must(runner->run(module, launch(), {}));
+  EXPECT_EQ(outcome.buffers[1], folder.path() / "buffers/run/buffer1.bin");
+  EXPECT_EQ(*readFile(outcome.buffers[1]), input(1));
 }
 
 TEST_F(RunnerClientTest, ASlotKeepsItsContentsWhileOthersAreUsed) {
@@ -82,45 +84,39 @@ TEST_F(RunnerClientTest, ASlotKeepsItsContentsWhileOthersAreUsed) {
 
 TEST_F(RunnerClientTest, TheRunnerCannotMakeTheMemoryShorter) {
   const auto runner = start();
-  const auto outcome = runner->run(runner->load("copy", "")->id, launch(), {});
-  ASSERT_TRUE(outcome);
-  EXPECT_NE(truncate(outcome->buffers[1].c_str(), 0), 0);
-  EXPECT_EQ(*readFile(outcome->buffers[1]), input(1));
+  const auto outcome = must(runner->run(runner->load("copy", "")->id, launch(), {}));
+  EXPECT_NE(truncate(outcome.buffers[1].c_str(), 0), 0);
+  EXPECT_EQ(*readFile(outcome.buffers[1]), input(1));
 }
 
 TEST_F(RunnerClientTest, CountsTheUnwritten) {
   const auto runner = start();
-  const auto outcome = runner->run(runner->load("copy", "")->id, launch(300), {});
-  ASSERT_TRUE(outcome);
-  EXPECT_EQ(outcome->unwritten, (std::vector<std::uint64_t>{0, 25}));
+  const auto outcome = must(runner->run(runner->load("copy", "")->id, launch(300), {}));
+  EXPECT_EQ(outcome.unwritten, (std::vector<std::uint64_t>{0, 25}));
 }
 
 TEST_F(RunnerClientTest, ResultsThatAreKnownAreNotReadAgain) {
   hasMemoryKernels = true;
   const auto runner = start();
-  const auto module = runner->load("copy", "");
-  ASSERT_TRUE(module);
+  const auto module = must(runner->load("copy", ""));
   Launch large = launch(4u << 20);
   for (Buffer &buffer : large.buffers)
     buffer.bytes = 4u << 20;
   RunOptions options;
-  const auto first = runner->run(module->id, large, options);
-  ASSERT_TRUE(first) << first.error().what;
-  EXPECT_FALSE(first->digest.empty());
-  options.known = first->digest;
+  const auto first = must(runner->run(module.id, large, options));
+  EXPECT_FALSE(first.digest.empty());
+  options.known = first.digest;
   options.poisonSeed = 9;
-  const auto again = runner->run(module->id, large, options);
-  ASSERT_TRUE(again) << again.error().what;
-  EXPECT_TRUE(again->isKnown);
-  EXPECT_TRUE(again->buffers.empty());
-  EXPECT_EQ(again->unwritten, first->unwritten);
+  const auto again = must(runner->run(module.id, large, options));
+  EXPECT_TRUE(again.isKnown);
+  EXPECT_TRUE(again.buffers.empty());
+  EXPECT_EQ(again.unwritten, first.unwritten);
   options.inputSeed = 9;
-  const auto other = runner->run(module->id, large, options);
-  ASSERT_TRUE(other) << other.error().what;
-  EXPECT_FALSE(other->isKnown);
-  EXPECT_NE(other->digest, first->digest);
-  ASSERT_EQ(other->buffers.size(), 2u);
-  EXPECT_EQ(*readFile(other->buffers[1]), input(9, 4u << 20));
+  const auto other = must(runner->run(module.id, large, options));
+  EXPECT_FALSE(other.isKnown);
+  EXPECT_NE(other.digest, first.digest);
+  ASSERT_EQ(other.buffers.size(), 2u);
+  EXPECT_EQ(*readFile(other.buffers[1]), input(9, 4u << 20));
 }
 
 TEST_F(RunnerClientTest, SeedsReachTheRunner) {
@@ -147,23 +143,19 @@ TEST_F(RunnerClientTest, LaunchesFindSharedMemoryThatNobodyKnows) {
 
 TEST_F(RunnerClientTest, AModuleThatDoesNotLoadIsNotTheMachines) {
   const auto runner = start();
-  const auto module = runner->load("unheard", "");
-  ASSERT_FALSE(module);
-  EXPECT_EQ(module.error().code, ErrorCode::BaselineFailed);
-  EXPECT_NE(module.error().what.find("no module unheard"), std::string::npos);
+  EXPECT_THAT(runner->load("unheard", ""),
+              fails({.code = ErrorCode::BaselineFailed, .what = HasSubstr("no module unheard")}));
 }
 
 TEST_F(RunnerClientTest, AfterAFaultAFreshProcessLoadsWhatIsUsed) {
   const auto runner = start();
   const ModuleId copy = runner->load("copy", "")->id, fault = runner->load("fault", "")->id;
-  const auto failed = runner->run(fault, launch(), {});
-  ASSERT_TRUE(failed);
-  EXPECT_EQ(failed->status, RunStatus::Fault);
-  EXPECT_EQ(failed->detail, "illegal address");
+  const auto failed = must(runner->run(fault, launch(), {}));
+  EXPECT_EQ(failed.status, RunStatus::Fault);
+  EXPECT_EQ(failed.detail, "illegal address");
   EXPECT_EQ(starts, 2); // the device had to pass a probe before the fault was the candidate's
-  const auto outcome = runner->run(copy, launch(), {});
-  ASSERT_TRUE(outcome);
-  EXPECT_EQ(outcome->status, RunStatus::Ok);
+  const auto outcome = must(runner->run(copy, launch(), {}));
+  EXPECT_EQ(outcome.status, RunStatus::Ok);
   EXPECT_EQ(starts, 2);
   EXPECT_EQ(device->loads, 1u); // the faulting module is not loaded again unless it is used
 }
@@ -172,9 +164,8 @@ TEST_F(RunnerClientTest, AHangIsTimedOutAndForgotten) {
   const auto runner = start();
   const ModuleId module = runner->load("copy", "")->id;
   hangOn = "run";
-  const auto hung = runner->run(module, launch(), {});
-  ASSERT_TRUE(hung);
-  EXPECT_EQ(hung->status, RunStatus::TimedOut);
+  const auto hung = must(runner->run(module, launch(), {}));
+  EXPECT_EQ(hung.status, RunStatus::TimedOut);
   hangOn.clear();
   EXPECT_EQ(runner->run(module, launch(), {})->status, RunStatus::Ok);
   EXPECT_EQ(starts, 2);
@@ -195,10 +186,9 @@ TEST_F(RunnerClientTest, ADeathThatDoesNotComeAgainIsNobodysFault) {
   const auto runner = start();
   const ModuleId module = runner->load("copy", "")->id;
   dieOnceOn = "run";
-  const auto outcome = runner->run(module, launch(), {});
-  ASSERT_TRUE(outcome);
-  EXPECT_EQ(outcome->status, RunStatus::Ok) << outcome->detail;
-  EXPECT_EQ(*readFile(outcome->buffers[1]), input(1));
+  const auto outcome = must(runner->run(module, launch(), {}));
+  EXPECT_EQ(outcome.status, RunStatus::Ok) << outcome.detail;
+  EXPECT_EQ(*readFile(outcome.buffers[1]), input(1));
   EXPECT_EQ(starts, 2);
   const auto incidents = runner->takeIncidents();
   ASSERT_EQ(incidents.size(), 1u);
@@ -212,7 +202,7 @@ TEST_F(RunnerClientTest, ADeathThatComesAgainIsTheCandidatesAfterTwoAttempts) {
   dieOn = "run";
   const auto outcome = runner->run(module, launch(), {});
   EXPECT_EQ(outcome->status, RunStatus::Crashed);
-  EXPECT_NE(outcome->detail.find("also in a fresh process"), std::string::npos);
+  EXPECT_THAT(outcome->detail, HasSubstr("also in a fresh process"));
   EXPECT_EQ(std::count_if(lines.begin(), lines.end(),
                           [](const auto &line) { return line.starts_with("run"); }),
             2);
@@ -223,10 +213,9 @@ TEST_F(RunnerClientTest, WhatNobodyAskedForCostsTheProcessNotTheNextCandidate) {
   const ModuleId module = runner->load("copy", "")->id;
   twiceOn = "run";
   EXPECT_EQ(runner->run(module, launch(), {})->status, RunStatus::Ok);
-  const auto next = runner->load("copy", "");
-  ASSERT_TRUE(next);
+  const auto next = must(runner->load("copy", ""));
   EXPECT_EQ(starts, 2);
-  EXPECT_EQ(runner->run(next->id, launch(), {})->status, RunStatus::Ok);
+  EXPECT_EQ(runner->run(next.id, launch(), {})->status, RunStatus::Ok);
   EXPECT_EQ(runner->takeIncidents().at(0).fault, FaultClass::Infrastructure);
 }
 
@@ -237,10 +226,9 @@ TEST_F(RunnerClientTest, NoRoomInAFreshProcessEitherIsTheCandidates) {
   timesFull = 1;
   EXPECT_EQ(runner->run(module, launch(), {})->status, RunStatus::Ok);
   timesFull = 2;
-  const auto outcome = runner->run(module, launch(), {});
-  ASSERT_TRUE(outcome);
-  EXPECT_EQ(outcome->status, RunStatus::LaunchFailed);
-  EXPECT_NE(outcome->detail.find("full"), std::string::npos);
+  const auto outcome = must(runner->run(module, launch(), {}));
+  EXPECT_EQ(outcome.status, RunStatus::LaunchFailed);
+  EXPECT_THAT(outcome.detail, HasSubstr("full"));
 }
 
 TEST_F(RunnerClientTest, ADeviceThatFailsItsProbeOnceIsSuspectAndTwiceIsUsedNoMore) {
@@ -251,15 +239,13 @@ TEST_F(RunnerClientTest, ADeviceThatFailsItsProbeOnceIsSuspectAndTwiceIsUsedNoMo
   EXPECT_EQ(runner->run(copy, launch(), {})->status, RunStatus::Ok);
   probesThatFail = 2;
   const auto lost = runner->run(fault, launch(), {});
-  ASSERT_FALSE(lost);
-  EXPECT_EQ(lost.error().code, ErrorCode::Environment);
-  EXPECT_NE(lost.error().what.find("Fake GPU failed the probe"), std::string::npos)
-      << lost.error().what;
+  ASSERT_THAT(lost, fails({.code = ErrorCode::Environment,
+                           .what = HasSubstr("Fake GPU failed the probe")}));
   const int before = starts;
   EXPECT_FALSE(runner->run(copy, launch(), {}));
   EXPECT_FALSE(runner->load("copy", ""));
   EXPECT_EQ(starts, before); // nothing is tried on it
-  EXPECT_NE(runner->lost().find("failed the probe"), std::string::npos) << runner->lost();
+  EXPECT_THAT(runner->lost(), HasSubstr("failed the probe"));
 }
 
 TEST_F(RunnerClientTest, ADeviceWithoutAProcessIsLostUntilThereIsOne) {
@@ -269,7 +255,7 @@ TEST_F(RunnerClientTest, ADeviceWithoutAProcessIsLostUntilThereIsOne) {
   runner->renew();
   deviceMissing = true;
   EXPECT_FALSE(runner->run(copy, launch(), {}));
-  EXPECT_NE(runner->lost().find("no driver here"), std::string::npos) << runner->lost();
+  EXPECT_THAT(runner->lost(), HasSubstr("no driver here"));
   deviceMissing = false;
   EXPECT_EQ(runner->run(copy, launch(), {})->status, RunStatus::Ok);
   EXPECT_EQ(runner->lost(), "");
@@ -333,17 +319,16 @@ TEST_F(RunnerClientTest, TimesTwoModules) {
   const auto runner = start();
   const ModuleId a = runner->load("slow", "")->id, b = runner->load("copy", "")->id;
   device->seconds = [](const std::string &name) { return name == "slow" ? 3e-3 : 1e-3; };
-  const auto outcome = runner->time(a, launch(), b, launch(), {});
-  ASSERT_TRUE(outcome) << outcome.error().what;
-  EXPECT_EQ(outcome->cacheMode, CacheMode::Cold);
-  EXPECT_FALSE(outcome->modelled);
-  EXPECT_EQ(outcome->batch, 1u);
-  EXPECT_EQ(outcome->smClockMHz, 1980);
-  ASSERT_GE(outcome->samples.size(), 10u);
-  EXPECT_EQ(outcome->samples[0].a, 3e-3);
-  EXPECT_EQ(outcome->samples[0].b, 1e-3);
-  ASSERT_EQ(outcome->buffersB.size(), 2u);
-  EXPECT_EQ(*readFile(outcome->buffersA[1]), *readFile(outcome->buffersB[1]));
+  const auto outcome = must(runner->time(a, launch(), b, launch(), {}));
+  EXPECT_EQ(outcome.cacheMode, CacheMode::Cold);
+  EXPECT_FALSE(outcome.modelled);
+  EXPECT_EQ(outcome.batch, 1u);
+  EXPECT_EQ(outcome.smClockMHz, 1980);
+  ASSERT_GE(outcome.samples.size(), 10u);
+  EXPECT_EQ(outcome.samples[0].a, 3e-3);
+  EXPECT_EQ(outcome.samples[0].b, 1e-3);
+  ASSERT_EQ(outcome.buffersB.size(), 2u);
+  EXPECT_EQ(*readFile(outcome.buffersA[1]), *readFile(outcome.buffersB[1]));
 }
 
 TEST_F(RunnerClientTest, SaysWhoElseComputedWhileItWasTimed) {
@@ -356,12 +341,10 @@ TEST_F(RunnerClientTest, SaysWhoElseComputedWhileItWasTimed) {
   EXPECT_TRUE(runner->time(copy, launch(), copy, launch(), {})->otherLoad.empty());
   fakeNvml().processes.push_back(unsigned(getppid()));
   fakeNvml().loads.push_back({unsigned(getppid()), 5'000'000, 80});
-  const auto outcome = runner->time(copy, launch(), copy, launch(), {});
-  ASSERT_TRUE(outcome);
-  ASSERT_EQ(outcome->otherLoad.size(), 1u);
-  EXPECT_NE(outcome->otherLoad[0].find(std::to_string(getppid())), std::string::npos)
-      << outcome->otherLoad[0];
-  EXPECT_EQ(outcome->status, RunStatus::Ok) << "it is for the verdict to doubt";
+  const auto outcome = must(runner->time(copy, launch(), copy, launch(), {}));
+  ASSERT_EQ(outcome.otherLoad.size(), 1u);
+  EXPECT_THAT(outcome.otherLoad[0], HasSubstr(std::to_string(getppid())));
+  EXPECT_EQ(outcome.status, RunStatus::Ok) << "it is for the verdict to doubt";
   fakeNvml() = {};
   fakeNvml().initResult = 9;
   EXPECT_NE(start()->device().facts.at(kOtherLoadFact), "watched");
@@ -379,11 +362,10 @@ TEST_F(RunnerClientTest, LaunchesWaitForAnotherKoptOnTheSameDevice) {
                              },
                              {}});
   const ModuleId module = runner->load("copy", "")->id;
-  const auto outcome = runner->run(module, launch(), {});
-  ASSERT_TRUE(outcome) << outcome.error().what;
-  EXPECT_EQ(outcome->status, RunStatus::Ok);
+  const auto outcome = must(runner->run(module, launch(), {}));
+  EXPECT_EQ(outcome.status, RunStatus::Ok);
   EXPECT_EQ(told.size(), 1u);
-  EXPECT_GT(outcome->stages.at("lock"), 0);
+  EXPECT_GT(outcome.stages.at("lock"), 0);
   EXPECT_TRUE(other.take()); // given up with the reply
 }
 
@@ -399,9 +381,7 @@ TEST_F(RunnerClientTest, UnloadFreesAndAnUnknownModuleIsABug) {
   const ModuleId module = runner->load("copy", "")->id;
   runner->unload(module);
   EXPECT_EQ(lines.back().rfind("unload module=1", 0), 0u);
-  const auto outcome = runner->run(module, launch(), {});
-  ASSERT_FALSE(outcome);
-  EXPECT_EQ(outcome.error().code, ErrorCode::Internal);
+  EXPECT_THAT(runner->run(module, launch(), {}), fails({.code = ErrorCode::Internal}));
 }
 
 TEST_F(RunnerClientTest, AFileThatCannotBeWrittenIsTheMachines) {
@@ -410,20 +390,18 @@ TEST_F(RunnerClientTest, AFileThatCannotBeWrittenIsTheMachines) {
   const ModuleId module = runner->load("copy", "")->id;
   const std::filesystem::path file = folder.path() / "buffers/run/buffer1.bin";
   std::filesystem::create_directories(file);
-  const auto outcome = runner->run(module, launch(), {});
-  ASSERT_FALSE(outcome);
-  EXPECT_EQ(outcome.error().code, ErrorCode::Environment);
-  EXPECT_NE(outcome.error().what.find(file.string() + ": Is a directory"), std::string::npos);
+  EXPECT_THAT(runner->run(module, launch(), {}),
+              fails({.code = ErrorCode::Environment,
+                     .what = HasSubstr(file.string() + ": Is a directory")}));
 }
 
 TEST_F(RunnerClientTest, CountersAreThoseOfAProcessThatOnlyCounts) {
   const auto runner = start();
   const ModuleId module = runner->load("copy", "")->id;
-  const auto outcome = runner->profile(module, launch(), {});
-  ASSERT_TRUE(outcome);
-  EXPECT_EQ(outcome->source, "cupti");
-  EXPECT_EQ(outcome->counters.at("launch__block_size"), 64); // the driver's
-  EXPECT_TRUE(outcome->counters.contains("smsp__inst_executed.sum"));
+  const auto outcome = must(runner->profile(module, launch(), {}));
+  EXPECT_EQ(outcome.source, "cupti");
+  EXPECT_EQ(outcome.counters.at("launch__block_size"), 64); // the driver's
+  EXPECT_TRUE(outcome.counters.contains("smsp__inst_executed.sum"));
   EXPECT_EQ(starts, 2);
 }
 
@@ -431,63 +409,52 @@ TEST_F(RunnerClientTest, ProfileWithoutCountersHasTheDriversFacts) {
   noCounters = "libcupti.so was not found";
   const auto runner = start();
   const ModuleId module = runner->load("copy", "")->id;
-  const auto outcome = runner->profile(module, launch(), {});
-  ASSERT_TRUE(outcome);
-  EXPECT_EQ(outcome->status, RunStatus::Ok);
-  EXPECT_EQ(outcome->counters.at("launch__block_size"), 64);
-  EXPECT_EQ(outcome->source, "ptxas");
-  EXPECT_NE(outcome->detail.find("libcupti.so"), std::string::npos);
-  EXPECT_NE(outcome->detail.find("no CUDA toolkit was looked for"), std::string::npos);
+  const auto outcome = must(runner->profile(module, launch(), {}));
+  EXPECT_EQ(outcome.status, RunStatus::Ok);
+  EXPECT_EQ(outcome.counters.at("launch__block_size"), 64);
+  EXPECT_EQ(outcome.source, "ptxas");
+  EXPECT_THAT(outcome.detail, HasSubstr("libcupti.so"));
+  EXPECT_THAT(outcome.detail, HasSubstr("no CUDA toolkit was looked for"));
 }
 
 TEST_F(RunnerClientTest, NoDeviceSaysWhyAndWhatToDo) {
   deviceMissing = true;
-  const auto runner =
-      startRunner(processes, "kopt-runner", {DeviceKind::Cuda, 0, ""}, folder.path(), "");
-  ASSERT_FALSE(runner);
-  EXPECT_EQ(runner.error().code, ErrorCode::Environment);
-  EXPECT_EQ(runner.error().what, "no driver here");
-  EXPECT_NE(runner.error().hint.find("--device emulated"), std::string::npos);
+  EXPECT_THAT(startRunner(processes, "kopt-runner", {DeviceKind::Cuda, 0, ""}, folder.path(), ""),
+              fails({.code = ErrorCode::Environment,
+                     .what = "no driver here",
+                     .hint = HasSubstr("--device emulated")}));
 }
 
 TEST_F(RunnerClientTest, UnknownGpusAreNamedWithTheKnownOnes) {
   ASSERT_TRUE(writeFileAtomically(folder.path() / "H200.txt", "name H200\n"));
-  const auto runner = startRunner(processes, "kopt-runner", {DeviceKind::Emulated, 0, "H2OO"},
-                                  folder.path(), folder.path());
-  ASSERT_FALSE(runner);
-  EXPECT_EQ(runner.error().code, ErrorCode::Usage);
-  EXPECT_NE(runner.error().hint.find("H200"), std::string::npos);
+  EXPECT_THAT(startRunner(processes, "kopt-runner", {DeviceKind::Emulated, 0, "H2OO"},
+                          folder.path(), folder.path()),
+              fails({.code = ErrorCode::Usage, .hint = HasSubstr("H200")}));
   EXPECT_TRUE(processes.calls.empty());
 }
 
 TEST_F(RunnerClientTest, ARunnerThatDoesNotSayWhatItDrivesIsRefused) {
   kind = "opencl";
-  const auto runner =
-      startRunner(processes, "kopt-runner", {DeviceKind::Cuda, 0, ""}, folder.path(), "");
-  ASSERT_FALSE(runner);
-  EXPECT_EQ(runner.error().code, ErrorCode::Internal);
-  EXPECT_NE(runner.error().what.find("unknown device"), std::string::npos) << runner.error().what;
+  EXPECT_THAT(startRunner(processes, "kopt-runner", {DeviceKind::Cuda, 0, ""}, folder.path(), ""),
+              fails({.code = ErrorCode::Internal, .what = HasSubstr("unknown device")}));
 }
 
 TEST(RunnerProcess, MissingProgramIsNamed) {
   const auto processes = makeProcessRunner();
   auto folder = TemporaryDirectory::create("kopt-client");
-  const auto runner = startRunner(*processes, "/nonexistent/kopt-runner", {DeviceKind::Cuda, 0, ""},
-                                  folder->path(), "");
-  ASSERT_FALSE(runner);
-  EXPECT_EQ(runner.error().code, ErrorCode::Environment);
-  EXPECT_NE(runner.error().what.find("/nonexistent/kopt-runner"), std::string::npos);
+  EXPECT_THAT(
+      startRunner(*processes, "/nonexistent/kopt-runner", {DeviceKind::Cuda, 0, ""}, folder->path(),
+                  ""),
+      fails({.code = ErrorCode::Environment, .what = HasSubstr("/nonexistent/kopt-runner")}));
 }
 
 TEST(RunnerProcess, ADeviceThatIsNotThereIsAnEnvironmentError) {
   const auto processes = makeProcessRunner();
   auto folder = TemporaryDirectory::create("kopt-client");
   // No machine has a thousand devices.
-  const auto runner = startRunner(*processes, KOPT_BINARY_DIR "/bin/kopt-runner",
-                                  {DeviceKind::Cuda, 999, ""}, folder->path(), "");
-  ASSERT_FALSE(runner);
-  EXPECT_EQ(runner.error().code, ErrorCode::Environment);
-  EXPECT_FALSE(runner.error().what.empty());
+  EXPECT_THAT(startRunner(*processes, KOPT_BINARY_DIR "/bin/kopt-runner",
+                          {DeviceKind::Cuda, 999, ""}, folder->path(), ""),
+              fails({.code = ErrorCode::Environment, .what = Not(IsEmpty())}));
 }
 
 TEST(RunnerProcess, AHangingProcessIsKilledWithItsChildren) {
@@ -502,15 +469,12 @@ TEST(RunnerProcess, AHangingProcessIsKilledWithItsChildren) {
                                                child.string() + "'; wait\n"));
   std::filesystem::permissions(program, std::filesystem::perms::all);
   auto runner =
-      startRunner(*processes, program, {DeviceKind::Cuda, 0, ""}, folder->path() / "b", "");
-  ASSERT_TRUE(runner) << runner.error().what;
-  const auto module = (*runner)->load("x", "");
-  ASSERT_TRUE(module) << module.error().what;
+      must(startRunner(*processes, program, {DeviceKind::Cuda, 0, ""}, folder->path() / "b", ""));
+  const auto module = must(runner->load("x", ""));
   RunOptions options;
   options.deadline = Duration(0.1);
-  const auto outcome = (*runner)->run(module->id, Launch{}, options);
-  ASSERT_TRUE(outcome) << outcome.error().what;
-  EXPECT_EQ(outcome->status, RunStatus::TimedOut);
+  const auto outcome = must(runner->run(module.id, Launch{}, options));
+  EXPECT_EQ(outcome.status, RunStatus::TimedOut);
   const int pid = std::stoi(*readFile(child));
   // Killed with the group; a zombie that its new parent has yet to reap counts as gone.
   bool alive = true;

@@ -5,6 +5,7 @@
 #include "driver/support/FileSystem.h"
 #include "fakes/FakeProcessRunner.h"
 #include "runtime/runner/Protocol.h"
+#include "tests/fakes/Results.h"
 
 #include <gmock/gmock.h>
 
@@ -15,6 +16,8 @@ using kopt::fakes::FakeInteractiveProcess;
 using kopt::fakes::FakeProcessRunner;
 using runtime::protocol::Message;
 using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
 
 struct Gpu {
   std::string name = "NVIDIA H200", arch = "sm_90", uuid;
@@ -68,11 +71,9 @@ protected:
     return all;
   }
   void refuses(const std::vector<int> &ordinals, const std::string &words) {
-    const auto pool = start(ordinals);
-    ASSERT_FALSE(pool);
-    EXPECT_EQ(pool.error().code, ErrorCode::Usage);
-    EXPECT_THAT(pool.error().what, HasSubstr(words));
-    EXPECT_FALSE(pool.error().hint.empty());
+    EXPECT_THAT(
+        start(ordinals),
+        fails({.code = ErrorCode::Usage, .what = HasSubstr(words), .hint = Not(IsEmpty())}));
   }
 
   FakeProcessRunner processes;
@@ -82,24 +83,21 @@ protected:
 };
 
 TEST_F(RunnerPoolTest, OneGpuIsTheCallersThreads) {
-  const auto pool = start({2});
-  ASSERT_TRUE(pool) << pool.error().what;
-  EXPECT_THAT(names(*pool), testing::ElementsAre("2 GPU-c"));
-  EXPECT_EQ(pool->front().thread, nullptr);
+  const auto pool = must(start({2}));
+  EXPECT_THAT(names(pool), testing::ElementsAre("2 GPU-c"));
+  EXPECT_EQ(pool.front().thread, nullptr);
 }
 
 TEST_F(RunnerPoolTest, EachOfSeveralHasItsRunnerAndItsThread) {
-  const auto pool = start({2, 0});
-  ASSERT_TRUE(pool) << pool.error().what;
-  EXPECT_THAT(names(*pool), testing::ElementsAre("2 GPU-c", "0 GPU-a"));
-  for (const PooledRunner &member : *pool)
+  const auto pool = must(start({2, 0}));
+  EXPECT_THAT(names(pool), testing::ElementsAre("2 GPU-c", "0 GPU-a"));
+  for (const PooledRunner &member : pool)
     EXPECT_NE(member.thread, nullptr);
 }
 
 TEST_F(RunnerPoolTest, AllAreAsManyAsCudaShows) {
-  const auto pool = start({});
-  ASSERT_TRUE(pool) << pool.error().what;
-  EXPECT_THAT(names(*pool), testing::ElementsAre("0 GPU-a", "1 GPU-b", "2 GPU-c"));
+  const auto pool = must(start({}));
+  EXPECT_THAT(names(pool), testing::ElementsAre("0 GPU-a", "1 GPU-b", "2 GPU-c"));
 }
 
 TEST_F(RunnerPoolTest, WhatDiffersIsNamed) {
@@ -118,19 +116,16 @@ TEST_F(RunnerPoolTest, TheSameDeviceTwiceIsRefused) {
 }
 
 TEST_F(RunnerPoolTest, AGpuThatIsNotThereIsNamed) {
-  const auto pool = start({0, 5});
-  ASSERT_FALSE(pool);
-  EXPECT_EQ(pool.error().code, ErrorCode::Environment);
-  EXPECT_THAT(pool.error().what, HasSubstr("no CUDA device 5"));
+  EXPECT_THAT(start({0, 5}),
+              fails({.code = ErrorCode::Environment, .what = HasSubstr("no CUDA device 5")}));
 }
 
 TEST_F(RunnerPoolTest, OfEmulatedDevicesThereIsNoAll) {
   modelled = true;
   ASSERT_TRUE(writeFileAtomically(folder.path() / "H200.txt", ""));
   refuses({}, "emulated");
-  const auto pool = start({0, 1});
-  ASSERT_TRUE(pool) << pool.error().what;
-  EXPECT_THAT(names(*pool), testing::ElementsAre("0 emulated", "1 emulated"));
+  const auto pool = must(start({0, 1}));
+  EXPECT_THAT(names(pool), testing::ElementsAre("0 emulated", "1 emulated"));
 }
 
 } // namespace

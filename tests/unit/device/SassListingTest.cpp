@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/fakes/Results.h"
 #include "tests/unit/device/Fixtures.h"
 
 #include <set>
@@ -97,12 +98,11 @@ constexpr const char *kCallsAnother =
     "        /*0000*/                   EXIT ;\n";
 
 TEST(SassListing, WhatIsCalledInAnotherSectionIsReachedOnce) {
-  const auto listing = parseSassListing(kCallsAnother);
-  ASSERT_TRUE(listing);
-  ASSERT_EQ(listing->functions.size(), 3u);
-  EXPECT_EQ(listing->reachableFrom("first").size(), 2u);
-  EXPECT_EQ(listing->reachableFrom("second").size(), 1u); // a return is no call
-  EXPECT_TRUE(listing->reachableFrom("fourth").empty());
+  const auto listing = must(parseSassListing(kCallsAnother));
+  ASSERT_EQ(listing.functions.size(), 3u);
+  EXPECT_EQ(listing.reachableFrom("first").size(), 2u);
+  EXPECT_EQ(listing.reachableFrom("second").size(), 1u); // a return is no call
+  EXPECT_TRUE(listing.reachableFrom("fourth").empty());
 }
 
 TEST(SassListing, ATextWithoutCodeIsAnError) {
@@ -113,14 +113,13 @@ TEST(SassListing, ATextWithoutCodeIsAnError) {
 }
 
 TEST(SassListing, WhatIsCutOrOddIsPassedOver) {
-  const auto listing = parseSassListing(
+  const auto listing = must(parseSassListing(
       "\t.section\t.text.k\n"
       "/*zz*/ FADD R1 ;\n/*0000 FADD R1 ;\n/*0000*/ ;\n/*0000*/ @P0\n"
       "//## File \"a.cu\", line \n//## File \"a.cu\n//## File \"b.cu\", line 7 inlined at \"\n"
-      ":\n/*0000*/ FADD R0, R1, `(unclosed ;\n/*0010*/ NOP");
-  ASSERT_TRUE(listing);
-  ASSERT_EQ(listing->functions.front().instructions.size(), 1u);
-  const SassInstruction &only = listing->functions.front().instructions.front();
+      ":\n/*0000*/ FADD R0, R1, `(unclosed ;\n/*0010*/ NOP"));
+  ASSERT_EQ(listing.functions.front().instructions.size(), 1u);
+  const SassInstruction &only = listing.functions.front().instructions.front();
   EXPECT_EQ(only.opcode, "FADD");
   EXPECT_TRUE(only.target.empty());
   EXPECT_EQ(only.frames, (std::vector<SourceFrame>{{"b.cu", 7}}));

@@ -2,6 +2,7 @@
 #include "driver/integrate/ci/BaseCommands.h"
 
 #include "driver/support/FileSystem.h"
+#include "tests/fakes/Results.h"
 
 #include <gmock/gmock.h>
 
@@ -105,15 +106,13 @@ TEST_F(BaseCommandsTest, DatabasesAreReadAndWritten) {
   ASSERT_TRUE(writeFileAtomically(file, R"([
     {"directory": "head/build", "file": "../src/a.cu", "command": "nvcc -DA='x y' -c ../src/a.cu"},
     {"directory": "/d", "file": "/d/b.cu", "arguments": ["nvcc", "-c", "b.cu"]}, 7])"));
-  const auto read = readCompileCommands(file);
-  ASSERT_TRUE(read) << read.error().what;
-  ASSERT_EQ(read->size(), 2u);
-  EXPECT_EQ((*read)[0].file, head("src/a.cu"));
-  EXPECT_THAT((*read)[0].arguments, ElementsAre("nvcc", "-DA=x y", "-c", "../src/a.cu"));
-  ASSERT_TRUE(writeFileAtomically(file, formatCompileCommands(*read)));
-  const auto again = readCompileCommands(file);
-  ASSERT_TRUE(again);
-  EXPECT_EQ((*again)[0].arguments, (*read)[0].arguments);
+  const auto read = must(readCompileCommands(file));
+  ASSERT_EQ(read.size(), 2u);
+  EXPECT_EQ(read[0].file, head("src/a.cu"));
+  EXPECT_THAT(read[0].arguments, ElementsAre("nvcc", "-DA=x y", "-c", "../src/a.cu"));
+  ASSERT_TRUE(writeFileAtomically(file, formatCompileCommands(read)));
+  const auto again = must(readCompileCommands(file));
+  EXPECT_EQ(again[0].arguments, read[0].arguments);
   ASSERT_TRUE(writeFileAtomically(file, "{}"));
   EXPECT_FALSE(readCompileCommands(file));
 }

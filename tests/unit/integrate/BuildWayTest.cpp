@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/integrate/confirm/BuildWay.h"
 #include "driver/support/FileSystem.h"
+#include "tests/fakes/Results.h"
 
 #include <gmock/gmock.h>
 
@@ -26,10 +27,9 @@ protected:
 TEST_F(BuildWayTest, ACommandComesFirst) {
   request_.command = "make -j && true";
   request_.buildDirectory = folder_.path();
-  const auto way = findBuildWay(request_);
-  ASSERT_TRUE(way);
-  EXPECT_THAT(way->argv, ElementsAre("/bin/sh", "-c", "make -j && true"));
-  EXPECT_EQ(way->describe(), "make -j && true");
+  const auto way = must(findBuildWay(request_));
+  EXPECT_THAT(way.argv, ElementsAre("/bin/sh", "-c", "make -j && true"));
+  EXPECT_EQ(way.describe(), "make -j && true");
 }
 
 TEST_F(BuildWayTest, ABuildFolderOfCMake) {
@@ -37,26 +37,22 @@ TEST_F(BuildWayTest, ABuildFolderOfCMake) {
   ASSERT_TRUE(writeFileAtomically(request_.buildDirectory / "CMakeCache.txt",
                                   "# comment\nCMAKE_HOME_DIRECTORY:INTERNAL=/src/app\n"
                                   "CMAKE_COMMAND:INTERNAL=/no/such/cmake\n"));
-  const auto way = findBuildWay(request_);
-  ASSERT_TRUE(way);
-  EXPECT_EQ(way->kind, BuildWay::Kind::CMake);
-  EXPECT_EQ(way->project, "/src/app");
-  EXPECT_THAT(way->argv,
+  const auto way = must(findBuildWay(request_));
+  EXPECT_EQ(way.kind, BuildWay::Kind::CMake);
+  EXPECT_EQ(way.project, "/src/app");
+  EXPECT_THAT(way.argv,
               ElementsAre("cmake", "--build", request_.buildDirectory.string(), "--parallel"));
 }
 
 TEST_F(BuildWayTest, ACompileDatabaseAloneSaysNothingOfLinking) {
   request_.buildDirectory = folder_.path();
-  const auto way = findBuildWay(request_);
-  ASSERT_FALSE(way);
-  EXPECT_EQ(way.error().code, ErrorCode::Usage);
-  EXPECT_THAT(way.error().hint, HasSubstr("--build"));
+  EXPECT_THAT(findBuildWay(request_),
+              fails({.code = ErrorCode::Usage, .hint = HasSubstr("--build")}));
 }
 
 TEST_F(BuildWayTest, AProgramOfOneFileIsBuiltByTheCompiler) {
-  const auto way = findBuildWay(request_);
-  ASSERT_TRUE(way);
-  EXPECT_THAT(way->argv,
+  const auto way = must(findBuildWay(request_));
+  EXPECT_THAT(way.argv,
               ElementsAre("/cuda/bin/nvcc", "-O3", "-arch=sm_90", "main.cu", "-o", "main"));
   request_.program = "main 100";
   EXPECT_THAT(findBuildWay(request_).error().hint, HasSubstr("./NAME"));

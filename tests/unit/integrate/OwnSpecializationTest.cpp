@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/integrate/compose/OwnSpecialization.h"
+#include "tests/fakes/Results.h"
 
 #include <gtest/gtest.h>
 
@@ -7,38 +8,35 @@ namespace kopt {
 namespace {
 
 TEST(OwnSpecialization, IsWhatAPersonWouldWrite) {
-  const auto made = explicitSpecialization(
+  const auto made = must(explicitSpecialization(
       "template <typename T, int N = (4 > 2)>\n"
       "__global__ void __launch_bounds__(N) KOPT_TUNE(param N in {8, 16}) scale(T *out, int n) {\n"
       "  T x = out[0]; // N > 3\n"
       "  if (n < N) out[n] = s.N + x;\n"
       "}",
-      "scale", {{"T", "float"}, {"N", "32", true}}, "float, 32");
-  ASSERT_TRUE(made) << made.error().what;
-  EXPECT_EQ(*made, "template <>\n"
-                   "__global__ void __launch_bounds__(32) scale<float, 32>(float *out, int n) {\n"
-                   "  using T = float;\n"
-                   "  constexpr int N = 32;\n"
-                   "  T x = out[0]; // N > 3\n"
-                   "  if (n < N) out[n] = s.N + x;\n"
-                   "}");
+      "scale", {{"T", "float"}, {"N", "32", true}}, "float, 32"));
+  EXPECT_EQ(made, "template <>\n"
+                  "__global__ void __launch_bounds__(32) scale<float, 32>(float *out, int n) {\n"
+                  "  using T = float;\n"
+                  "  constexpr int N = 32;\n"
+                  "  T x = out[0]; // N > 3\n"
+                  "  if (n < N) out[n] = s.N + x;\n"
+                  "}");
 }
 
 TEST(OwnSpecialization, NamesThatTheBodyDoesNotUseAreLeftOut) {
-  const auto made =
+  const auto made = must(
       explicitSpecialization("template<int BLOCK> [[kopt::tune(seed 1)]] __global__ void k() {}",
-                             "k", {{"BLOCK", "64", true}}, "64");
-  ASSERT_TRUE(made) << made.error().what;
-  EXPECT_EQ(*made, "template <>\n__global__ void k<64>() {}");
+                             "k", {{"BLOCK", "64", true}}, "64"));
+  EXPECT_EQ(made, "template <>\n__global__ void k<64>() {}");
 }
 
 TEST(OwnSpecialization, TheStorageClassIsTheTemplates) {
   for (const bool isInline : {false, true}) {
     const auto made =
-        explicitSpecialization("template <int N>\nstatic __global__ void k(int n) { n = N; }", "k",
-                               {{"N", "64", true}}, "64", isInline);
-    ASSERT_TRUE(made) << made.error().what;
-    EXPECT_EQ(*made,
+        must(explicitSpecialization("template <int N>\nstatic __global__ void k(int n) { n = N; }",
+                                    "k", {{"N", "64", true}}, "64", isInline));
+    EXPECT_EQ(made,
               "template <>\n__global__ void k<64>(int n) {\n  constexpr int N = 64; n = N; }");
   }
 }

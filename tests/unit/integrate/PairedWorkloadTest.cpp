@@ -2,6 +2,7 @@
 #include "driver/integrate/ci/PairedWorkload.h"
 
 #include "fakes/ScaleKernel.h"
+#include "tests/fakes/Results.h"
 
 #include <gmock/gmock.h>
 
@@ -19,12 +20,11 @@ protected:
 
 TEST_F(PairedWorkloadTest, AChangedClauseIsNoChangeOfTheWork) {
   const auto pair =
-      pairedWorkload(subject({"arg n = 1000", "extent x = n + 64"}),
-                     subject({"arg n = 9000", "extent x = n + 64"}), DeviceKind::Emulated);
-  ASSERT_TRUE(pair) << pair.error().what;
-  EXPECT_EQ(pair->base.launches[0].buffers[0].bytes, 9064u * 4);
-  EXPECT_TRUE(pair->sameBuffers);
-  EXPECT_TRUE(sameGeometry(pair->base, pair->head));
+      must(pairedWorkload(subject({"arg n = 1000", "extent x = n + 64"}),
+                          subject({"arg n = 9000", "extent x = n + 64"}), DeviceKind::Emulated));
+  EXPECT_EQ(pair.base.launches[0].buffers[0].bytes, 9064u * 4);
+  EXPECT_TRUE(pair.sameBuffers);
+  EXPECT_TRUE(sameGeometry(pair.base, pair.head));
 }
 
 TEST_F(PairedWorkloadTest, EachVersionKeepsItsOwnGeometry) {
@@ -32,36 +32,32 @@ TEST_F(PairedWorkloadTest, EachVersionKeepsItsOwnGeometry) {
   kernel_.launches[0].block = {"64", "1", "1"};
   kernel_.launches[0].grid = {"n / 64", "1", "1"};
   const auto pair =
-      pairedWorkload(base, subject({"arg n = 1024", "extent x = n"}), DeviceKind::Emulated);
-  ASSERT_TRUE(pair) << pair.error().what;
-  EXPECT_EQ(pair->base.launches[0].block.x, 32u);
-  EXPECT_EQ(pair->head.launches[0].block.x, 64u);
-  EXPECT_TRUE(pair->sameBuffers);
-  EXPECT_FALSE(sameGeometry(pair->base, pair->head));
+      must(pairedWorkload(base, subject({"arg n = 1024", "extent x = n"}), DeviceKind::Emulated));
+  EXPECT_EQ(pair.base.launches[0].block.x, 32u);
+  EXPECT_EQ(pair.head.launches[0].block.x, 64u);
+  EXPECT_TRUE(pair.sameBuffers);
+  EXPECT_FALSE(sameGeometry(pair.base, pair.head));
 }
 
 TEST_F(PairedWorkloadTest, VersionsWithOtherParametersHaveToDoTheSameWork) {
   const TuneSubject base = subject({"arg n = 1000", "extent x = n + 64"});
   specialization_.params[1].type = "long"; // another signature: each has its own clauses
-  const auto other =
-      pairedWorkload(base, subject({"arg n = 2000", "extent x = n + 64"}), DeviceKind::Emulated);
-  ASSERT_FALSE(other);
-  EXPECT_THAT(other.error().what, HasSubstr("'x' has 4.2 KiB in the base and 8.1 KiB in the head"));
+  EXPECT_THAT(
+      pairedWorkload(base, subject({"arg n = 2000", "extent x = n + 64"}), DeviceKind::Emulated),
+      fails({.what = HasSubstr("'x' has 4.2 KiB in the base and 8.1 KiB in the head")}));
   EXPECT_TRUE(
       pairedWorkload(base, subject({"arg n = 1000", "extent x = n + 64"}), DeviceKind::Emulated));
-  const auto launches =
-      pairedWorkload(base, subject({"extent x = n + 64", "launch a: n=1000", "launch b: n=1000"}),
-                     DeviceKind::Emulated);
-  ASSERT_FALSE(launches);
-  EXPECT_THAT(launches.error().what, HasSubstr("the head a, b"));
+  EXPECT_THAT(pairedWorkload(base,
+                             subject({"extent x = n + 64", "launch a: n=1000", "launch b: n=1000"}),
+                             DeviceKind::Emulated),
+              fails({.what = HasSubstr("the head a, b")}));
 }
 
 TEST_F(PairedWorkloadTest, WhatIsMissingIsNamedWithItsVersion) {
-  const auto pair = pairedWorkload(subject({"arg n = 1000", "extent x = n"}),
-                                   subject({"arg n = 1000"}), DeviceKind::Emulated);
-  ASSERT_FALSE(pair);
-  EXPECT_THAT(pair.error().what, HasSubstr("the head's launches cannot be made"));
-  EXPECT_THAT(pair.error().hint, HasSubstr("extent x = "));
+  EXPECT_THAT(pairedWorkload(subject({"arg n = 1000", "extent x = n"}), subject({"arg n = 1000"}),
+                             DeviceKind::Emulated),
+              fails({.what = HasSubstr("the head's launches cannot be made"),
+                     .hint = HasSubstr("extent x = ")}));
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 // Copies of real folders, in each view that this machine has.
 #include "driver/integrate/confirm/ProjectCopy.h"
 #include "driver/support/FileSystem.h"
+#include "tests/fakes/Results.h"
 
 #include <gtest/gtest.h>
 
@@ -43,38 +44,34 @@ protected:
 };
 
 TEST_P(ProjectCopyTest, CommandsChangeTheCopyAndNeverTheProject) {
-  const auto made = copy();
-  ASSERT_TRUE(made) << made.error().what;
-  EXPECT_EQ(shell(*made, "echo new > a.txt; cat a.txt ../../side.txt"), "new\n../side.txt");
+  const auto made = must(copy());
+  EXPECT_EQ(shell(made, "echo new > a.txt; cat a.txt ../../side.txt"), "new\n../side.txt");
   EXPECT_EQ(read(project_ / "src/a.txt"), "src/a.txt");
-  EXPECT_EQ(read(made->fileOf(project_ / "src/a.txt")), "new\n");
-  EXPECT_FALSE(fs::exists(made->fileOf(project_ / ".kopt")));
+  EXPECT_EQ(read(made.fileOf(project_ / "src/a.txt")), "new\n");
+  EXPECT_FALSE(fs::exists(made.fileOf(project_ / ".kopt")));
   EXPECT_EQ(fs::last_write_time(project_ / "tool.sh"),
-            fs::last_write_time(made->fileOf(project_ / "tool.sh")));
+            fs::last_write_time(made.fileOf(project_ / "tool.sh")));
 }
 
 TEST_P(ProjectCopyTest, ACopyOfACopyHasWhatWasBuilt) {
-  const auto first = copy();
-  ASSERT_TRUE(first) << first.error().what;
-  shell(*first, "echo built > ../out");
+  const auto first = must(copy());
+  shell(first, "echo built > ../out");
   ASSERT_TRUE(createDirectories(folder_.path() / "second"));
-  const auto second = first->again(*processes_, folder_.path() / "second");
-  ASSERT_TRUE(second) << second.error().what;
-  EXPECT_EQ(shell(*second, "cat ../out; echo changed > ../out"), "built\n");
-  EXPECT_EQ(shell(*first, "cat ../out"), "built\n");
+  const auto second = must(first.again(*processes_, folder_.path() / "second"));
+  EXPECT_EQ(shell(second, "cat ../out; echo changed > ../out"), "built\n");
+  EXPECT_EQ(shell(first, "cat ../out"), "built\n");
   EXPECT_FALSE(fs::exists(project_ / "out"));
 }
 
 TEST_P(ProjectCopyTest, AbsolutePathsLeadToTheCopyWhereItIsMounted) {
-  const auto made = copy();
-  ASSERT_TRUE(made) << made.error().what;
+  const auto made = must(copy());
   ProcessSpec spec;
   spec.argv = {"/bin/cp", (project_ / "tool.sh").string(), (project_ / "made").string()};
   spec.cwd = "/";
-  ASSERT_TRUE(processes_->run(made->inside(spec))->ok());
+  ASSERT_TRUE(processes_->run(made.inside(spec))->ok());
   EXPECT_FALSE(fs::exists(project_ / "made"));
-  EXPECT_TRUE(fs::exists(made->fileOf(project_ / "made")));
-  EXPECT_EQ(made->nameOf(project_) == project_, GetParam() != CopyView::Moved);
+  EXPECT_TRUE(fs::exists(made.fileOf(project_ / "made")));
+  EXPECT_EQ(made.nameOf(project_) == project_, GetParam() != CopyView::Moved);
 }
 
 INSTANTIATE_TEST_SUITE_P(Views, ProjectCopyTest,

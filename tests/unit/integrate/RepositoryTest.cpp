@@ -3,6 +3,7 @@
 
 #include "driver/support/FileSystem.h"
 #include "fakes/FakeProcessRunner.h"
+#include "tests/fakes/Results.h"
 
 #include <gmock/gmock.h>
 
@@ -14,14 +15,13 @@ using namespace std::string_literals;
 namespace fs = std::filesystem;
 
 TEST(NameStatus, EveryKindOfChangeIsRead) {
-  const auto files = parseNameStatus("M\0a.cu\0R087\0old b.cu\0new b.cu\0D\0c.h\0"s);
-  ASSERT_TRUE(files);
-  ASSERT_EQ(files->size(), 3u);
-  EXPECT_EQ((*files)[0].path, "a.cu");
-  EXPECT_EQ((*files)[1].status, 'R');
-  EXPECT_EQ((*files)[1].oldPath, "old b.cu");
-  EXPECT_EQ((*files)[1].path, "new b.cu");
-  EXPECT_EQ((*files)[2].status, 'D');
+  const auto files = must(parseNameStatus("M\0a.cu\0R087\0old b.cu\0new b.cu\0D\0c.h\0"s));
+  ASSERT_EQ(files.size(), 3u);
+  EXPECT_EQ(files[0].path, "a.cu");
+  EXPECT_EQ(files[1].status, 'R');
+  EXPECT_EQ(files[1].oldPath, "old b.cu");
+  EXPECT_EQ(files[1].path, "new b.cu");
+  EXPECT_EQ(files[2].status, 'D');
   EXPECT_TRUE(parseNameStatus("")->empty());
   EXPECT_FALSE(parseNameStatus("R100\0only one\0"s));
 }
@@ -32,20 +32,13 @@ TEST(RepositoryErrors, SayWhatToDo) {
   git.on({"rev-parse", "--end-of-options", "gone"}, 1, "");
   git.on({"rev-parse", "--end-of-options"}, 0, "1234\n");
   git.on({"merge-base"}, 1, "");
-  const auto repository = Repository::open(git, "/project");
-  ASSERT_TRUE(repository);
-  const auto unknown = repository->mergeBase("gone");
-  ASSERT_FALSE(unknown);
-  EXPECT_THAT(unknown.error().what, HasSubstr("no commit 'gone'"));
-  const auto shallow = repository->mergeBase("main");
-  ASSERT_FALSE(shallow);
-  EXPECT_THAT(shallow.error().hint, HasSubstr("fetch-depth: 0"));
+  const auto repository = must(Repository::open(git, "/project"));
+  EXPECT_THAT(repository.mergeBase("gone"), fails({.what = HasSubstr("no commit 'gone'")}));
+  EXPECT_THAT(repository.mergeBase("main"), fails({.hint = HasSubstr("fetch-depth: 0")}));
 
   fakes::FakeProcessRunner none;
   none.on({"--show-toplevel"}, 128, "", "fatal: not a git repository\n");
-  const auto nowhere = Repository::open(none, "/tmp");
-  ASSERT_FALSE(nowhere);
-  EXPECT_EQ(nowhere.error().code, ErrorCode::Usage);
+  EXPECT_THAT(Repository::open(none, "/tmp"), fails({.code = ErrorCode::Usage}));
 }
 
 /// With the real git.
@@ -80,9 +73,8 @@ protected:
 };
 
 TEST_F(RepositoryTest, TheBaseIsWhereTheBranchBegan) {
-  const auto repository = Repository::open(*processes_, folder_.path() / "src");
-  ASSERT_TRUE(repository) << repository.error().what;
-  const std::string first = *repository->head();
+  const auto repository = must(Repository::open(*processes_, folder_.path() / "src"));
+  const std::string first = *repository.head();
   put("src/a.cu", "two\n");
   git({"commit", "-q", "-am", "second"});
   git({"checkout", "-q", "main"});
@@ -92,17 +84,16 @@ TEST_F(RepositoryTest, TheBaseIsWhereTheBranchBegan) {
   git({"checkout", "-q", "work"});
   git({"mv", "b.h", "d.h"});
   put("new.cu", "\n");
-  EXPECT_EQ(repository->mergeBase("main").value(), first);
-  EXPECT_TRUE(repository->isDirty().value());
-  const auto changes = repository->changes(first);
-  ASSERT_TRUE(changes) << changes.error().what;
+  EXPECT_EQ(repository.mergeBase("main").value(), first);
+  EXPECT_TRUE(repository.isDirty().value());
+  const auto changes = must(repository.changes(first));
   std::string list;
-  for (const ChangedFile &file : *changes)
+  for (const ChangedFile &file : changes)
     list += file.status + (file.oldPath.empty() ? "" : " " + file.oldPath) + " " + file.path + "\n";
   EXPECT_EQ(list, "R b.h d.h\nM src/a.cu\n? new.cu\n");
 
   const fs::path out = folder_.path() / ".git" / "out";
-  ASSERT_TRUE(repository->checkOut(first, out));
+  ASSERT_TRUE(repository.checkOut(first, out));
   EXPECT_EQ(readFile(out / "src/a.cu").value(), "one\n");
   EXPECT_TRUE(fs::exists(out / "b.h"));
   EXPECT_FALSE(fs::exists(out / "d.h"));
@@ -111,11 +102,8 @@ TEST_F(RepositoryTest, TheBaseIsWhereTheBranchBegan) {
 }
 
 TEST_F(RepositoryTest, ANameThatBeginsWithADashIsAName) {
-  const auto repository = Repository::open(*processes_, folder_.path());
-  ASSERT_TRUE(repository);
-  const auto base = repository->mergeBase("--all");
-  ASSERT_FALSE(base);
-  EXPECT_THAT(base.error().what, HasSubstr("no commit '--all'"));
+  const auto repository = must(Repository::open(*processes_, folder_.path()));
+  EXPECT_THAT(repository.mergeBase("--all"), fails({.what = HasSubstr("no commit '--all'")}));
 }
 
 } // namespace

@@ -226,8 +226,8 @@ TEST_F(SessionFlowTest, TwoWinsOfOneFileAreOnePatch) {
   EXPECT_EQ(session.wins[0].kernel, "t<32>"); // saves more
   EXPECT_EQ(session.wins[0].state, WinState::Modelled);
   const std::string text = patched(session.offered);
-  EXPECT_NE(text.find(kFastK), std::string::npos);
-  EXPECT_NE(text.find(kFastT), std::string::npos);
+  EXPECT_THAT(text, HasSubstr(kFastK));
+  EXPECT_THAT(text, HasSubstr(kFastT));
   EXPECT_THAT(session.offeredPatch, HasSubstr("t<32> and 1 more"));
   EXPECT_THAT(session.confirmed, IsEmpty());
   ASSERT_EQ(store_.sessions()->size(), 1u);
@@ -251,10 +251,8 @@ TEST_F(SessionFlowTest, AnInstantiationThatWouldGoWrongIsLeftAlone) {
   EXPECT_THAT(judged_, ElementsAre("t<16>", "t<32>"));
   EXPECT_TRUE(session.wins[0].ownSpecialization);
   const std::string text = patched(session.offered);
-  EXPECT_NE(text.find("x[0] = N * W; }\n\ntemplate <>\n__global__ void t<32>(float *x) {\n"
-                      "  constexpr int N = 32; x[0] = 4 * N; }\n"),
-            std::string::npos)
-      << text;
+  EXPECT_THAT(text, HasSubstr("x[0] = N * W; }\n\ntemplate <>\n__global__ void t<32>(float *x) {\n"
+                              "  constexpr int N = 32; x[0] = 4 * N; }\n"));
 }
 
 TEST_F(SessionFlowTest, WhoSharesItsTextKeepsTheLaunchOfItsOwn) {

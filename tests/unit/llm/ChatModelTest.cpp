@@ -6,13 +6,17 @@
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 #include "tests/fakes/FakeClock.h"
+#include "tests/fakes/Results.h"
 
 #include <cstdlib>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 namespace kopt {
 namespace {
+
+using testing::HasSubstr;
 
 using nlohmann::json;
 
@@ -44,9 +48,8 @@ protected:
     unsetenv("KOPT_OPENAI_BASE_URL");
     // Loopback is reached directly, whatever proxy the machine uses.
     setenv("NO_PROXY", "127.0.0.1", 1);
-    auto folder = TemporaryDirectory::create("kopt-llm");
-    ASSERT_TRUE(folder);
-    folder_.emplace(std::move(*folder));
+    auto folder = must(TemporaryDirectory::create("kopt-llm"));
+    folder_.emplace(std::move(folder));
   }
 
   /// Starts the scripted service; its address without a path.
@@ -93,21 +96,15 @@ protected:
 
 TEST_F(ChatModelTest, OtherWordsAreAUsageError) {
   for (const char *spec : {"", "gpt", "anthropic", "anthropic:", "exec:", "claude:x"}) {
-    auto reply = ask(spec);
-    ASSERT_FALSE(reply) << spec;
-    EXPECT_EQ(reply.error().code, ErrorCode::Usage) << spec;
-    EXPECT_NE(reply.error().hint.find("exec:COMMAND"), std::string::npos);
+    EXPECT_THAT(ask(spec), fails({.code = ErrorCode::Usage, .hint = HasSubstr("exec:COMMAND")}))
+        << spec;
   }
 }
 
 TEST_F(ChatModelTest, AMissingKeyNamesItsVariable) {
-  auto anthropic = ask("anthropic:m");
-  ASSERT_FALSE(anthropic);
-  EXPECT_EQ(anthropic.error().code, ErrorCode::Environment);
-  EXPECT_NE(anthropic.error().what.find("ANTHROPIC_API_KEY"), std::string::npos);
-  auto openAi = ask("openai:m");
-  ASSERT_FALSE(openAi);
-  EXPECT_NE(openAi.error().what.find("OPENAI_API_KEY"), std::string::npos);
+  EXPECT_THAT(ask("anthropic:m"),
+              fails({.code = ErrorCode::Environment, .what = HasSubstr("ANTHROPIC_API_KEY")}));
+  EXPECT_THAT(ask("openai:m"), fails({.what = HasSubstr("OPENAI_API_KEY")}));
 }
 
 TEST_F(ChatModelTest, AnthropicOverHttpSurvivesA429A500AndACutConnection) {
@@ -119,13 +116,12 @@ TEST_F(ChatModelTest, AnthropicOverHttpSurvivesA429A500AndACutConnection) {
              {{"text", "one "}, {"cut_off", true}, {"usage", {50, 10, 40}}},
              {{"text", "two"}, {"usage", {60, 5, 40}}}});
   Environment key("ANTHROPIC_API_KEY", "k-1"), base("KOPT_ANTHROPIC_BASE_URL", url + "/");
-  auto reply = ask("anthropic:some-model");
-  ASSERT_TRUE(reply) << reply.error().what;
-  EXPECT_EQ(reply->text, "one two");
-  EXPECT_EQ(reply->inputTokens, 110);
-  EXPECT_EQ(reply->cachedTokens, 80);
-  EXPECT_EQ(reply->outputTokens, 15);
-  EXPECT_EQ(reply->model, "some-model");
+  auto reply = must(ask("anthropic:some-model"));
+  EXPECT_EQ(reply.text, "one two");
+  EXPECT_EQ(reply.inputTokens, 110);
+  EXPECT_EQ(reply.cachedTokens, 80);
+  EXPECT_EQ(reply.outputTokens, 15);
+  EXPECT_EQ(reply.model, "some-model");
   EXPECT_DOUBLE_EQ(clock_.slept, 3 + 2 + 4 + 8);
   auto records = requests();
   ASSERT_EQ(records.size(), 6u);
@@ -139,11 +135,10 @@ TEST_F(ChatModelTest, ChatCompletionsOverHttpWithoutAKey) {
                            {{"text", "one "}, {"cut_off", true}, {"usage", {50, 10, 0}}},
                            {{"text", "two"}, {"usage", {60, 5, 7}}}});
   Environment base("KOPT_OPENAI_BASE_URL", url + "/v1");
-  auto reply = ask("openai:local");
-  ASSERT_TRUE(reply) << reply.error().what;
-  EXPECT_EQ(reply->text, "one two");
-  EXPECT_EQ(reply->inputTokens, 110);
-  EXPECT_EQ(reply->cachedTokens, 7);
+  auto reply = must(ask("openai:local"));
+  EXPECT_EQ(reply.text, "one two");
+  EXPECT_EQ(reply.inputTokens, 110);
+  EXPECT_EQ(reply.cachedTokens, 7);
   auto records = requests();
   EXPECT_EQ(records[0]["path"], "/v1/chat/completions");
   EXPECT_FALSE(records[0]["headers"].contains("authorization"));
@@ -153,8 +148,8 @@ TEST_F(ChatModelTest, ErrorsOfTheServiceAreWords) {
   std::string url = serve(
       {{{"status", 401}, {"error", "bad key"}}, {{"status", 404}, {"error", "no such model"}}});
   Environment key("OPENAI_API_KEY", "k-2"), base("KOPT_OPENAI_BASE_URL", url + "/v1");
-  EXPECT_NE(ask("openai:m").error().hint.find("OPENAI_API_KEY"), std::string::npos);
-  EXPECT_NE(ask("openai:m").error().what.find("does not know model \"m\""), std::string::npos);
+  EXPECT_THAT(ask("openai:m").error().hint, HasSubstr("OPENAI_API_KEY"));
+  EXPECT_THAT(ask("openai:m").error().what, HasSubstr("does not know model \"m\""));
 }
 
 TEST_F(ChatModelTest, TheListOfModelsIsAskedForWithGetAndHasALimit) {
@@ -168,52 +163,41 @@ TEST_F(ChatModelTest, TheListOfModelsIsAskedForWithGetAndHasALimit) {
   EXPECT_EQ(records[0]["path"], "/v1/models");
   EXPECT_EQ(records[0]["headers"]["authorization"], "Bearer k-2");
   EXPECT_TRUE(records[0]["body"].is_null()); // no POST
-  const auto late = askForModels(provider, *http, Duration{0.2});
-  ASSERT_FALSE(late);
-  EXPECT_EQ(late.error().code, ErrorCode::Environment);
+  EXPECT_THAT(askForModels(provider, *http, Duration{0.2}),
+              fails({.code = ErrorCode::Environment}));
 }
 
 TEST_F(ChatModelTest, AServiceThatIsNotThereIsAnErrorAfterRetries) {
   Environment base("KOPT_OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
-  auto reply = ask("openai:m");
-  ASSERT_FALSE(reply);
-  EXPECT_NE(reply.error().what.find("no answer from http://127.0.0.1:1"), std::string::npos)
-      << reply.error().what;
+  EXPECT_THAT(ask("openai:m"), fails({.what = HasSubstr("no answer from http://127.0.0.1:1")}));
 }
 
 TEST_F(ChatModelTest, ACommandGetsThePromptAndItsNumber) {
-  auto reply = ask("exec:echo \"$KOPT_PURPOSE $KOPT_CALL\"; cat");
-  ASSERT_TRUE(reply) << reply.error().what;
-  EXPECT_EQ(reply->text.find("coder 3\nthe rules"), 0u) << reply->text;
-  EXPECT_NE(reply->text.find("==== user ====\n\nthe task"), std::string::npos);
+  auto reply = must(ask("exec:echo \"$KOPT_PURPOSE $KOPT_CALL\"; cat"));
+  EXPECT_EQ(reply.text.find("coder 3\nthe rules"), 0u) << reply.text;
+  EXPECT_THAT(reply.text, HasSubstr("==== user ====\n\nthe task"));
 }
 
 TEST_F(ChatModelTest, ACommandThatFailsOrSaysNothingIsAnErrorWithItsWords) {
-  auto failed = ask("exec:echo no credit >&2; exit 4");
-  ASSERT_FALSE(failed);
-  EXPECT_NE(failed.error().what.find("exit code 4"), std::string::npos);
-  EXPECT_NE(failed.error().hint.find("no credit"), std::string::npos);
-  EXPECT_NE(ask("exec:cat >/dev/null").error().what.find("wrote nothing"), std::string::npos);
-  EXPECT_NE(ask("exec:/no/such/command").error().what.find("exit code 127"), std::string::npos);
+  EXPECT_THAT(ask("exec:echo no credit >&2; exit 4"),
+              fails({.what = HasSubstr("exit code 4"), .hint = HasSubstr("no credit")}));
+  EXPECT_THAT(ask("exec:cat >/dev/null").error().what, HasSubstr("wrote nothing"));
+  EXPECT_THAT(ask("exec:/no/such/command").error().what, HasSubstr("exit code 127"));
 }
 
 TEST_F(ChatModelTest, ACommandThatIsLateIsAnError) {
-  const auto late = ask("exec:sleep 30", Duration{0.2});
-  ASSERT_FALSE(late);
-  EXPECT_EQ(late.error().code, ErrorCode::Environment);
-  EXPECT_NE(late.error().what.find("did not answer within"), std::string::npos)
-      << late.error().what;
+  EXPECT_THAT(ask("exec:sleep 30", Duration{0.2}),
+              fails({.code = ErrorCode::Environment, .what = HasSubstr("did not answer within")}));
 }
 
 TEST_F(ChatModelTest, ReplayedRepliesAreFoundByCallNumber) {
   ASSERT_TRUE(writeFileAtomically(folder_->path() / "03_good.md", "the third reply"));
   std::string command = std::string("exec:python3 ") + KOPT_SOURCE_DIR +
                         "/tests/fakes/replay_model.py " + folder_->path().string();
-  auto reply = ask(command);
-  ASSERT_TRUE(reply) << reply.error().hint;
-  EXPECT_EQ(reply->text, "the third reply");
+  auto reply = must(ask(command));
+  EXPECT_EQ(reply.text, "the third reply");
   std::filesystem::remove(folder_->path() / "03_good.md");
-  EXPECT_NE(ask(command).error().hint.find("0 recorded replies to call 3"), std::string::npos);
+  EXPECT_THAT(ask(command).error().hint, HasSubstr("0 recorded replies to call 3"));
 }
 
 } // namespace

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/llm/CodeReply.h"
+#include "tests/fakes/Results.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace kopt {
 namespace {
+
+using testing::HasSubstr;
 
 CodeContract contract() {
   CodeContract contract;
@@ -27,26 +31,25 @@ std::string breach(const std::string &reply) {
 }
 
 TEST(CodeReply, ReadsHeaderAndChunks) {
-  auto reply = parseCodeReply("Here is it.\n" + kHeader + "The kernel:\n" + kCode, contract());
-  ASSERT_TRUE(reply) << reply.error();
-  EXPECT_EQ(reply->title, "t");
-  EXPECT_EQ(reply->technique, "shared-tiling");
-  EXPECT_EQ(reply->chunks.at("scale"),
+  auto reply =
+      must(parseCodeReply("Here is it.\n" + kHeader + "The kernel:\n" + kCode, contract()));
+  EXPECT_EQ(reply.title, "t");
+  EXPECT_EQ(reply.technique, "shared-tiling");
+  EXPECT_EQ(reply.chunks.at("scale"),
             "__global__ void scale(float *x) { x[threadIdx.x] += x[threadIdx.x]; }\n");
-  EXPECT_FALSE(reply->block);
+  EXPECT_FALSE(reply.block);
 }
 
 TEST(CodeReply, ReadsLaunchAndConstants) {
-  auto reply =
+  auto reply = must(
       parseCodeReply("```json\n{\"title\":\"a\",\"technique\":\"b\",\"rationale\":\"c\",\"launch\":"
                      "{\"block\":[64,2],"
                      "\"grid\":\"cover\",\"shared_bytes\":4096},\"constants\":{\"TILE\":16}}\n```",
-                     contract());
-  ASSERT_TRUE(reply) << reply.error();
-  EXPECT_EQ(*reply->block, (std::array<std::uint32_t, 3>{64, 2, 1}));
-  EXPECT_TRUE(reply->coverGrid);
-  EXPECT_EQ(*reply->sharedBytes, 4096u);
-  EXPECT_EQ(reply->constants.at("TILE"), 16);
+                     contract()));
+  EXPECT_EQ(*reply.block, (std::array<std::uint32_t, 3>{64, 2, 1}));
+  EXPECT_TRUE(reply.coverGrid);
+  EXPECT_EQ(*reply.sharedBytes, 4096u);
+  EXPECT_EQ(reply.constants.at("TILE"), 16);
 }
 
 TEST(CodeReply, AcceptsTheUsualWaysToLabelABlock) {
@@ -58,29 +61,24 @@ TEST(CodeReply, AcceptsTheUsualWaysToLabelABlock) {
 }
 
 TEST(CodeReply, AModelMayStop) {
-  auto reply = parseCodeReply("```json\n{\"stop\": \"at the memory roof\"}\n```", contract());
-  ASSERT_TRUE(reply);
-  EXPECT_EQ(reply->stop, "at the memory roof");
+  auto reply = must(parseCodeReply("```json\n{\"stop\": \"at the memory roof\"}\n```", contract()));
+  EXPECT_EQ(reply.stop, "at the memory roof");
 }
 
 TEST(CodeReply, SaysWhatBreaksTheContract) {
-  EXPECT_NE(breach("no code at all").find("no fenced block"), std::string::npos);
-  EXPECT_NE(breach(kCode).find("not the JSON header"), std::string::npos);
-  EXPECT_NE(breach("```json\n{\"title\": }\n```").find("not one JSON object"), std::string::npos);
-  EXPECT_NE(
-      breach("```json\n{\"title\":\"a\",\"technique\":\"b\"}\n```\n" + kCode).find("\"rationale\""),
-      std::string::npos);
-  EXPECT_NE(breach("```json\n{\"title\":1,\"technique\":\"b\",\"rationale\":\"c\"}\n```")
-                .find("\"title\""),
-            std::string::npos);
-  EXPECT_NE(breach(kHeader).find("changes nothing"), std::string::npos);
-  EXPECT_NE(
-      breach(kHeader + "```cuda\nint x;\n```").find("labels are: chunk=ns::twice#2, chunk=scale"),
-      std::string::npos);
-  EXPECT_NE(breach(kHeader + kCode + kCode).find("twice"), std::string::npos);
-  EXPECT_NE(breach(kHeader + "```cuda chunk=scale\n\n```").find("is empty"), std::string::npos);
-  EXPECT_NE(breach(kHeader + "```cuda chunk=scale\nint x;\n").find("not closed"),
-            std::string::npos);
+  EXPECT_THAT(breach("no code at all"), HasSubstr("no fenced block"));
+  EXPECT_THAT(breach(kCode), HasSubstr("not the JSON header"));
+  EXPECT_THAT(breach("```json\n{\"title\": }\n```"), HasSubstr("not one JSON object"));
+  EXPECT_THAT(breach("```json\n{\"title\":\"a\",\"technique\":\"b\"}\n```\n" + kCode),
+              HasSubstr("\"rationale\""));
+  EXPECT_THAT(breach("```json\n{\"title\":1,\"technique\":\"b\",\"rationale\":\"c\"}\n```"),
+              HasSubstr("\"title\""));
+  EXPECT_THAT(breach(kHeader), HasSubstr("changes nothing"));
+  EXPECT_THAT(breach(kHeader + "```cuda\nint x;\n```"),
+              HasSubstr("labels are: chunk=ns::twice#2, chunk=scale"));
+  EXPECT_THAT(breach(kHeader + kCode + kCode), HasSubstr("twice"));
+  EXPECT_THAT(breach(kHeader + "```cuda chunk=scale\n\n```"), HasSubstr("is empty"));
+  EXPECT_THAT(breach(kHeader + "```cuda chunk=scale\nint x;\n"), HasSubstr("not closed"));
 }
 
 TEST(CodeReply, RefusesLaunchesAndConstantsThatCannotBe) {
@@ -88,22 +86,19 @@ TEST(CodeReply, RefusesLaunchesAndConstantsThatCannotBe) {
     return "```json\n{\"title\":\"a\",\"technique\":\"b\",\"rationale\":\"c\"," + members +
            "}\n```\n" + kCode;
   };
-  EXPECT_NE(breach(header("\"launch\":{\"block\":[1024,2]}")).find("more than 1024 threads"),
-            std::string::npos);
-  EXPECT_NE(breach(header("\"launch\":{\"block\":[0]}")).find("from 1 to 1024"), std::string::npos);
-  EXPECT_NE(breach(header("\"launch\":{\"block\":[1.5]}")).find("from 1 to 1024"),
-            std::string::npos);
-  EXPECT_NE(breach(header("\"launch\":{\"block\":64}")).find("launch.block"), std::string::npos);
-  EXPECT_NE(breach(header("\"launch\":{\"grid\":\"cover\"}")).find("without"), std::string::npos);
-  EXPECT_NE(breach(header("\"launch\":{\"shared_bytes\":-4}")).find("shared_bytes"),
-            std::string::npos);
-  EXPECT_NE(breach(header("\"launch\":{\"stream\":1}")).find("\"stream\""), std::string::npos);
-  EXPECT_NE(breach(header("\"constants\":{\"N\":4}")).find("these are: TILE"), std::string::npos);
-  EXPECT_NE(breach(header("\"constants\":{\"TILE\":18446744073709551615}")).find("64 bits"),
-            std::string::npos);
-  EXPECT_NE(breach(header("\"constants\":{\"TILE\":\"4\"}")).find("whole number"),
-            std::string::npos);
-  EXPECT_NE(breach(header("\"host\":\"code\"")).find("\"host\""), std::string::npos);
+  EXPECT_THAT(breach(header("\"launch\":{\"block\":[1024,2]}")),
+              HasSubstr("more than 1024 threads"));
+  EXPECT_THAT(breach(header("\"launch\":{\"block\":[0]}")), HasSubstr("from 1 to 1024"));
+  EXPECT_THAT(breach(header("\"launch\":{\"block\":[1.5]}")), HasSubstr("from 1 to 1024"));
+  EXPECT_THAT(breach(header("\"launch\":{\"block\":64}")), HasSubstr("launch.block"));
+  EXPECT_THAT(breach(header("\"launch\":{\"grid\":\"cover\"}")), HasSubstr("without"));
+  EXPECT_THAT(breach(header("\"launch\":{\"shared_bytes\":-4}")), HasSubstr("shared_bytes"));
+  EXPECT_THAT(breach(header("\"launch\":{\"stream\":1}")), HasSubstr("\"stream\""));
+  EXPECT_THAT(breach(header("\"constants\":{\"N\":4}")), HasSubstr("these are: TILE"));
+  EXPECT_THAT(breach(header("\"constants\":{\"TILE\":18446744073709551615}")),
+              HasSubstr("64 bits"));
+  EXPECT_THAT(breach(header("\"constants\":{\"TILE\":\"4\"}")), HasSubstr("whole number"));
+  EXPECT_THAT(breach(header("\"host\":\"code\"")), HasSubstr("\"host\""));
 }
 
 TEST(CodeReply, RefusesElisions) {
@@ -111,9 +106,8 @@ TEST(CodeReply, RefusesElisions) {
        {"// ... rest unchanged", "/* ... existing code ... */", "// …", "  ...",
         "// rest of the kernel", "// the rest of the code stays", "// Omitted for brevity",
         "// ... same as before", "// original implementation here", "// body unchanged"})
-    EXPECT_NE(
-        breach(kHeader + "```cuda chunk=scale\nint x;\n" + line + "\n```").find("leaves code out"),
-        std::string::npos)
+    EXPECT_THAT(breach(kHeader + "```cuda chunk=scale\nint x;\n" + line + "\n```"),
+                HasSubstr("leaves code out"))
         << line;
 }
 
@@ -128,12 +122,11 @@ TEST(CodeReply, DoesNotMistakeCodeOrOldCommentsForElisions) {
 }
 
 TEST(CodeReply, KeepsTitlesToOneShortLine) {
-  auto reply = parseCodeReply("```json\n{\"title\":\"a\\nb\\u0007" + std::string(500, 'x') +
-                                  "\",\"technique\":\"b\",\"rationale\":\"c\"}\n```\n" + kCode,
-                              contract());
-  ASSERT_TRUE(reply);
-  EXPECT_EQ(reply->title.find('\n'), std::string::npos);
-  EXPECT_EQ(reply->title.size(), 120u);
+  auto reply = must(parseCodeReply("```json\n{\"title\":\"a\\nb\\u0007" + std::string(500, 'x') +
+                                       "\",\"technique\":\"b\",\"rationale\":\"c\"}\n```\n" + kCode,
+                                   contract()));
+  EXPECT_EQ(reply.title.find('\n'), std::string::npos);
+  EXPECT_EQ(reply.title.size(), 120u);
 }
 
 } // namespace

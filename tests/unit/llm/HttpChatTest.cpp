@@ -4,12 +4,17 @@
 #include "driver/llm/Models.h"
 #include "tests/fakes/FakeClock.h"
 #include "tests/fakes/FakeHttpClient.h"
+#include "tests/fakes/Results.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 namespace kopt {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 using nlohmann::json;
 
@@ -63,13 +68,12 @@ protected:
 
 TEST_F(HttpChatTest, AnthropicRequestAndReply) {
   script.answer(200, anthropicReply("hello"));
-  auto reply = anthropic()->complete(request());
-  ASSERT_TRUE(reply) << reply.error().what;
-  EXPECT_EQ(reply->text, "hello");
-  EXPECT_EQ(reply->model, "m-1");
-  EXPECT_EQ(reply->inputTokens, 130);
-  EXPECT_EQ(reply->cachedTokens, 100);
-  EXPECT_EQ(reply->outputTokens, 5);
+  auto reply = must(anthropic()->complete(request()));
+  EXPECT_EQ(reply.text, "hello");
+  EXPECT_EQ(reply.model, "m-1");
+  EXPECT_EQ(reply.inputTokens, 130);
+  EXPECT_EQ(reply.cachedTokens, 100);
+  EXPECT_EQ(reply.outputTokens, 5);
   ASSERT_EQ(script.requests.size(), 1u);
   const HttpRequest &sent = script.requests[0];
   EXPECT_EQ(sent.url, "http://host/v1/messages");
@@ -86,12 +90,11 @@ TEST_F(HttpChatTest, AnthropicRequestAndReply) {
 
 TEST_F(HttpChatTest, OpenAiRequestAndReply) {
   script.answer(200, openAiReply("hello"));
-  auto reply = openAi()->complete(request());
-  ASSERT_TRUE(reply) << reply.error().what;
-  EXPECT_EQ(reply->text, "hello");
-  EXPECT_EQ(reply->inputTokens, 130);
-  EXPECT_EQ(reply->cachedTokens, 100);
-  EXPECT_EQ(reply->outputTokens, 5);
+  auto reply = must(openAi()->complete(request()));
+  EXPECT_EQ(reply.text, "hello");
+  EXPECT_EQ(reply.inputTokens, 130);
+  EXPECT_EQ(reply.cachedTokens, 100);
+  EXPECT_EQ(reply.outputTokens, 5);
   const HttpRequest &sent = script.requests.at(0);
   EXPECT_EQ(sent.url, "http://host/v1/chat/completions");
   EXPECT_EQ(sent.headers.at("authorization"), "Bearer secret-key");
@@ -116,31 +119,24 @@ TEST_F(HttpChatTest, WaitsAsLongAsTheServiceAsksAndThenDoublesItsOwnDelay) {
   script.answer(529, kLimited);
   script.fail("connection reset");
   script.answer(200, anthropicReply("at last"));
-  auto reply = anthropic()->complete(request());
-  ASSERT_TRUE(reply) << reply.error().what;
-  EXPECT_EQ(reply->text, "at last");
+  auto reply = must(anthropic()->complete(request()));
+  EXPECT_EQ(reply.text, "at last");
   EXPECT_DOUBLE_EQ(clock.slept, 7 + 2 + 4); // the delay of 1 s is replaced by what was asked for
   EXPECT_EQ(script.requests.size(), 4u);
 }
 
 TEST_F(HttpChatTest, AnHourOfRetryAfterIsAnErrorAtOnce) {
   script.answer(429, kLimited, {{"retry-after", "3600"}});
-  auto reply = anthropic()->complete(request());
-  ASSERT_FALSE(reply);
-  EXPECT_NE(reply.error().what.find("asks to wait 3600 s"), std::string::npos)
-      << reply.error().what;
+  EXPECT_THAT(anthropic()->complete(request()), fails({.what = HasSubstr("asks to wait 3600 s")}));
   EXPECT_DOUBLE_EQ(clock.slept, 0);
 }
 
 TEST_F(HttpChatTest, GivesUpAfterItsAttemptsWithTheLastReason) {
   for (int i = 0; i < 3; ++i)
     script.answer(500, R"({"error":"out of order"})");
-  auto reply = anthropic({.attempts = 3})->complete(request());
-  ASSERT_FALSE(reply);
-  EXPECT_EQ(reply.error().code, ErrorCode::Environment);
-  EXPECT_NE(reply.error().what.find("3 attempts; the last: status 500: out of order"),
-            std::string::npos)
-      << reply.error().what;
+  EXPECT_THAT(anthropic({.attempts = 3})->complete(request()),
+              fails({.code = ErrorCode::Environment,
+                     .what = HasSubstr("3 attempts; the last: status 500: out of order")}));
   EXPECT_EQ(script.requests.size(), 3u);
 }
 
@@ -162,10 +158,9 @@ TEST_F(HttpChatTest, MalformedChatCompletionsAreAskedForAgain) {
 TEST_F(HttpChatTest, GoesOnWhereAReplyWasCutOffAndCountsAllTokens) {
   script.answer(200, anthropicReply("first ha", "max_tokens"));
   script.answer(200, anthropicReply("lf, second"));
-  auto reply = anthropic()->complete(request());
-  ASSERT_TRUE(reply) << reply.error().what;
-  EXPECT_EQ(reply->text, "first half, second");
-  EXPECT_EQ(reply->outputTokens, 10);
+  auto reply = must(anthropic()->complete(request()));
+  EXPECT_EQ(reply.text, "first half, second");
+  EXPECT_EQ(reply.outputTokens, 10);
   json second = json::parse(script.requests.at(1).body);
   ASSERT_EQ(second["messages"].size(), 3u);
   EXPECT_EQ(second["messages"][1]["role"], "assistant");
@@ -182,51 +177,43 @@ TEST_F(HttpChatTest, OpenAiCutOffIsContinuedToo) {
 TEST_F(HttpChatTest, AReplyThatNeverEndsIsAnError) {
   for (int i = 0; i < 10; ++i)
     script.answer(200, anthropicReply("more ", "max_tokens"));
-  auto reply = anthropic({.continuations = 2})->complete(request());
-  ASSERT_FALSE(reply);
-  EXPECT_NE(reply.error().what.find("cut off 3 times"), std::string::npos);
+  EXPECT_THAT(anthropic({.continuations = 2})->complete(request()),
+              fails({.what = HasSubstr("cut off 3 times")}));
   EXPECT_EQ(script.requests.size(), 3u);
 }
 
 TEST_F(HttpChatTest, ALimitSpentWithoutAWordIsAnError) {
   script.answer(200, openAiReply("", "length"));
-  auto reply = openAi()->complete(request());
-  ASSERT_FALSE(reply);
-  EXPECT_NE(reply.error().what.find("1000 tokens"), std::string::npos);
+  EXPECT_THAT(openAi()->complete(request()), fails({.what = HasSubstr("1000 tokens")}));
 }
 
 TEST_F(HttpChatTest, ARefusedKeyNamesTheVariableAndNeverTheKey) {
   script.answer(401, R"({"error":{"message":"invalid x-api-key"}})");
   auto reply = anthropic()->complete(request());
-  ASSERT_FALSE(reply);
-  EXPECT_NE(reply.error().what.find("401"), std::string::npos);
-  EXPECT_NE(reply.error().hint.find("ANTHROPIC_API_KEY"), std::string::npos);
-  EXPECT_EQ((reply.error().what + reply.error().hint).find("secret-key"), std::string::npos);
+  ASSERT_THAT(reply, fails({.what = HasSubstr("401"), .hint = HasSubstr("ANTHROPIC_API_KEY")}));
+  EXPECT_THAT(reply.error().what + reply.error().hint, Not(HasSubstr("secret-key")));
   EXPECT_EQ(script.requests.size(), 1u) << "a refused key is not tried again";
 }
 
 TEST_F(HttpChatTest, AnUnknownModelIsNamed) {
   script.answer(404, R"({"error":{"message":"model: model-a"}})");
-  auto reply = anthropic()->complete(request());
-  ASSERT_FALSE(reply);
-  EXPECT_NE(reply.error().what.find("does not know model \"model-a\""), std::string::npos);
+  EXPECT_THAT(anthropic()->complete(request()),
+              fails({.what = HasSubstr("does not know model \"model-a\"")}));
 }
 
 TEST_F(HttpChatTest, OtherRefusalsCarryTheServicesWords) {
   script.answer(400, R"({"error":{"message":"prompt is too long"}})");
-  auto reply = anthropic()->complete(request());
-  ASSERT_FALSE(reply);
-  EXPECT_NE(reply.error().what.find("status 400): prompt is too long"), std::string::npos)
-      << reply.error().what;
+  EXPECT_THAT(anthropic()->complete(request()),
+              fails({.what = HasSubstr("status 400): prompt is too long")}));
 }
 
 TEST_F(HttpChatTest, AModelThatRefusesOrSaysNothingIsAnError) {
   script.answer(200, anthropicReply("", "refusal"));
-  EXPECT_NE(anthropic()->complete(request()).error().what.find("refused"), std::string::npos);
+  EXPECT_THAT(anthropic()->complete(request()).error().what, HasSubstr("refused"));
   script.answer(200, openAiReply("", "content_filter"));
-  EXPECT_NE(openAi()->complete(request()).error().what.find("content filter"), std::string::npos);
+  EXPECT_THAT(openAi()->complete(request()).error().what, HasSubstr("content filter"));
   script.answer(200, openAiReply("", "stop"));
-  EXPECT_NE(openAi()->complete(request()).error().what.find("empty"), std::string::npos);
+  EXPECT_THAT(openAi()->complete(request()).error().what, HasSubstr("empty"));
 }
 
 TEST_F(HttpChatTest, BytesThatAreNotUtf8DoNotBreakTheRequest) {

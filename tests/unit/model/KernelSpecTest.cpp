@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/model/KernelSpec.h"
 
+#include "tests/fakes/Results.h"
 #include "unit/model/ExtractionSample.h"
 
 #include <gmock/gmock.h>
@@ -25,9 +26,8 @@ TEST(ParseExtraction, WhatAKernelNeedsOfItsLaunch) {
   ASSERT_TRUE(parseExtraction(document)->kernels[0].specializations[0].needs.empty());
   specialization["needs"] = {
       {{"kind", "texture"}, {"name", "image.pixels"}, {"file", "/src/image.cuh"}, {"line", 12}}};
-  const auto result = parseExtraction(document);
-  ASSERT_TRUE(result) << result.error().what;
-  const LaunchNeed &need = result->kernels[0].specializations[0].needs.at(0);
+  const auto result = must(parseExtraction(document));
+  const LaunchNeed &need = result.kernels[0].specializations[0].needs.at(0);
   EXPECT_EQ(need.kind, NeedKind::Texture);
   EXPECT_EQ(need.name, "image.pixels");
   EXPECT_EQ(need.file, "/src/image.cuh");
@@ -38,10 +38,9 @@ TEST(ParseExtraction, WhatAKernelNeedsOfItsLaunch) {
 }
 
 TEST(ParseExtraction, ReadsEveryMember) {
-  auto result = parseExtraction(extractionSample());
-  ASSERT_TRUE(result.has_value()) << result.error().what;
-  ASSERT_EQ(result->kernels.size(), 1u);
-  const KernelSpec &kernel = result->kernels[0];
+  auto result = must(parseExtraction(extractionSample()));
+  ASSERT_EQ(result.kernels.size(), 1u);
+  const KernelSpec &kernel = result.kernels[0];
   EXPECT_EQ(kernel.name, "ns::stencil");
   EXPECT_EQ(kernel.line, 7u);
   EXPECT_TRUE(kernel.annotated);
@@ -82,8 +81,8 @@ TEST(ParseExtraction, ReadsEveryMember) {
   EXPECT_EQ(kernel.launches.at(1).reason, "the grid depends on a call of 'power'");
   EXPECT_EQ(kernel.constants.at(0).value, -3);
   EXPECT_TRUE(kernel.constants.at(0).usedByLaunch);
-  EXPECT_EQ(result->fileHashes.at("/src/a.cu"), "99aa06d3014798d86001c324468d497f");
-  EXPECT_EQ(result->notes.size(), 1u);
+  EXPECT_EQ(result.fileHashes.at("/src/a.cu"), "99aa06d3014798d86001c324468d497f");
+  EXPECT_EQ(result.notes.size(), 1u);
 }
 
 TEST(ParseExtraction, NamesThePlaceOfAProblem) {

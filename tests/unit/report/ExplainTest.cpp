@@ -108,19 +108,15 @@ TEST(Explain, WhatFollowsTrialsTakesNoTurn) {
 TEST(Explain, OneTrialByNumberOrHash) {
   const RunHistory history = syntheticRun(40);
   const std::size_t winner = *history.indexOf(history.run.winnerHash);
-  const auto byNumber = explainTrial(history, std::to_string(winner));
-  ASSERT_TRUE(byNumber);
-  const std::string text = inText(*byNumber);
+  const auto byNumber = must(explainTrial(history, std::to_string(winner)));
+  const std::string text = inText(byNumber);
   EXPECT_THAT(text, AllOf(HasSubstr("was proposed by"), HasSubstr("Verdict: faster"),
                           HasSubstr("It was accepted"), HasSubstr("It is the winner")));
-  const auto byHash = explainTrial(history, history.run.winnerHash);
-  ASSERT_TRUE(byHash);
-  EXPECT_EQ(inText(*byHash), text);
+  const auto byHash = must(explainTrial(history, history.run.winnerHash));
+  EXPECT_EQ(inText(byHash), text);
   EXPECT_TRUE(explainTrial(history, "#0"));
-  const auto unknown = explainTrial(history, "4711");
-  ASSERT_FALSE(unknown);
-  EXPECT_EQ(unknown.error().code, ErrorCode::Usage);
-  EXPECT_THAT(unknown.error().hint, HasSubstr("numbered from 0 to"));
+  EXPECT_THAT(explainTrial(history, "4711"),
+              fails({.code = ErrorCode::Usage, .hint = HasSubstr("numbered from 0 to")}));
 }
 
 TEST(Explain, NamesTheHotLinesOfTheBaselineAndTheWinner) {
@@ -128,19 +124,17 @@ TEST(Explain, NamesTheHotLinesOfTheBaselineAndTheWinner) {
   EXPECT_THAT(inText(explainRun(history)),
               HasSubstr("hot line (emulated): src/transpose.cu:4 has 70.0% of the instructions and "
                         "75.0% of the sectors: out[0] = in[0] * tile[0][0];"));
-  const auto winner = explainTrial(history, history.run.winnerHash);
-  ASSERT_TRUE(winner);
-  EXPECT_THAT(inText(*winner), HasSubstr("src/transpose.cu:5 has 70.0% of the instructions"));
-  EXPECT_THAT(inText(*winner), HasSubstr("No GPU counted them"));
+  const auto winner = must(explainTrial(history, history.run.winnerHash));
+  EXPECT_THAT(inText(winner), HasSubstr("src/transpose.cu:5 has 70.0% of the instructions"));
+  EXPECT_THAT(inText(winner), HasSubstr("No GPU counted them"));
 }
 
 TEST(Explain, OfARefusedTrialSaysWhichCheckRefused) {
   const RunHistory history = syntheticRun(40);
   for (std::size_t i = 0; i < history.trials.size(); ++i)
     if (history.trials[i].verdict == Verdict::WrongResult) {
-      const auto explanations = explainTrial(history, std::to_string(i));
-      ASSERT_TRUE(explanations);
-      EXPECT_THAT(inText(*explanations),
+      const auto explanations = must(explainTrial(history, std::to_string(i)));
+      EXPECT_THAT(inText(explanations),
                   HasSubstr("Verdict: wrong result, decided at the stage 'verify', by the check "
                             "'fresh', after"));
       return;

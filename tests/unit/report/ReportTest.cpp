@@ -4,6 +4,7 @@
 #include "driver/report/RunFolder.h"
 #include "driver/report/html/HtmlReport.h"
 #include "driver/support/FileSystem.h"
+#include "tests/fakes/Results.h"
 #include "unit/store/SampleRun.h"
 
 #include <cstdlib>
@@ -66,9 +67,8 @@ void expectGolden(const std::string &name, const std::string &text) {
     ASSERT_TRUE(writeFileAtomically(file, text).has_value());
     return;
   }
-  auto golden = readFile(file);
-  ASSERT_TRUE(golden.has_value()) << golden.error().what;
-  EXPECT_EQ(text, *golden) << "run again with KOPT_UPDATE_GOLDEN=1 if the change is meant";
+  auto golden = must(readFile(file));
+  EXPECT_EQ(text, golden) << "run again with KOPT_UPDATE_GOLDEN=1 if the change is meant";
 }
 
 TEST(Report, SaysWhereTheTimeWent) {
@@ -199,9 +199,8 @@ TEST(Report, ShowsHowTheCodeChangedButNotWhatNeitherHas) {
 }
 
 TEST(RunFolder, HoldsWhatAPersonWantsToSeeAndCanBeWrittenAgain) {
-  auto folder = TemporaryDirectory::create("kopt-folder");
-  ASSERT_TRUE(folder.has_value());
-  auto store = openStore(folder->path() / "kopt.db");
+  auto folder = must(TemporaryDirectory::create("kopt-folder"));
+  auto store = openStore(folder.path() / "kopt.db");
   ASSERT_TRUE(store.has_value());
   RunHistory history = finishedRun();
   RunRecord run = (*store)->beginRun(history.run).value();
@@ -212,7 +211,7 @@ TEST(RunFolder, HoldsWhatAPersonWantsToSeeAndCanBeWrittenAgain) {
   for (const ModelCall &call : history.modelCalls)
     ASSERT_TRUE((*store)->recordModelCall(run.id, call).has_value());
 
-  const fs::path out = folder->path() / "out";
+  const fs::path out = folder.path() / "out";
   ASSERT_TRUE(writeRunFolder(**store, run, out).has_value());
   ASSERT_TRUE(writeFileAtomically(out / "trials/009-faster-stale/trial.json", "{}").has_value());
   ASSERT_TRUE(writeRunFolder(**store, run, out).has_value());
@@ -252,9 +251,7 @@ TEST(RunFolder, NamesAFileThatCannotBeWritten) {
   ASSERT_TRUE(store.has_value());
   RunRecord run = (*store)->beginRun(sampleRun()).value();
   Status status = writeRunFolder(**store, run, "/proc/kopt-out");
-  ASSERT_FALSE(status.has_value());
-  EXPECT_EQ(status.error().code, ErrorCode::Environment);
-  EXPECT_THAT(status.error().what, HasSubstr("/proc/kopt-out"));
+  EXPECT_THAT(status, fails({.code = ErrorCode::Environment, .what = HasSubstr("/proc/kopt-out")}));
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 
 #include "driver/model/Device.h"
 #include "driver/support/FileSystem.h"
+#include "tests/fakes/Results.h"
 
 #include <algorithm>
 #include <csignal>
@@ -255,10 +256,9 @@ TEST_F(SandboxTest, NothingSurvives) {
 TEST_F(SandboxTest, ADeadlineEndsWhatIgnoresSignals) {
   ProcessSpec spec = sandbox.contain(attempt({"sleep"}), policy);
   spec.timeout = Duration(0.5);
-  const auto result = processes->run(spec);
-  ASSERT_TRUE(result);
-  EXPECT_TRUE(result->timedOut);
-  EXPECT_LT(result->wall.count(), 10);
+  const auto result = must(processes->run(spec));
+  EXPECT_TRUE(result.timedOut);
+  EXPECT_LT(result.wall.count(), 10);
 }
 
 TEST_F(SandboxTest, LimitsHold) {
@@ -286,12 +286,11 @@ TEST_F(SandboxTest, OnlyTheVariablesThatAreNamed) {
 TEST_F(SandboxTest, AProgramThatCannotStartIsTheSandboxsError) {
   ProcessSpec spec;
   spec.argv = {"/nonexistent/program"};
-  const auto result = processes->run(sandbox.contain(spec, policy));
-  ASSERT_TRUE(result);
-  const auto refusal = Sandbox::refusal(result->exitCode, result->err);
+  const auto result = must(processes->run(sandbox.contain(spec, policy)));
+  const auto refusal = Sandbox::refusal(result.exitCode, result.err);
   ASSERT_TRUE(refusal);
   EXPECT_THAT(refusal->what, HasSubstr("/nonexistent/program"));
-  EXPECT_FALSE(Sandbox::refusal(0, result->err));
+  EXPECT_FALSE(Sandbox::refusal(0, result.err));
   EXPECT_FALSE(Sandbox::refusal(125, "error: no kopt here"));
 }
 
@@ -308,29 +307,25 @@ TEST_F(SandboxTest, NativeCodeInTheRunnerGetsNothing) {
                        folder.path() / "scratch", KOPT_SOURCE_DIR "/knowledge/gpus", {},
                        {how, {built}});
   };
-  auto runner = open(sandbox);
-  ASSERT_TRUE(runner) << runner.error().what;
-  const auto module = (*runner)->load(built / "module.so", "");
-  ASSERT_FALSE(module);
-  EXPECT_EQ(module.error().code, ErrorCode::BaselineFailed) << "the candidate's, not the machine's";
-  EXPECT_THAT(module.error().what, HasSubstr("was not built for this version"))
-      << "100 + n: attempt n got through";
+  auto runner = must(open(sandbox));
+  const auto module = runner->load(built / "module.so", "");
+  ASSERT_THAT(module, fails({.code = ErrorCode::BaselineFailed,
+                             .what = HasSubstr("was not built for this version")}))
+      << "the candidate's, not the machine's; exit code 100 + n: attempt n got through";
   EXPECT_FALSE(fs::exists(built / "written"));
   EXPECT_FALSE(fs::exists(folder.path() / "written"));
 
   // A forged reply costs the process, twice, and then the candidate.
   ASSERT_TRUE(writeFileAtomically(built / "forge", ""));
-  const auto forged = (*runner)->load(built / "module.so", "");
-  ASSERT_FALSE(forged);
-  EXPECT_THAT(forged.error().what, HasSubstr("an invalid reply"));
+  EXPECT_THAT(runner->load(built / "module.so", ""),
+              fails({.what = HasSubstr("an invalid reply")}));
   fs::remove(built / "forge");
-  EXPECT_THAT((*runner)->load(built / "module.so", "").error().what,
+  EXPECT_THAT(runner->load(built / "module.so", "").error().what,
               HasSubstr("was not built for this version"));
 
   // Uncontained, its first attempt is enough.
-  auto unheld = open(Sandbox());
-  ASSERT_TRUE(unheld);
-  EXPECT_THAT((*unheld)->load(built / "module.so", "").error().what, HasSubstr("exit code 100"));
+  auto unheld = must(open(Sandbox()));
+  EXPECT_THAT(unheld->load(built / "module.so", "").error().what, HasSubstr("exit code 100"));
   unsetenv("HOSTILE_SECRET_KEY");
 }
 
@@ -338,16 +333,15 @@ TEST_F(SandboxTest, WithoutNamespacesItsOwnProcCanBeWritten) {
   // As where the namespaces have no /proc of their own: what must write to it has none of them.
   const fs::path launcher = saying(folder, "namespaces\t1\town\t\nprivate /proc\t0\trefused\t\n"
                                            "use\t1\t --namespaces own --landlock\t\n");
-  auto other = Sandbox::open(*processes, launcher, SandboxMode::Auto);
-  ASSERT_TRUE(other) << other.error().what;
+  auto other = must(Sandbox::open(*processes, launcher, SandboxMode::Auto));
   const auto wordAfter = [](const ProcessSpec &spec, const std::string &option) {
     const auto found = std::find(spec.argv.begin(), spec.argv.end(), option);
     return found == spec.argv.end() ? "" : *(found + 1);
   };
   policy.unixSockets = true;
-  EXPECT_EQ(wordAfter(other->contain(attempt({"fork"}), policy), "--namespaces"), "own");
+  EXPECT_EQ(wordAfter(other.contain(attempt({"fork"}), policy), "--namespaces"), "own");
   policy.writesOwnProc = true;
-  ProcessSpec spec = other->contain(attempt({"write", "/proc/self/comm"}), policy);
+  ProcessSpec spec = other.contain(attempt({"write", "/proc/self/comm"}), policy);
   EXPECT_EQ(wordAfter(spec, "--namespaces"), "none");
   spec.argv[0] = KOPT_BINARY_DIR "/bin/kopt-sandbox";
   EXPECT_EQ(answer(spec), kGot);
@@ -404,11 +398,10 @@ TEST_F(SandboxTest, ABubblewrapThatFailsIsTheSandboxsErrorAndNothingRuns) {
     const std::vector<std::string> program = spec.argv;
     spec.argv = {KOPT_BINARY_DIR "/bin/kopt-sandbox", "--namespaces", bubblewrap, "--"};
     spec.argv.insert(spec.argv.end(), program.begin(), program.end());
-    const auto result = processes->run(spec);
-    ASSERT_TRUE(result);
-    EXPECT_EQ(result->out, "");
-    const auto refusal = Sandbox::refusal(result->exitCode, result->err);
-    ASSERT_TRUE(refusal) << result->err;
+    const auto result = must(processes->run(spec));
+    EXPECT_EQ(result.out, "");
+    const auto refusal = Sandbox::refusal(result.exitCode, result.err);
+    ASSERT_TRUE(refusal) << result.err;
     EXPECT_THAT(refusal->what, HasSubstr(reason));
   }
 }
@@ -426,19 +419,17 @@ TEST(SandboxLayers, MissingOnesAreNamedAndRequiredRefusesThem) {
   const fs::path launcher = saying(folder, "namespaces\t0\tthe kernel says no\tset the sysctl\n"
                                            "system call filter\t1\tseccomp\t\n"
                                            "use\t1\t --namespaces none --seccomp\t\n");
-  const auto sandbox = Sandbox::open(*processes, launcher, SandboxMode::Auto);
-  ASSERT_TRUE(sandbox) << sandbox.error().what;
-  EXPECT_FALSE(sandbox->hasNamespaces());
-  ASSERT_EQ(sandbox->layers().size(), 2u);
-  EXPECT_EQ(sandbox->layers()[0].remedy, "set the sysctl");
-  EXPECT_EQ(toJson(sandbox->layers()).dump(),
+  const auto sandbox = must(Sandbox::open(*processes, launcher, SandboxMode::Auto));
+  EXPECT_FALSE(sandbox.hasNamespaces());
+  ASSERT_EQ(sandbox.layers().size(), 2u);
+  EXPECT_EQ(sandbox.layers()[0].remedy, "set the sysctl");
+  EXPECT_EQ(toJson(sandbox.layers()).dump(),
             R"([{"active":false,"detail":"the kernel says no","layer":"namespaces"},)"
             R"({"active":true,"detail":"seccomp","layer":"system call filter"}])");
-  const auto refused = Sandbox::open(*processes, launcher, SandboxMode::Required);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::Environment);
-  EXPECT_THAT(refused.error().what, HasSubstr("namespaces (the kernel says no)"));
-  EXPECT_THAT(refused.error().hint, HasSubstr("set the sysctl"));
+  EXPECT_THAT(Sandbox::open(*processes, launcher, SandboxMode::Required),
+              fails({.code = ErrorCode::Environment,
+                     .what = HasSubstr("namespaces (the kernel says no)"),
+                     .hint = HasSubstr("set the sysctl")}));
   const auto off = Sandbox::open(*processes, launcher, SandboxMode::Off);
   EXPECT_FALSE(off->active());
   EXPECT_THAT(off->layers().at(0).detail, HasSubstr("off"));

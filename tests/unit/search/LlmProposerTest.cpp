@@ -4,11 +4,16 @@
 #include "driver/support/Text.h"
 #include "tests/fakes/FakeChatModel.h"
 #include "tests/fakes/MemoryStore.h"
+#include "tests/fakes/Results.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace kopt {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 constexpr std::int64_t kRun = 1;
 
@@ -16,9 +21,8 @@ constexpr std::int64_t kRun = 1;
 class LlmProposerTest : public ::testing::Test {
 protected:
   void SetUp() override {
-    auto folder = TemporaryDirectory::create("kopt-llm");
-    ASSERT_TRUE(folder);
-    folder_.emplace(std::move(*folder));
+    auto folder = must(TemporaryDirectory::create("kopt-llm"));
+    folder_.emplace(std::move(folder));
     source_ = "constexpr int TILE = 32;\n"
               "__device__ float twice(float a) { return 2 * a; }\n"
               "__global__ void scale(float *x, int n) {\n"
@@ -162,22 +166,20 @@ TEST_F(LlmProposerTest, ThePromptHoldsCodeFiguresAndKnowledgeAndNoBufferContents
   proposeOne(llm);
   const std::string system = model_.requests[0].system,
                     user = model_.requests[0].messages.at(0).text;
-  EXPECT_NE(system.find("- global-coalescing: "), std::string::npos);
-  EXPECT_EQ(system.find("{{"), std::string::npos);
-  EXPECT_NE(user.find("cuda chunk=scale\n__global__"), std::string::npos);
-  EXPECT_NE(user.find("cuda chunk=twice\n"), std::string::npos);
-  EXPECT_EQ(user.find("chunk=TILE"), std::string::npos)
-      << "a constant of the launch is changed by value";
-  EXPECT_NE(user.find("- TILE = 32"), std::string::npos);
-  EXPECT_NE(user.find("grid (32, 1, 1), block (32, 1, 1)"), std::string::npos);
-  EXPECT_NE(user.find("dram__throughput.avg.pct_of_peak_sustained_elapsed = 12.5"),
-            std::string::npos);
-  EXPECT_NE(user.find("the grid fills 0.25 of one wave"), std::string::npos);
-  EXPECT_NE(user.find("## Document: small-grid"), std::string::npos);
-  EXPECT_NE(user.find("- x: 4000 bytes of f32"), std::string::npos);
-  EXPECT_NE(user.find("````cuda chunk=scale"), std::string::npos)
+  EXPECT_THAT(system, HasSubstr("- global-coalescing: "));
+  EXPECT_THAT(system, Not(HasSubstr("{{")));
+  EXPECT_THAT(user, HasSubstr("cuda chunk=scale\n__global__"));
+  EXPECT_THAT(user, HasSubstr("cuda chunk=twice\n"));
+  EXPECT_THAT(user, Not(HasSubstr("chunk=TILE"))) << "a constant of the launch is changed by value";
+  EXPECT_THAT(user, HasSubstr("- TILE = 32"));
+  EXPECT_THAT(user, HasSubstr("grid (32, 1, 1), block (32, 1, 1)"));
+  EXPECT_THAT(user, HasSubstr("dram__throughput.avg.pct_of_peak_sustained_elapsed = 12.5"));
+  EXPECT_THAT(user, HasSubstr("the grid fills 0.25 of one wave"));
+  EXPECT_THAT(user, HasSubstr("## Document: small-grid"));
+  EXPECT_THAT(user, HasSubstr("- x: 4000 bytes of f32"));
+  EXPECT_THAT(user, HasSubstr("````cuda chunk=scale"))
       << "a fence in the source cannot close the block";
-  EXPECT_EQ(user.find(folder_->path().string()), std::string::npos) << "no path of this machine";
+  EXPECT_THAT(user, Not(HasSubstr(folder_->path().string()))) << "no path of this machine";
 }
 
 TEST_F(LlmProposerTest, RealScalarsAreShownAsTheyAreAndNoRegistersWhereThereAreNone) {
@@ -194,10 +196,10 @@ TEST_F(LlmProposerTest, RealScalarsAreShownAsTheyAreAndNoRegistersWhereThereAreN
   LlmProposer llm = proposer();
   proposeOne(llm);
   const std::string user = model_.requests.at(0).messages.at(0).text;
-  EXPECT_NE(user.find("epsilon = 1e-05"), std::string::npos) << user;
-  EXPECT_EQ(user.find("epsilon = 0"), std::string::npos);
-  EXPECT_NE(user.find("- 128 bytes of shared"), std::string::npos) << user;
-  EXPECT_EQ(user.find(" registers"), std::string::npos) << "an emulated device has none";
+  EXPECT_THAT(user, HasSubstr("epsilon = 1e-05"));
+  EXPECT_THAT(user, Not(HasSubstr("epsilon = 0")));
+  EXPECT_THAT(user, HasSubstr("- 128 bytes of shared"));
+  EXPECT_THAT(user, Not(HasSubstr(" registers"))) << "an emulated device has none";
 }
 
 TEST_F(LlmProposerTest, AHeaderThatANewTextNeedsIsTaken) {
@@ -208,7 +210,7 @@ TEST_F(LlmProposerTest, AHeaderThatANewTextNeedsIsTaken) {
   const Candidate candidate = proposeOne(llm);
   ASSERT_EQ(candidate.includes.size(), 1u);
   EXPECT_EQ(candidate.includes[0].header, "<cuda_fp16.h>");
-  EXPECT_EQ(candidate.chunks.at(3).find("#include"), std::string::npos);
+  EXPECT_THAT(candidate.chunks.at(3), Not(HasSubstr("#include")));
 }
 
 TEST_F(LlmProposerTest, LaunchAndConstantsAreTakenOver) {
@@ -234,7 +236,7 @@ TEST_F(LlmProposerTest, TheIncumbentsChangesStay) {
   Candidate candidate = proposeOne(llm);
   EXPECT_EQ(candidate.chunks.size(), 2u);
   EXPECT_EQ(candidate.parents, std::vector{parentTrial_.candidateHash});
-  EXPECT_NE(model_.requests[0].messages[0].text.find("return a + a;"), std::string::npos);
+  EXPECT_THAT(model_.requests[0].messages[0].text, HasSubstr("return a + a;"));
 }
 
 TEST_F(LlmProposerTest, ABreachIsRetriedOnceWithItsReason) {
@@ -244,18 +246,16 @@ TEST_F(LlmProposerTest, ABreachIsRetriedOnceWithItsReason) {
   ASSERT_EQ(model_.requests.size(), 2u);
   ASSERT_EQ(model_.requests[1].messages.size(), 3u);
   EXPECT_EQ(model_.requests[1].messages[1].text, "I would use shared memory.");
-  EXPECT_NE(model_.requests[1].messages[2].text.find("the reply has no fenced block"),
-            std::string::npos);
+  EXPECT_THAT(model_.requests[1].messages[2].text, HasSubstr("the reply has no fenced block"));
   EXPECT_EQ(model_.requests[1].call, 2);
 }
 
 TEST_F(LlmProposerTest, AnElisionIsRefusedAndAfterASecondOneTheRoundEndsWithAReason) {
   model_.replies = {reply("a", "  // ... rest unchanged"), reply("a", "  // ... rest unchanged")};
   LlmProposer llm = proposer();
-  auto proposed = llm.propose(context(), 1);
-  ASSERT_TRUE(proposed);
-  EXPECT_TRUE(proposed->empty());
-  EXPECT_NE(lastNote().find("leaves code out"), std::string::npos) << lastNote();
+  auto proposed = must(llm.propose(context(), 1));
+  EXPECT_TRUE(proposed.empty());
+  EXPECT_THAT(lastNote(), HasSubstr("leaves code out"));
   EXPECT_EQ(store_.decisions(kRun)->size(), 1u);
 }
 
@@ -265,7 +265,7 @@ TEST_F(LlmProposerTest, WhatWasTriedIsNotProposedAgain) {
   judge(proposeOne(llm), Verdict::Same, "1.000x");
   model_.replies = {reply("the same again", "  // body"), reply("b", "  // another")};
   EXPECT_EQ(proposeOne(llm).title, "b");
-  EXPECT_NE(model_.requests[2].messages[2].text.find("repeats attempt"), std::string::npos);
+  EXPECT_THAT(model_.requests[2].messages[2].text, HasSubstr("repeats attempt"));
 }
 
 TEST_F(LlmProposerTest, AReplyThatChangesNothingIsABreach) {
@@ -276,14 +276,14 @@ TEST_F(LlmProposerTest, AReplyThatChangesNothingIsABreach) {
   model_.replies = {unchanged, unchanged};
   LlmProposer llm = proposer();
   EXPECT_TRUE(llm.propose(context(), 1)->empty());
-  EXPECT_NE(lastNote().find("changes neither"), std::string::npos) << lastNote();
+  EXPECT_THAT(lastNote(), HasSubstr("changes neither"));
 }
 
 TEST_F(LlmProposerTest, AModelThatStopsOffersNothingAndSaysWhy) {
   model_.replies = {"```json\n{\"stop\": \"at the memory roof\"}\n```"};
   LlmProposer llm = proposer();
   EXPECT_TRUE(llm.propose(context(), 1)->empty());
-  EXPECT_NE(lastNote().find("at the memory roof"), std::string::npos);
+  EXPECT_THAT(lastNote(), HasSubstr("at the memory roof"));
 }
 
 TEST_F(LlmProposerTest, AFailedBuildGoesToTheFixerWithItsDiagnostics) {
@@ -299,9 +299,8 @@ TEST_F(LlmProposerTest, AFailedBuildGoesToTheFixerWithItsDiagnostics) {
   const ChatRequest &request = model_.requests[1];
   EXPECT_EQ(request.purpose, "fixer");
   EXPECT_EQ(request.system, model_.requests[0].system) << "the prefix is stable";
-  EXPECT_NE(request.messages[0].text.find("identifier \"undefined_thing\" is undefined"),
-            std::string::npos);
-  EXPECT_NE(request.messages[0].text.find("return undefined_thing;"), std::string::npos);
+  EXPECT_THAT(request.messages[0].text, HasSubstr("identifier \"undefined_thing\" is undefined"));
+  EXPECT_THAT(request.messages[0].text, HasSubstr("return undefined_thing;"));
 }
 
 TEST_F(LlmProposerTest, WrongResultsAndSlowKernelsAreRepairedToo) {
@@ -315,8 +314,7 @@ TEST_F(LlmProposerTest, WrongResultsAndSlowKernelsAreRepairedToo) {
     model_.replies = {reply("b", body + " repaired")};
     proposeOne(llm);
     EXPECT_EQ(model_.requests.back().purpose, "fixer") << toString(verdict);
-    EXPECT_NE(model_.requests.back().messages[0].text.find("x[17] is 3, expected 4"),
-              std::string::npos);
+    EXPECT_THAT(model_.requests.back().messages[0].text, HasSubstr("x[17] is 3, expected 4"));
   }
 }
 
@@ -350,8 +348,7 @@ TEST_F(LlmProposerTest, AnAttemptTheFixerGivesUpIsNotRepairedAgain) {
   model_.replies = {reply("third idea", "  // c")};
   EXPECT_EQ(proposeOne(llm).title, "third idea");
   EXPECT_EQ(model_.requests.back().purpose, "coder");
-  EXPECT_NE(model_.requests.back().messages[0].text.find("[params] TILE = 64 (): "),
-            std::string::npos);
+  EXPECT_THAT(model_.requests.back().messages[0].text, HasSubstr("[params] TILE = 64 (): "));
 }
 
 TEST_F(LlmProposerTest, AResumedRunAsksNothingAgain) {
@@ -393,9 +390,7 @@ TEST_F(LlmProposerTest, TheCapOfTokensStops) {
 
 TEST_F(LlmProposerTest, AModelThatCannotBeReachedIsAnErrorAndNothingIsStored) {
   LlmProposer llm = proposer();
-  auto proposed = llm.propose(context(), 1);
-  ASSERT_FALSE(proposed);
-  EXPECT_EQ(proposed.error().code, ErrorCode::Environment);
+  EXPECT_THAT(llm.propose(context(), 1), fails({.code = ErrorCode::Environment}));
   EXPECT_TRUE(store_.modelCalls(kRun)->empty());
 }
 
@@ -409,7 +404,7 @@ TEST_F(LlmProposerTest, AnExchangeGetsNoMoreTimeThanIsLeft) {
   LlmProposer llm = proposer(options);
   EXPECT_TRUE(llm.propose(context(), 1)->empty());
   EXPECT_EQ(model_.requests.back().timeout, Duration(12));
-  EXPECT_NE(told.find("could not be used"), std::string::npos) << "the user hears of it";
+  EXPECT_THAT(told, HasSubstr("could not be used")) << "the user hears of it";
 }
 
 TEST_F(LlmProposerTest, ALimitOfZeroAsksNobody) {

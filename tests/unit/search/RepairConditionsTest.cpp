@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/proposers/RepairConditions.h"
+#include "tests/fakes/Results.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -52,12 +53,11 @@ TEST(RepairConditions, OneNumberMayBoundAnother) {
 
 TEST(RepairConditions, AlignmentIsAskedOfEachPointerThatLacksIt) {
   const auto found =
-      propertiesWithout({launch({{"n", 64}}, 4)}, {launch({{"n", 64}})}, {}, "float4 v;");
-  ASSERT_TRUE(found);
-  ASSERT_EQ(found->size(), 1u);
-  EXPECT_EQ(found->front().text, "reinterpret_cast<unsigned long long>(in) % 16 == 0");
-  EXPECT_TRUE(found->front().isOfPointer);
-  EXPECT_THAT(found->front().variables, testing::ElementsAre("in"));
+      must(propertiesWithout({launch({{"n", 64}}, 4)}, {launch({{"n", 64}})}, {}, "float4 v;"));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found.front().text, "reinterpret_cast<unsigned long long>(in) % 16 == 0");
+  EXPECT_TRUE(found.front().isOfPointer);
+  EXPECT_THAT(found.front().variables, testing::ElementsAre("in"));
 }
 
 TEST(RepairConditions, BoundsAreNumbersOfTheCandidate) {
@@ -106,10 +106,9 @@ TEST(RepairConditions, APartMayHaveADivisor) {
 
 TEST(RepairConditions, ARequirementIsWrittenAsTheUserWould) {
   const auto found =
-      propertiesWithout({launch({{"n", 63}}, 4)}, {launch({{"n", 64}})}, {}, "float4 v;");
-  ASSERT_TRUE(found);
-  ASSERT_EQ(found->size(), 1u);
-  EXPECT_EQ(found->front().requirement, "in % 16 == 0");
+      must(propertiesWithout({launch({{"n", 63}}, 4)}, {launch({{"n", 64}})}, {}, "float4 v;"));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found.front().requirement, "in % 16 == 0");
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 #include "fakes/FakeJudge.h"
 #include "fakes/MemoryStore.h"
 #include "fakes/RecordedJudge.h"
+#include "tests/fakes/Results.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,6 +15,7 @@ namespace kopt {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 /// Offers a list of titles, a few at a time; "fail" in the list is an error.
@@ -135,13 +137,12 @@ protected:
 TEST_F(SearchLoopTest, ProposersTakeTurnsUntilNoneHasAnythingLeft) {
   offer("a", {"a1", "a2", "a3"});
   offer("b", {"b1"});
-  const auto history = search();
-  ASSERT_TRUE(history) << history.error().what;
+  const auto history = must(search());
   EXPECT_THAT(judge_.judged, ElementsAre("a1", "a2", "b1", "a3"));
-  EXPECT_EQ(std::get<Stop>(history->decisions.back().what).reason, StopReason::Exhausted);
-  EXPECT_EQ(history->round, 3);
-  EXPECT_EQ(history->roundsSinceGain, 3);
-  EXPECT_EQ(history->incumbent, 0u);
+  EXPECT_EQ(std::get<Stop>(history.decisions.back().what).reason, StopReason::Exhausted);
+  EXPECT_EQ(history.round, 3);
+  EXPECT_EQ(history.roundsSinceGain, 3);
+  EXPECT_EQ(history.incumbent, 0u);
 }
 
 TEST_F(SearchLoopTest, WhatFollowsTrialsIsAskedWhenOneIsFasterOnSomeLaunchesOnly) {
@@ -150,15 +151,14 @@ TEST_F(SearchLoopTest, WhatFollowsTrialsIsAskedWhenOneIsFasterOnSomeLaunchesOnly
   offer("f", {"f1", "f2", "f3", "f4", "f5", "f6"});
   proposer(2).follows = true;
   workload_.launches.resize(2);
-  const auto history = search();
-  ASSERT_TRUE(history) << history.error().what;
+  const auto history = must(search());
   // It takes no turn, so those of the others stay as they are, and its own trials are no reason to
   // ask it again.
   EXPECT_THAT(judge_.judged, ElementsAre("a1", "a2", "b1", "b2", "split", "a4", "f1", "f2", "b3",
                                          "f3", "f4", "a5", "f5", "f6"));
-  EXPECT_THAT(history->proposers, ElementsAre("a", "b"));
-  EXPECT_EQ(history->round, 8);
-  EXPECT_EQ(history->roundsSinceGain, 5) << "the rounds of those that take turns";
+  EXPECT_THAT(history.proposers, ElementsAre("a", "b"));
+  EXPECT_EQ(history.round, 8);
+  EXPECT_EQ(history.roundsSinceGain, 5) << "the rounds of those that take turns";
 }
 
 TEST_F(SearchLoopTest, WithoutSuchATrialNothingFollows) {
@@ -173,44 +173,40 @@ TEST_F(SearchLoopTest, WithoutSuchATrialNothingFollows) {
 
 TEST_F(SearchLoopTest, TheBestOfARoundBecomesTheParentOfTheNextAndGetsCounters) {
   offer("a", {"1.10x", "1.30x", "1.20x", "1.31x"});
-  const auto history = search();
-  ASSERT_TRUE(history) << history.error().what;
-  EXPECT_EQ(history->best().candidate.title, "1.30x") << "1.31 is not surely better than 1.30";
+  const auto history = must(search());
+  EXPECT_EQ(history.best().candidate.title, "1.30x") << "1.31 is not surely better than 1.30";
   EXPECT_THAT(proposer(0).parents, ElementsAre("baseline", "1.30x", "1.30x"));
   EXPECT_THAT(proposer(0).metrics, ElementsAre("base", "counted", "counted"));
   EXPECT_EQ(judge_.counted, 1);
-  EXPECT_EQ(history->roundsSinceGain, 1);
+  EXPECT_EQ(history.roundsSinceGain, 1);
 }
 
 TEST_F(SearchLoopTest, ACandidateIsNamedByWhatItKeepsOfItsParentAsWell) {
   offer("a", {"1.10x", "1.30x", "wider"});
   proposer(0).derives = true;
-  const auto history = search();
-  ASSERT_TRUE(history) << history.error().what;
+  const auto history = must(search());
   std::vector<std::string> titles;
-  for (const Trial &trial : history->trials)
+  for (const Trial &trial : history.trials)
     titles.push_back(trial.candidate.title);
   EXPECT_THAT(titles, ElementsAre("baseline", "1.10x", "1.30x", "1.30x + wider"));
 }
 
 TEST_F(SearchLoopTest, WhatFailsOrGainsNothingIsNeverAccepted) {
   offer("a", {"wrong 2.0x", "same", "1.005x"});
-  const auto history = search();
-  ASSERT_TRUE(history);
-  EXPECT_EQ(history->incumbent, 0u);
+  const auto history = must(search());
+  EXPECT_EQ(history.incumbent, 0u);
   EXPECT_EQ(judge_.counted, 0);
 }
 
 TEST_F(SearchLoopTest, PatienceCountsRoundsSinceTheLastGain) {
   offer("a", {"1.1x", "x1", "x2", "x3", "1.5x", "x5", "x6", "x7", "x8", "x9"});
   settings_.budget.patience = 2;
-  const auto history = search();
-  ASSERT_TRUE(history);
-  const Stop stop = std::get<Stop>(history->decisions.back().what);
+  const auto history = must(search());
+  const Stop stop = std::get<Stop>(history.decisions.back().what);
   EXPECT_EQ(stop.reason, StopReason::Patience);
   EXPECT_EQ(stop.limit, 2);
-  EXPECT_EQ(history->best().candidate.title, "1.5x");
-  EXPECT_EQ(history->round, 5);
+  EXPECT_EQ(history.best().candidate.title, "1.5x");
+  EXPECT_EQ(history.round, 5);
 }
 
 TEST_F(SearchLoopTest, NoBudgetIsExceeded) {
@@ -255,18 +251,16 @@ TEST_F(SearchLoopTest, TheTimeForTheConfirmationIsLeft) {
 TEST_F(SearchLoopTest, ARoundThatTheTimeCutShortGoesOnWithMoreTime) {
   offer("a", {"1.1x", "a2", "1.4x", "a4", "a5", "a6"});
   strategy_ = makeTurnStrategy(3);
-  const auto whole = search();
-  ASSERT_TRUE(whole);
+  const auto whole = must(search());
   const std::vector<std::string> expected = trials();
   store_ = {};
   settings_.budget.seconds = 3;
   ASSERT_TRUE(search());
   EXPECT_LT(trials().size(), expected.size());
   settings_.budget.seconds = 0;
-  const auto resumed = search();
-  ASSERT_TRUE(resumed) << resumed.error().what;
+  const auto resumed = must(search());
   EXPECT_EQ(trials(), expected);
-  EXPECT_EQ(resumed->best().candidate.title, whole->best().candidate.title);
+  EXPECT_EQ(resumed.best().candidate.title, whole.best().candidate.title);
 }
 
 TEST_F(SearchLoopTest, ARunThatIsInterruptedGoesOnWhereItWasAndRepeatsNothing) {
@@ -282,19 +276,16 @@ TEST_F(SearchLoopTest, ARunThatIsInterruptedGoesOnWhereItWasAndRepeatsNothing) {
     judge_.judged.clear();
     judgements_ = after;
     const auto stopped = search();
-    ASSERT_FALSE(stopped);
-    EXPECT_EQ(stopped.error().code, ErrorCode::Interrupted);
+    ASSERT_THAT(stopped, fails({.code = ErrorCode::Interrupted}));
     if (after + 1 == int(total))
-      EXPECT_NE(stopped.error().what.find("the best with 1.400x: 1.4x"), std::string::npos)
-          << stopped.error().what;
+      EXPECT_THAT(stopped.error().what, HasSubstr("the best with 1.400x: 1.4x"));
     EXPECT_EQ(judge_.judged.size(), std::size_t(after));
     judgements_ = 1000;
-    const auto resumed = search();
-    ASSERT_TRUE(resumed) << resumed.error().what;
+    const auto resumed = must(search());
     EXPECT_EQ(judge_.judged.size(), total) << "nothing is judged twice";
     EXPECT_EQ(trials(), expectedTrials);
     EXPECT_EQ(recorded(), expectedDecisions) << "interrupted after " << after;
-    EXPECT_EQ(resumed->best().candidate.title, "1.4x");
+    EXPECT_EQ(resumed.best().candidate.title, "1.4x");
   }
 }
 
@@ -312,9 +303,8 @@ TEST_F(SearchLoopTest, AFinishedSearchResumesWithoutAJudgement) {
 TEST_F(SearchLoopTest, AProposerThatFailsLosesItsTurnAndTheOthersGoOn) {
   offer("llm", {"fail"});
   offer("b", {"1.2x", "b2"});
-  const auto history = search();
-  ASSERT_TRUE(history) << history.error().what;
-  EXPECT_EQ(history->best().candidate.title, "1.2x");
+  const auto history = must(search());
+  EXPECT_EQ(history.best().candidate.title, "1.2x");
   EXPECT_EQ(proposer(0).parents.size(), 3u) << "its next turns are the last";
   EXPECT_THAT(recorded(), testing::Contains(
                               "failed: 'llm' failed: the model cannot be reached; check the key"));
@@ -326,41 +316,33 @@ TEST_F(SearchLoopTest, AProposerThatFailedOnceGetsItsNextTurn) {
   offer("llm", {"late", "1.3x"});
   offer("b", {"b1", "b2", "b3", "b4", "b5"});
   proposer(0).late = 2;
-  const auto history = search();
-  ASSERT_TRUE(history) << history.error().what;
-  EXPECT_EQ(history->best().candidate.title, "1.3x");
-  EXPECT_TRUE(history->failed.empty());
+  const auto history = must(search());
+  EXPECT_EQ(history.best().candidate.title, "1.3x");
+  EXPECT_TRUE(history.failed.empty());
 }
 
 TEST_F(SearchLoopTest, WhatWasJudgedBeforeEveryProposerFailedIsAResultToo) {
   offer("llm", {"same", "fail"});
-  const auto history = search();
-  ASSERT_TRUE(history) << history.error().what;
-  EXPECT_EQ(history->incumbent, 0u);
-  EXPECT_EQ(std::get<Stop>(history->decisions.back().what).reason, StopReason::ProposersFailed);
+  const auto history = must(search());
+  EXPECT_EQ(history.incumbent, 0u);
+  EXPECT_EQ(std::get<Stop>(history.decisions.back().what).reason, StopReason::ProposersFailed);
 }
 
 TEST_F(SearchLoopTest, WhereEveryProposerFailsAtOnceTheErrorIsTheAnswer) {
   offer("llm", {"fail"});
-  const auto history = search();
-  ASSERT_FALSE(history);
-  EXPECT_EQ(history.error().code, ErrorCode::Environment);
-  EXPECT_EQ(history.error().hint, "check the key");
+  EXPECT_THAT(search(), fails({.code = ErrorCode::Environment, .hint = "check the key"}));
 }
 
 TEST_F(SearchLoopTest, WhatWasFoundBeforeEveryProposerFailedIsTheResult) {
   offer("llm", {"1.2x", "fail"});
-  const auto history = search();
-  ASSERT_TRUE(history) << history.error().what;
-  EXPECT_EQ(history->best().candidate.title, "1.2x");
-  EXPECT_EQ(std::get<Stop>(history->decisions.back().what).reason, StopReason::ProposersFailed);
+  const auto history = must(search());
+  EXPECT_EQ(history.best().candidate.title, "1.2x");
+  EXPECT_EQ(std::get<Stop>(history.decisions.back().what).reason, StopReason::ProposersFailed);
 }
 
 TEST_F(SearchLoopTest, AJudgeThatIsLostEndsTheSearchWithWhatWasJudgedKept) {
   offer("a", {"1.2x", "lost"});
-  const auto history = search();
-  ASSERT_FALSE(history);
-  EXPECT_EQ(history.error().code, ErrorCode::Environment);
+  EXPECT_THAT(search(), fails({.code = ErrorCode::Environment}));
   EXPECT_THAT(trials(), ElementsAre("baseline", "1.2x"));
 }
 
@@ -373,31 +355,26 @@ TEST_F(SearchLoopTest, OnlyCandidatesOfTheTechniqueThatWasAskedForAreJudged) {
 
 TEST_F(SearchLoopTest, TheSameSearchRunsOnRecordsAlone) {
   offer("a", {"1.1x", "wrong", "1.4x"});
-  const auto live = search();
-  ASSERT_TRUE(live);
+  const auto live = must(search());
   RecordedJudge recorded(*judge_.baseline(), *store_.trials(1));
   store_ = {};
   judge_.judged.clear();
-  const auto simulated = search(recorded, *strategy_);
-  ASSERT_TRUE(simulated) << simulated.error().what;
+  const auto simulated = must(search(recorded, *strategy_));
   EXPECT_THAT(judge_.judged, IsEmpty());
-  EXPECT_EQ(simulated->best().candidateHash, live->best().candidateHash);
-  EXPECT_EQ(simulated->round, live->round);
+  EXPECT_EQ(simulated.best().candidateHash, live.best().candidateHash);
+  EXPECT_EQ(simulated.round, live.round);
 
   offer("b", {"never judged"});
   store_ = {};
-  const auto unknown = search(recorded, *strategy_);
-  ASSERT_FALSE(unknown);
-  EXPECT_EQ(unknown.error().code, ErrorCode::StaleInput);
+  EXPECT_THAT(search(recorded, *strategy_), fails({.code = ErrorCode::StaleInput}));
 }
 
 TEST_F(SearchLoopTest, TheWinnerIsTheBestThatHoldsOnFreshSamples) {
   offer("a", {"1.2x", "1.5x lucky", "1.3x"});
-  const auto history = search();
-  ASSERT_TRUE(history);
+  const auto history = must(search());
   auto judge = RecallingJudge::open(judge_, store_, 1);
   auto log = DecisionLog::open(store_, 1);
-  const auto winner = confirmWinner(*history, *judge, *log);
+  const auto winner = confirmWinner(history, *judge, *log);
   ASSERT_TRUE(winner && *winner);
   EXPECT_EQ((*winner)->candidate.title, "1.3x");
   EXPECT_EQ((*winner)->speedup->confidence, 0.99) << "the figures are the confirmation's";
@@ -409,17 +386,16 @@ TEST_F(SearchLoopTest, TheWinnerIsTheBestThatHoldsOnFreshSamples) {
   // Again, as --resume does: the store answers.
   judge_.judged.clear();
   auto later = RecallingJudge::open(judge_, store_, 1);
-  ASSERT_TRUE(*confirmWinner(*history, *later, *log));
+  ASSERT_TRUE(*confirmWinner(history, *later, *log));
   EXPECT_THAT(judge_.judged, IsEmpty());
 }
 
 TEST_F(SearchLoopTest, FinalistsThatCannotBeToldApartAreTimedAgainstEachOther) {
   offer("a", {"1.50x flattered", "1.49x", "1.2x"});
-  const auto history = search();
-  ASSERT_TRUE(history);
+  const auto history = must(search());
   auto judge = RecallingJudge::open(judge_, store_, 1);
   auto log = DecisionLog::open(store_, 1);
-  const auto winner = confirmWinner(*history, *judge, *log);
+  const auto winner = confirmWinner(history, *judge, *log);
   ASSERT_TRUE(winner && *winner);
   EXPECT_EQ((*winner)->candidate.title, "1.49x");
   EXPECT_THAT(judge_.judged, testing::Contains("1.49x against 1.50x flattered").Times(1));
@@ -430,7 +406,7 @@ TEST_F(SearchLoopTest, FinalistsThatCannotBeToldApartAreTimedAgainstEachOther) {
   // Again, as --resume does: the decision log answers.
   judge_.judged.clear();
   auto later = DecisionLog::open(store_, 1);
-  ASSERT_TRUE(*confirmWinner(*history, *judge, *later));
+  ASSERT_TRUE(*confirmWinner(history, *judge, *later));
   EXPECT_THAT(judge_.judged, IsEmpty());
 }
 
@@ -439,9 +415,8 @@ TEST_F(SearchLoopTest, OnceTheTimeIsUpOnlyTheBestIsConfirmed) {
   const auto history = search();
   auto judge = RecallingJudge::open(judge_, store_, 1);
   auto log = DecisionLog::open(store_, 1);
-  const auto winner = confirmWinner(*history, *judge, *log, {{}, {}, [] { return true; }});
-  ASSERT_TRUE(winner);
-  EXPECT_FALSE(*winner);
+  const auto winner = must(confirmWinner(*history, *judge, *log, {{}, {}, [] { return true; }}));
+  EXPECT_FALSE(winner);
   EXPECT_EQ(judge_.judged.back(), "confirm 1.6x lucky");
 }
 
@@ -488,9 +463,8 @@ TEST_F(SearchLoopTest, AtMostThreeCandidatesAreConfirmed) {
   const auto history = search();
   auto judge = RecallingJudge::open(judge_, store_, 1);
   auto log = DecisionLog::open(store_, 1);
-  const auto winner = confirmWinner(*history, *judge, *log);
-  ASSERT_TRUE(winner);
-  EXPECT_FALSE(*winner);
+  const auto winner = must(confirmWinner(*history, *judge, *log));
+  EXPECT_FALSE(winner);
 }
 
 TEST(Improves, AnIncumbentIsReplacedOnlyByASurelyBetterOne) {

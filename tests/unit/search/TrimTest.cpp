@@ -3,6 +3,7 @@
 #include "driver/search/Trim.h"
 #include "fakes/FakeJudge.h"
 #include "fakes/MemoryStore.h"
+#include "tests/fakes/Results.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -106,12 +107,11 @@ TEST_F(TrimTest, WhatGainsNothingIsTakenOut) {
   winner_.constants = {{"TILE", 32}, {"UNROLL", 4}};
   winner_.chunks = {{1, "k() {\n  load4;\n  work;\n  store4;\n}\n"}};
   judge_.gains = {{"TILE=32", 1.2}, {"load4", 1.3}};
-  const auto trimmed = trim();
-  ASSERT_TRUE(trimmed);
-  EXPECT_EQ(trimmed->candidate.constants, (std::map<std::string, std::int64_t>{{"TILE", 32}}));
-  EXPECT_EQ(trimmed->candidate.chunks.at(1), "k() {\n  load4;\n  work;\n  store;\n}\n");
-  EXPECT_EQ(trimmed->candidate.title, "fast, without UNROLL = 4, line 4 of k()");
-  EXPECT_THAT(trimmed->candidate.parents, testing::SizeIs(1));
+  const auto trimmed = must(trim());
+  EXPECT_EQ(trimmed.candidate.constants, (std::map<std::string, std::int64_t>{{"TILE", 32}}));
+  EXPECT_EQ(trimmed.candidate.chunks.at(1), "k() {\n  load4;\n  work;\n  store;\n}\n");
+  EXPECT_EQ(trimmed.candidate.title, "fast, without UNROLL = 4, line 4 of k()");
+  EXPECT_THAT(trimmed.candidate.parents, testing::SizeIs(1));
 }
 
 TEST_F(TrimTest, AWinnerWhoseEditsAllGainStaysAsItIs) {
@@ -125,10 +125,9 @@ TEST_F(TrimTest, AnEditThatOthersNeedStaysWithThem) {
   winner_.chunks = {{0, "helper() {\n  return 2;\n}\n"},
                     {1, "k() {\n  int i;\n  load;\n  work;\n  use(i);\n}\n"}};
   judge_.gains = {{"use(i)", 1.5}};
-  const auto trimmed = trim();
-  ASSERT_TRUE(trimmed);
-  EXPECT_FALSE(trimmed->candidate.chunks.contains(0)) << "the helper's change gains nothing";
-  EXPECT_EQ(trimmed->candidate.chunks.at(1), winner_.chunks.at(1));
+  const auto trimmed = must(trim());
+  EXPECT_FALSE(trimmed.candidate.chunks.contains(0)) << "the helper's change gains nothing";
+  EXPECT_EQ(trimmed.candidate.chunks.at(1), winner_.chunks.at(1));
 }
 
 TEST_F(TrimTest, AWinnerOfOneEditIsNotJudgedAgain) {
@@ -169,11 +168,10 @@ TEST_F(TrimTest, WhatChangesNoMachineCodeIsTakenOutUnmeasured) {
   winner_.constants = {{"TILE", 32}, {"UNUSED", 4}};
   judge_.gains = {{"TILE=32", 1.2}};
   judge_.ignored = "UNUSED";
-  const auto trimmed = trim();
-  ASSERT_TRUE(trimmed);
-  EXPECT_EQ(trimmed->candidate.constants, (std::map<std::string, std::int64_t>{{"TILE", 32}}));
-  EXPECT_EQ(trimmed->candidateHash, trimmed->candidate.contentHash());
-  EXPECT_EQ(trimmed->verdict, Verdict::Faster);
+  const auto trimmed = must(trim());
+  EXPECT_EQ(trimmed.candidate.constants, (std::map<std::string, std::int64_t>{{"TILE", 32}}));
+  EXPECT_EQ(trimmed.candidateHash, trimmed.candidate.contentHash());
+  EXPECT_EQ(trimmed.verdict, Verdict::Faster);
   EXPECT_THAT(judge_.compared, IsEmpty());
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/source/candidate/CandidateFile.h"
 #include "driver/support/FileSystem.h"
+#include "tests/fakes/Results.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -242,25 +243,22 @@ struct Changed {
 
 TEST(CandidateFile, ChangedKernelTextIsTheCandidate) {
   const Changed changed("struct S{};", "faster kernel");
-  const auto made = candidateFromFile(changed.subject, {}, changed.file);
-  ASSERT_TRUE(made) << made.error().what;
-  EXPECT_EQ(made->refusal, "");
-  EXPECT_EQ(made->candidate.chunks.at(1), "faster kernel");
+  const auto made = must(candidateFromFile(changed.subject, {}, changed.file));
+  EXPECT_EQ(made.refusal, "");
+  EXPECT_EQ(made.candidate.chunks.at(1), "faster kernel");
 }
 
 TEST(CandidateFile, AChangedTypeIsARefusalNotAnError) {
   const Changed changed("struct S{int x;};", "kernel");
-  const auto made = candidateFromFile(changed.subject, {}, changed.file);
-  ASSERT_TRUE(made) << made.error().what;
-  EXPECT_NE(made->refusal.find("changes type 'S'"), std::string::npos) << made->refusal;
+  const auto made = must(candidateFromFile(changed.subject, {}, changed.file));
+  EXPECT_THAT(made.refusal, HasSubstr("changes type 'S'"));
 }
 
 TEST(CandidateFile, AFileWithoutTheKernelIsAnErrorOfTheCaller) {
   Changed changed("struct S{};", "kernel");
   changed.file.kernels[0].name = "other";
-  const auto made = candidateFromFile(changed.subject, {}, changed.file);
-  ASSERT_FALSE(made);
-  EXPECT_EQ(made.error().code, ErrorCode::Usage);
+  EXPECT_THAT(candidateFromFile(changed.subject, {}, changed.file),
+              fails({.code = ErrorCode::Usage}));
 }
 
 } // namespace

@@ -2,10 +2,13 @@
 #include "driver/source/CandidateLaunch.h"
 #include "fakes/ScaleKernel.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace kopt {
 namespace {
+
+using testing::HasSubstr;
 
 /// The subject of fakes::ScaleKernel, and a candidate's file with the same kernel and launch.
 class CandidateLaunchTest : public fakes::ScaleKernel {
@@ -85,23 +88,22 @@ TEST_F(CandidateLaunchTest, SitesThatSayTheSameOfTheirArgumentsAreOneLaunch) {
   EXPECT_EQ(take(), "");
   EXPECT_EQ(candidate_.launch.gridExpressions, (Axes{"n / 64", "1", "1"}));
   changed_.launches[1].grid[0] = "m / 32";
-  EXPECT_NE(take().find("its launches at c.cu:9 and "), std::string::npos) << take();
+  EXPECT_THAT(take(), HasSubstr("its launches at c.cu:9 and "));
 }
 
 TEST_F(CandidateLaunchTest, AHostVariableWithAParametersNameIsNotTakenForIt) {
   changed_.launches[0].args = {"x", "count"};
   changed_.launches[0].variables = {"n"};
   changed_.launches[0].grid[0] = "n / 64";
-  EXPECT_NE(take().find("depends on 'n'"), std::string::npos) << take();
+  EXPECT_THAT(take(), HasSubstr("depends on 'n'"));
 }
 
 TEST_F(CandidateLaunchTest, WhatCannotBeReadIsRefusedWithItsReason) {
   changed_.launches[0].grid = {};
   changed_.launches[0].reason = "the grid depends on 'blocks()'";
-  EXPECT_NE(take().find("the grid of the candidate's launch (c.cu:9) could not be read: the grid "
-                        "depends on 'blocks()'"),
-            std::string::npos)
-      << take();
+  EXPECT_THAT(take(),
+              HasSubstr("the grid of the candidate's launch (c.cu:9) could not be read: the grid "
+                        "depends on 'blocks()'"));
 }
 
 TEST_F(CandidateLaunchTest, AnotherIntegralTemplateArgumentIsTheCandidatesSpecialization) {
@@ -125,12 +127,9 @@ TEST_F(CandidateLaunchTest, OtherTypesAndOtherParametersAreRefused) {
   subject_.specialization = subject_.kernel.specializations[0];
   makeTemplate(changed_, "4");
   changed_.specializations[0].templateArgs[0].value = "double";
-  EXPECT_NE(take().find("only integral template arguments may change, but 'T' is double"),
-            std::string::npos)
-      << take();
+  EXPECT_THAT(take(), HasSubstr("only integral template arguments may change, but 'T' is double"));
   changed_.specializations[0].templateArgs.pop_back();
-  EXPECT_NE(take().find("template parameters differ from the original's"), std::string::npos)
-      << take();
+  EXPECT_THAT(take(), HasSubstr("template parameters differ from the original's"));
 }
 
 TEST_F(CandidateLaunchTest, ASliceHasNoLaunch) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/source/Expression.h"
+#include "tests/fakes/Results.h"
 
 #include <gmock/gmock.h>
 #include <limits>
@@ -213,9 +214,7 @@ TEST(RealExpression, RefusesWhatHasNoValue) {
 TEST(RealExpression, SaysWhereItIsWrong) {
   for (const char *text : {"", "1 +", "(1", "1 2", "a && ", "1..2", "sqrt(2)", "min(1)", "a = 1",
                            "a & b", "~a", "1 << 2", "ceil_div(a, 2)", ")", "a and b", "not a"}) {
-    const auto expression = Expression::parseReal(text);
-    ASSERT_FALSE(expression) << text;
-    EXPECT_THAT(expression.error().what, HasSubstr("column")) << text;
+    EXPECT_THAT(Expression::parseReal(text), fails({.what = HasSubstr("column")})) << text;
   }
 }
 

@@ -2,6 +2,7 @@
 #include "driver/source/Frontend.h"
 
 #include "fakes/FakeProcessRunner.h"
+#include "tests/fakes/Results.h"
 #include "unit/model/ExtractionSample.h"
 
 #include <gmock/gmock.h>
@@ -10,6 +11,7 @@ namespace kopt {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -29,9 +31,8 @@ TEST_F(FrontendTest, ExtractsWithTheCommandLineOfKoptExtract) {
   request.flags = {"-O3", "-DN=1"};
   request.output = "/out";
   request.prove = false;
-  auto result = frontend_->extract(request);
-  ASSERT_TRUE(result.has_value()) << result.error().what;
-  EXPECT_EQ(result->kernels.at(0).name, "ns::stencil");
+  auto result = must(frontend_->extract(request));
+  EXPECT_EQ(result.kernels.at(0).name, "ns::stencil");
   EXPECT_THAT(processes_.calls.at(0).argv,
               ElementsAre("/opt/kopt-frontend", "extract", "--json", "-o", "/out", "--no-proof",
                           "a.cu", "--", "-O3", "-DN=1"));
@@ -40,12 +41,10 @@ TEST_F(FrontendTest, ExtractsWithTheCommandLineOfKoptExtract) {
 TEST_F(FrontendTest, PassesTheErrorOfTheFrontEndOn) {
   processes_.on({"extract"}, 4,
                 R"({"error":{"what":"a.cu does not compile","where":"a.cu:3","hint":"fix it"}})");
-  auto result = frontend_->extract({});
-  ASSERT_FALSE(result.has_value());
-  EXPECT_EQ(result.error().code, ErrorCode::BaselineFailed);
-  EXPECT_EQ(result.error().what, "a.cu does not compile");
-  EXPECT_EQ(result.error().where, "a.cu:3");
-  EXPECT_EQ(result.error().hint, "fix it");
+  EXPECT_THAT(frontend_->extract({}), fails({.code = ErrorCode::BaselineFailed,
+                                             .what = "a.cu does not compile",
+                                             .where = "a.cu:3",
+                                             .hint = "fix it"}));
 }
 
 TEST_F(FrontendTest, ACandidateThatTakesForeverToCompileIsItsOwnFault) {
@@ -60,8 +59,8 @@ TEST_F(FrontendTest, ACandidateThatTakesForeverToCompileIsItsOwnFault) {
   request.untrusted = true;
   request.timeout = Duration(77);
   const auto candidate = frontend_->extract(request);
-  ASSERT_FALSE(candidate.has_value());
-  EXPECT_EQ(candidate.error().code, ErrorCode::BaselineFailed); // which is an outcome of the trial
+  ASSERT_THAT(candidate,
+              fails({.code = ErrorCode::BaselineFailed})); // which is an outcome of the trial
   EXPECT_EQ(candidate.error().where, "bomb.cu");
   EXPECT_THAT(candidate.error().what, HasSubstr("many times as long as the original"));
   processes_.calls.clear();
@@ -69,17 +68,13 @@ TEST_F(FrontendTest, ACandidateThatTakesForeverToCompileIsItsOwnFault) {
 
 TEST_F(FrontendTest, ACrashIsInternalAndShowsTheLastWords) {
   processes_.on({"screen"}, 139, "", "Stack dump:\nlast line");
-  auto result = frontend_->screen("a", "b", kernel(), "ns::stencil<float, 2>", {});
-  ASSERT_FALSE(result.has_value());
-  EXPECT_EQ(result.error().code, ErrorCode::Internal);
-  EXPECT_THAT(result.error().what, HasSubstr("139"));
-  EXPECT_THAT(result.error().what, HasSubstr("last line"));
+  EXPECT_THAT(frontend_->screen("a", "b", kernel(), "ns::stencil<float, 2>", {}),
+              fails({.code = ErrorCode::Internal,
+                     .what = AllOf(HasSubstr("139"), HasSubstr("last line"))}));
 }
 
 TEST_F(FrontendTest, AMissingFrontEndIsTheEnvironments) {
-  auto result = frontend_->extract({});
-  ASSERT_FALSE(result.has_value());
-  EXPECT_EQ(result.error().code, ErrorCode::Environment);
+  EXPECT_THAT(frontend_->extract({}), fails({.code = ErrorCode::Environment}));
 }
 
 TEST_F(FrontendTest, AsksForTransformsWithTheLaunches) {
@@ -91,15 +86,14 @@ TEST_F(FrontendTest, AsksForTransformsWithTheLaunches) {
   workload.launches.resize(1);
   workload.launches[0].grid = {7, 1, 1};
   workload.launches[0].block = {256, 1, 1};
-  auto offers = frontend_->transforms("slice", "ns::stencil<float, 2>", kernel(), workload);
-  ASSERT_TRUE(offers.has_value()) << offers.error().what;
-  ASSERT_EQ(offers->size(), 2u);
-  EXPECT_EQ((*offers)[0].edits.at(0).range.file, "/out/stencil.cu");
-  EXPECT_EQ((*offers)[0].edits.at(0).range.end, 3u);
-  EXPECT_FALSE((*offers)[0].launch.block.has_value());
-  EXPECT_EQ((*offers)[1].launch.block, (Dim3{128, 1, 1}));
-  EXPECT_TRUE((*offers)[1].launch.coverGrid);
-  EXPECT_EQ((*offers)[1].launch.sharedBytes, 64u);
+  auto offers = must(frontend_->transforms("slice", "ns::stencil<float, 2>", kernel(), workload));
+  ASSERT_EQ(offers.size(), 2u);
+  EXPECT_EQ(offers[0].edits.at(0).range.file, "/out/stencil.cu");
+  EXPECT_EQ(offers[0].edits.at(0).range.end, 3u);
+  EXPECT_FALSE(offers[0].launch.block.has_value());
+  EXPECT_EQ(offers[1].launch.block, (Dim3{128, 1, 1}));
+  EXPECT_TRUE(offers[1].launch.coverGrid);
+  EXPECT_EQ(offers[1].launch.sharedBytes, 64u);
   EXPECT_EQ(request()["launches"][0]["grid"], json({7, 1, 1}));
   EXPECT_EQ(request()["source"]["arch"], "sm_90");
   EXPECT_EQ(request()["source"]["flags"], json({"-O3", "-arch=sm_90"}));
@@ -109,9 +103,8 @@ TEST_F(FrontendTest, RefusesAnEditOutsideTheSlice) {
   processes_.on(
       {"transforms"}, 0,
       R"({"offers":[{"technique":"t","title":"x","note":"","edits":[{"begin":2,"end":99,"text":""}]}]})");
-  auto offers = frontend_->transforms("slice", "e", kernel(), {});
-  ASSERT_FALSE(offers.has_value());
-  EXPECT_EQ(offers.error().code, ErrorCode::Internal);
+  EXPECT_THAT(frontend_->transforms("slice", "e", kernel(), {}),
+              fails({.code = ErrorCode::Internal}));
 }
 
 TEST_F(FrontendTest, AsksForAKernelWithTwoBodies) {
@@ -119,9 +112,8 @@ TEST_F(FrontendTest, AsksForAKernelWithTwoBodies) {
   const RenderedSlice usual{"before usual", "k", {{0, 6}, {7, 12}}, {}},
       special{"special", "k", {{0, 0}, {0, 7}}, {}};
   const BodyGuard guard{"n > 4 && m < 2", {"n", "m"}, {"TILE"}, true};
-  const auto reply = frontend_->guard(usual, special, 1, kernel(), guard);
-  ASSERT_TRUE(reply.has_value()) << reply.error().what;
-  EXPECT_EQ(reply->text, "both");
+  const auto reply = must(frontend_->guard(usual, special, 1, kernel(), guard));
+  EXPECT_EQ(reply.text, "both");
   EXPECT_EQ(request()["source"]["slice"], "before usual");
   EXPECT_EQ(request()["chunk"]["begin"], 7);
   EXPECT_EQ(request()["chunk"]["end"], 12);
@@ -132,9 +124,8 @@ TEST_F(FrontendTest, AsksForAKernelWithTwoBodies) {
   EXPECT_EQ(request()["guard"]["constants"], json({"TILE"}));
   EXPECT_EQ(request()["guard"]["extends_chain"], true);
   const RenderedSlice latin{"\xe9 before usual", "k", {{0, 8}, {9, 14}}, {}};
-  const auto none = frontend_->guard(latin, special, 1, kernel(), guard);
-  ASSERT_TRUE(none.has_value());
-  EXPECT_NE(none->refusal, "") << "offsets would not be those of the text that is sent";
+  const auto none = must(frontend_->guard(latin, special, 1, kernel(), guard));
+  EXPECT_NE(none.refusal, "") << "offsets would not be those of the text that is sent";
   for (const char *malformed :
        {R"({"text":"","refusal":""})", R"({"text":"a","refusal":"b"})", R"({})"}) {
     fakes::FakeProcessRunner processes;
@@ -147,11 +138,10 @@ TEST_F(FrontendTest, ScreensAgainstTheExpressionOfTheBaseline) {
   processes_.on(
       {"screen"}, 0,
       R"({"findings":[{"id":"asm","severity":"reject","message":"inline asm","line":3}]})");
-  auto findings = frontend_->screen("template void ns::stencil<float, 2>(…);", "b", kernel(),
-                                    "ns::stencil<float, 4>", {});
-  ASSERT_TRUE(findings.has_value()) << findings.error().what;
-  EXPECT_EQ(findings->at(0).severity, Severity::Reject);
-  EXPECT_EQ(findings->at(0).where, "slice.cu:3");
+  auto findings = must(frontend_->screen("template void ns::stencil<float, 2>(…);", "b", kernel(),
+                                         "ns::stencil<float, 4>", {}));
+  EXPECT_EQ(findings.at(0).severity, Severity::Reject);
+  EXPECT_EQ(findings.at(0).where, "slice.cu:3");
   EXPECT_EQ(request()["baseline_expression"], "ns::stencil<float, 2>");
   EXPECT_EQ(request()["candidate_expression"], "ns::stencil<float, 4>");
 }
@@ -161,9 +151,9 @@ TEST_F(FrontendTest, AScreenThatCannotBeReadNeverPasses) {
                             R"({})", "", "[]"}) {
     fakes::FakeProcessRunner processes;
     processes.on({"screen"}, 0, reply);
-    auto findings = makeFrontend(processes, "f")->screen("a", "b", kernel(), "e", {});
-    ASSERT_FALSE(findings.has_value()) << reply;
-    EXPECT_EQ(findings.error().code, ErrorCode::Internal);
+    EXPECT_THAT(makeFrontend(processes, "f")->screen("a", "b", kernel(), "e", {}),
+                fails({.code = ErrorCode::Internal}))
+        << reply;
   }
 }
 
@@ -174,17 +164,16 @@ TEST_F(FrontendTest, AsksForMutantsAndMakesTheirText) {
     {"op":"removed-barrier","title":"no barrier","kind":"schedule","may_be_equal":"one warp","line":2,
      "edits":[{"begin":0,"end":1,"text":""},{"begin":3,"end":3,"text":"!"}]}]})");
   MutantRequest wanted{.atMost = 2, .seed = 7, .operators = {"comparison", "removed-barrier"}};
-  auto set = frontend_->mutants("a<b", "ns::stencil<float, 2>", kernel(), wanted);
-  ASSERT_TRUE(set.has_value()) << set.error().what;
-  EXPECT_EQ(set->found, 9u);
-  EXPECT_EQ(set->inMacros, 2u);
-  ASSERT_EQ(set->mutants.size(), 2u);
-  EXPECT_EQ(set->mutants[0].sliceText, "a<=b");
-  EXPECT_EQ(set->mutants[0].kind, MutantKind::Value);
-  EXPECT_EQ(set->mutants[0].mayBeEqual, "");
-  EXPECT_EQ(set->mutants[1].sliceText, "<b!");
-  EXPECT_EQ(set->mutants[1].kind, MutantKind::Schedule);
-  EXPECT_EQ(set->mutants[1].mayBeEqual, "one warp");
+  auto set = must(frontend_->mutants("a<b", "ns::stencil<float, 2>", kernel(), wanted));
+  EXPECT_EQ(set.found, 9u);
+  EXPECT_EQ(set.inMacros, 2u);
+  ASSERT_EQ(set.mutants.size(), 2u);
+  EXPECT_EQ(set.mutants[0].sliceText, "a<=b");
+  EXPECT_EQ(set.mutants[0].kind, MutantKind::Value);
+  EXPECT_EQ(set.mutants[0].mayBeEqual, "");
+  EXPECT_EQ(set.mutants[1].sliceText, "<b!");
+  EXPECT_EQ(set.mutants[1].kind, MutantKind::Schedule);
+  EXPECT_EQ(set.mutants[1].mayBeEqual, "one warp");
   EXPECT_EQ(request()["wanted"]["at_most"], 2);
   EXPECT_EQ(request()["wanted"]["seed"], 7);
   EXPECT_EQ(request()["wanted"]["operators"], json({"comparison", "removed-barrier"}));
@@ -203,9 +192,9 @@ TEST_F(FrontendTest, AMutantThatIsNoneIsMalformed) {
     fakes::FakeProcessRunner processes;
     processes.on({"mutate"}, 0,
                  R"({"found":1,"in_macros":0,"mutations":[)" + std::string(mutant) + "]}");
-    auto set = makeFrontend(processes, "f")->mutants("a<b", "e", kernel(), {});
-    ASSERT_FALSE(set.has_value()) << mutant;
-    EXPECT_EQ(set.error().code, ErrorCode::Internal);
+    EXPECT_THAT(makeFrontend(processes, "f")->mutants("a<b", "e", kernel(), {}),
+                fails({.code = ErrorCode::Internal}))
+        << mutant;
   }
 }
 
@@ -221,17 +210,16 @@ TEST_F(FrontendTest, AsksForTheReferenceClone) {
     "variables":[{"name":"weights","count":9,"element":{"size":4,"new_size":8,"fields":[
                  {"offset":0,"new_offset":0,"scalar":"f32","new_scalar":"f64"}]}}],
     "shared_factor":2,"notes":[{"id":"to-integer","message":"m","line":4}]})");
-  auto clone = frontend_->referenceClone("slice", "ns::stencil<float, 2>", kernel());
-  ASSERT_TRUE(clone.has_value()) << clone.error().what;
-  EXPECT_TRUE(clone->made());
-  EXPECT_EQ(clone->expression, "ns::stencil<double, 2>");
-  ASSERT_EQ(clone->params.size(), 2u);
-  EXPECT_TRUE(clone->params[0].element.widened());
-  EXPECT_EQ(clone->params[0].element.fields.at(1).newOffset, 8u);
-  EXPECT_FALSE(clone->params[1].element.widened());
-  EXPECT_EQ(clone->variables.at(0).count, 9u);
-  EXPECT_EQ(clone->sharedFactor, 2u);
-  EXPECT_EQ(clone->notes.at(0).line, 4u);
+  auto clone = must(frontend_->referenceClone("slice", "ns::stencil<float, 2>", kernel()));
+  EXPECT_TRUE(clone.made());
+  EXPECT_EQ(clone.expression, "ns::stencil<double, 2>");
+  ASSERT_EQ(clone.params.size(), 2u);
+  EXPECT_TRUE(clone.params[0].element.widened());
+  EXPECT_EQ(clone.params[0].element.fields.at(1).newOffset, 8u);
+  EXPECT_FALSE(clone.params[1].element.widened());
+  EXPECT_EQ(clone.variables.at(0).count, 9u);
+  EXPECT_EQ(clone.sharedFactor, 2u);
+  EXPECT_EQ(clone.notes.at(0).line, 4u);
   EXPECT_EQ(request()["slice"], "slice");
 }
 
@@ -240,10 +228,9 @@ TEST_F(FrontendTest, ARefusedCloneIsAnAnswer) {
       {"reference"}, 0,
       R"({"refusals":[{"id":"asm","message":"inline PTX","line":3}],"slice":"","expression":"",
     "symbol":"","params":[],"variables":[],"shared_factor":1,"notes":[]})");
-  auto clone = frontend_->referenceClone("slice", "e", kernel());
-  ASSERT_TRUE(clone.has_value()) << clone.error().what;
-  EXPECT_FALSE(clone->made());
-  EXPECT_EQ(clone->refusals.at(0).id, "asm");
+  auto clone = must(frontend_->referenceClone("slice", "e", kernel()));
+  EXPECT_FALSE(clone.made());
+  EXPECT_EQ(clone.refusals.at(0).id, "asm");
 }
 
 TEST_F(FrontendTest, ACloneThatCannotBeReadIsNone) {
@@ -259,9 +246,9 @@ TEST_F(FrontendTest, ACloneThatCannotBeReadIsNone) {
               {"offset":4,"new_offset":0,"scalar":"f32","new_scalar":"f64"}]}}]})"}) {
     fakes::FakeProcessRunner processes;
     processes.on({"reference"}, 0, reply);
-    auto clone = makeFrontend(processes, "f")->referenceClone("s", "e", kernel());
-    ASSERT_FALSE(clone.has_value()) << reply;
-    EXPECT_EQ(clone.error().code, ErrorCode::Internal);
+    EXPECT_THAT(makeFrontend(processes, "f")->referenceClone("s", "e", kernel()),
+                fails({.code = ErrorCode::Internal}))
+        << reply;
   }
 }
 
@@ -270,17 +257,16 @@ TEST_F(FrontendTest, MarksOfAKernelAreReadAndLieInTheirVariable) {
                 R"({"slice":"marked","variable":"koptReached","bytes":4,"in_macros":1,
     "marks":[{"at":3,"line":7,"what":"`n > 5` is true","names":["!$0 < 6"],"codes":["1f"],"required":true,"special":true,
               "numbers":[5],"params":[0],"blocks":false,"data":false,"assumed":false}]})");
-  const auto clone = frontend_->coverageClone("slice", "e", kernel());
-  ASSERT_TRUE(clone.has_value()) << clone.error().what;
-  EXPECT_EQ(clone->sliceText, "marked");
-  EXPECT_EQ(clone->bytes, 4u);
-  EXPECT_EQ(clone->inMacros, 1u);
-  ASSERT_EQ(clone->marks.size(), 1u);
-  EXPECT_EQ(clone->marks[0].at, 3u);
-  EXPECT_EQ(clone->marks[0].line, 7u);
-  EXPECT_TRUE(clone->marks[0].special);
-  EXPECT_EQ(clone->marks[0].names, std::vector<std::string>{"!$0 < 6"});
-  EXPECT_EQ(clone->marks[0].numbers, std::vector<double>{5});
+  const auto clone = must(frontend_->coverageClone("slice", "e", kernel()));
+  EXPECT_EQ(clone.sliceText, "marked");
+  EXPECT_EQ(clone.bytes, 4u);
+  EXPECT_EQ(clone.inMacros, 1u);
+  ASSERT_EQ(clone.marks.size(), 1u);
+  EXPECT_EQ(clone.marks[0].at, 3u);
+  EXPECT_EQ(clone.marks[0].line, 7u);
+  EXPECT_TRUE(clone.marks[0].special);
+  EXPECT_EQ(clone.marks[0].names, std::vector<std::string>{"!$0 < 6"});
+  EXPECT_EQ(clone.marks[0].numbers, std::vector<double>{5});
   for (
       const char *reply :
       {R"({})", R"({"slice":"","variable":"v","bytes":0,"in_macros":0,"marks":[]})",
@@ -288,9 +274,9 @@ TEST_F(FrontendTest, MarksOfAKernelAreReadAndLieInTheirVariable) {
             "numbers":[],"params":[],"blocks":false,"data":false,"assumed":false}]})"}) {
     fakes::FakeProcessRunner processes;
     processes.on({"coverage"}, 0, reply);
-    const auto none = makeFrontend(processes, "f")->coverageClone("s", "e", kernel());
-    ASSERT_FALSE(none.has_value()) << reply;
-    EXPECT_EQ(none.error().code, ErrorCode::Internal);
+    EXPECT_THAT(makeFrontend(processes, "f")->coverageClone("s", "e", kernel()),
+                fails({.code = ErrorCode::Internal}))
+        << reply;
   }
 }
 
@@ -305,11 +291,10 @@ TEST_F(FrontendTest, AsksForHostCodeInTheFilesOwnFolder) {
     result.out = R"({"error":{"what":"a.cu does not parse"}})";
     return result;
   });
-  const auto refused = frontend_->hostText(request);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::BaselineFailed);
-  EXPECT_EQ(refused.error().what, "the host code could not be read: a.cu does not parse");
-  EXPECT_EQ(refused.error().where, "/src/a.cu");
+  EXPECT_THAT(frontend_->hostText(request),
+              fails({.code = ErrorCode::BaselineFailed,
+                     .what = "the host code could not be read: a.cu does not parse",
+                     .where = "/src/a.cu"}));
   fakes::FakeProcessRunner other;
   other.on({"host"}, 139, "", "segmentation fault");
   EXPECT_EQ(makeFrontend(other, "/opt/kopt-frontend")->hostText(request).error().code,

@@ -6,6 +6,7 @@
 #include "driver/source/RenderSlice.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
+#include "tests/fakes/Results.h"
 
 #include <gmock/gmock.h>
 
@@ -27,9 +28,8 @@ constexpr const char *kText =
 class InPlaceBuildTest : public testing::Test {
 protected:
   void SetUp() override {
-    auto folder = TemporaryDirectory::create("in-place");
-    ASSERT_TRUE(folder.has_value());
-    folder_.emplace(std::move(*folder));
+    auto folder = must(TemporaryDirectory::create("in-place"));
+    folder_.emplace(std::move(folder));
     kernel_.name = "howMany";
     kernel_.file = kernel_.unit = (folder_->path() / "app.cu").string();
     kernel_.line = 5;
@@ -76,9 +76,8 @@ protected:
 };
 
 TEST_F(InPlaceBuildTest, CandidatesChangeTheKernelAndConstantsWhereTheyStand) {
-  const auto inPlace = editInPlace(kernel_, specialization_, hashes_);
-  ASSERT_TRUE(inPlace.has_value()) << inPlace.error().what;
-  const Specialization &own = inPlace->specialization;
+  const auto inPlace = must(editInPlace(kernel_, specialization_, hashes_));
+  const Specialization &own = inPlace.specialization;
   ASSERT_EQ(own.chunks.size(), 2u) << "what stands in another file is not changed";
   EXPECT_EQ(own.chunks[0].name, "kSteps");
   EXPECT_EQ(own.kernelChunk, 1u);
@@ -86,19 +85,17 @@ TEST_F(InPlaceBuildTest, CandidatesChangeTheKernelAndConstantsWhereTheyStand) {
   Candidate candidate;
   candidate.constants["kSteps"] = 8;
   candidate.chunks[1] = "__global__ void howMany(float *p) { *p = 1; }";
-  const auto rendered = renderSlice(inPlace->text, kernel_, own, candidate);
-  ASSERT_TRUE(rendered.has_value()) << rendered.error().what;
+  const auto rendered = must(renderSlice(inPlace.text, kernel_, own, candidate));
   std::string expected = "#line 1 \"" + kernel_.unit + "\"\n" + kText;
   expected.replace(expected.find("kSteps = 4"), 10, "kSteps = 8");
   const std::string kernel =
       "__global__ void howMany(float *p) { *p = __COUNTER__ * SCALE * kSteps; }";
   expected.replace(expected.find(kernel), kernel.size(), candidate.chunks[1]);
-  EXPECT_EQ(rendered->text, expected);
+  EXPECT_EQ(rendered.text, expected);
 
-  const auto edits = writeBackEdits(kernel_, own, candidate);
-  ASSERT_TRUE(edits.has_value()) << edits.error().what;
-  EXPECT_EQ(edits->size(), 2u);
-  for (const SourceEdit &edit : *edits)
+  const auto edits = must(writeBackEdits(kernel_, own, candidate));
+  EXPECT_EQ(edits.size(), 2u);
+  for (const SourceEdit &edit : edits)
     EXPECT_EQ(edit.range.file, kernel_.unit);
 }
 
@@ -112,23 +109,20 @@ TEST_F(InPlaceBuildTest, BuildsWithNvcc) {
   const auto toolchain = makeNvccToolchain(*processes, CudaToolkit::find());
   if (!toolchain)
     GTEST_SKIP() << toolchain.error().what;
-  const auto inPlace = editInPlace(kernel_, specialization_, hashes_);
-  ASSERT_TRUE(inPlace.has_value());
+  const auto inPlace = must(editInPlace(kernel_, specialization_, hashes_));
   ASSERT_TRUE(createDirectories(folder_->path() / "scratch").has_value());
-  BuildRequest request{inPlace->text,
+  BuildRequest request{inPlace.text,
                        "howMany",
                        specialization_.symbol,
                        "sm_90",
-                       inPlace->compileFlags,
+                       inPlace.compileFlags,
                        kernel_.directory,
                        folder_->path() / "scratch" / "module"};
-  const auto built = (*toolchain)->build(request);
-  ASSERT_TRUE(built.has_value()) << built.error().what;
-  EXPECT_TRUE(built->ok) << built->log;
+  const auto built = must((*toolchain)->build(request));
+  EXPECT_TRUE(built.ok) << built.log;
   request.sliceText += "int wrong = nothing;\n";
-  const auto broken = (*toolchain)->build(request);
-  ASSERT_TRUE(broken.has_value());
-  EXPECT_THAT(broken->log, HasSubstr(kernel_.unit + "(7): error"))
+  const auto broken = must((*toolchain)->build(request));
+  EXPECT_THAT(broken.log, HasSubstr(kernel_.unit + "(7): error"))
       << "errors name the user's own file";
 }
 

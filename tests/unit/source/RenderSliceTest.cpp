@@ -4,7 +4,9 @@
 #include "driver/source/SourceEdits.h"
 #include "driver/source/Subjects.h"
 #include "fakes/ScaleKernel.h"
+#include "tests/fakes/Results.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 using namespace kopt;
@@ -12,13 +14,15 @@ using namespace kopt::fakes;
 
 namespace {
 
+using testing::HasSubstr;
+using testing::Not;
+
 using RenderSliceTest = ScaleKernel;
 
 TEST_F(RenderSliceTest, TheEmptyCandidateRendersTheBaseline) {
-  const auto rendered = renderSlice(slice_, kernel_, specialization_, {});
-  ASSERT_TRUE(rendered);
-  EXPECT_EQ(rendered->text, slice_);
-  EXPECT_EQ(rendered->expression, "scale");
+  const auto rendered = must(renderSlice(slice_, kernel_, specialization_, {}));
+  EXPECT_EQ(rendered.text, slice_);
+  EXPECT_EQ(rendered.expression, "scale");
 }
 
 std::string applied(const std::string &text, const std::vector<SourceEdit> &edits) {
@@ -40,16 +44,15 @@ Candidate withTable(const std::string &path) {
 }
 
 TEST_F(RenderSliceTest, IncludesStandFirstAndDeclarationsBeforeTheirChunks) {
-  const auto rendered = renderSlice(slice_, kernel_, specialization_, withTable(path_));
-  ASSERT_TRUE(rendered);
-  EXPECT_EQ(rendered->text,
+  const auto rendered = must(renderSlice(slice_, kernel_, specialization_, withTable(path_)));
+  EXPECT_EQ(rendered.text,
             "#include <cuda_fp16.h>\n#include <cuda_runtime.h>\nconstexpr int kOwn = "
             "2;\n\nconstexpr int TILE = 32;\n__constant__ int kTable[1] = {7};\n\nstruct Tile "
             "{};\n\n__global__ void scale(float *x, int n) { x[kTable[0]] = n; }\n");
-  ASSERT_EQ(rendered->declarations.size(), 3u);
-  const auto [begin, end] = rendered->declarations[1];
-  EXPECT_EQ(rendered->text.substr(begin, end - begin), "__constant__ int kTable[1] = {7};");
-  EXPECT_EQ(rendered->text.substr(rendered->chunks[0].first, 9), "constexpr");
+  ASSERT_EQ(rendered.declarations.size(), 3u);
+  const auto [begin, end] = rendered.declarations[1];
+  EXPECT_EQ(rendered.text.substr(begin, end - begin), "__constant__ int kTable[1] = {7};");
+  EXPECT_EQ(rendered.text.substr(rendered.chunks[0].first, 9), "constexpr");
 }
 
 TEST_F(RenderSliceTest, ADeclarationStandsBeforeWhatTheSliceSaysOfAChunk) {
@@ -58,27 +61,22 @@ TEST_F(RenderSliceTest, ADeclarationStandsBeforeWhatTheSliceSaysOfAChunk) {
   slice_.insert(kernel, line);
   specialization_.chunks[1].sliceBegin += line.size();
   specialization_.chunks[1].sliceEnd += line.size();
-  const auto rendered = renderSlice(slice_, kernel_, specialization_, withTable(path_));
-  ASSERT_TRUE(rendered);
-  EXPECT_NE(rendered->text.find("struct Tile {};\n\n#line 2 \"scale.cu\"\n__global__"),
-            std::string::npos)
-      << rendered->text;
+  const auto rendered = must(renderSlice(slice_, kernel_, specialization_, withTable(path_)));
+  EXPECT_THAT(rendered.text, HasSubstr("struct Tile {};\n\n#line 2 \"scale.cu\"\n__global__"));
 }
 
 TEST_F(RenderSliceTest, InItsOwnFileACandidateHasItsHeadersAndNothingTwice) {
   specialization_.route = Route::InPlace;
-  const auto rendered = renderSlice(slice_, kernel_, specialization_, withTable(path_));
-  ASSERT_TRUE(rendered);
-  EXPECT_TRUE(rendered->text.starts_with("#include <cuda_fp16.h>\n#include \"tile.cuh\"\n"));
-  EXPECT_EQ(rendered->text.find("kOwn"), std::string::npos);
-  EXPECT_EQ(rendered->text.find("struct Tile"), std::string::npos);
-  EXPECT_NE(rendered->text.find("kTable[1]"), std::string::npos);
+  const auto rendered = must(renderSlice(slice_, kernel_, specialization_, withTable(path_)));
+  EXPECT_TRUE(rendered.text.starts_with("#include <cuda_fp16.h>\n#include \"tile.cuh\"\n"));
+  EXPECT_THAT(rendered.text, Not(HasSubstr("kOwn")));
+  EXPECT_THAT(rendered.text, Not(HasSubstr("struct Tile")));
+  EXPECT_THAT(rendered.text, HasSubstr("kTable[1]"));
 }
 
 TEST_F(RenderSliceTest, ThePatchHasEachIncludeAndTableOnce) {
-  const auto edits = writeBackEdits(kernel_, specialization_, withTable(path_));
-  ASSERT_TRUE(edits);
-  EXPECT_EQ(applied(source_, *edits),
+  const auto edits = must(writeBackEdits(kernel_, specialization_, withTable(path_)));
+  EXPECT_EQ(applied(source_, edits),
             "#include <cuda_fp16.h>\n#include \"tile.cuh\"\n\nconstexpr int TILE = "
             "32;\n__constant__ int kTable[1] = {7};\n\n__global__ void scale(float *x, int n) { "
             "x[kTable[0]] = n; }\n" +
@@ -90,19 +88,17 @@ TEST_F(RenderSliceTest, ThePatchHasEachIncludeAndTableOnce) {
     chunk.source.begin += 23;
     chunk.source.end += 23;
   }
-  const auto again = writeBackEdits(kernel_, specialization_, withTable(path_));
-  ASSERT_TRUE(again);
-  EXPECT_TRUE(applied(source_, *again)
+  const auto again = must(writeBackEdits(kernel_, specialization_, withTable(path_)));
+  EXPECT_TRUE(applied(source_, again)
                   .starts_with("#include <cuda_fp16.h>\n#include \"tile.cuh\"\nconstexpr int TILE"))
-      << applied(source_, *again);
+      << applied(source_, again);
 }
 
 TEST_F(RenderSliceTest, DynamicSharedMemoryIsInsertedWhereTheLaunchHadNone) {
   Candidate candidate;
   candidate.launch.sharedBytes = 2048;
-  const auto edits = writeBackEdits(kernel_, specialization_, candidate);
-  ASSERT_TRUE(edits);
-  EXPECT_NE(patched(*edits).find("TILE, 2048>>>"), std::string::npos);
+  const auto edits = must(writeBackEdits(kernel_, specialization_, candidate));
+  EXPECT_THAT(patched(edits), HasSubstr("TILE, 2048>>>"));
 }
 
 class LaunchEditTest : public RenderSliceTest {
@@ -203,11 +199,11 @@ TEST_F(LaunchEditTest, ALaunchThatInstantiationsShareIsChangedInItsArguments) {
   const std::string host = "void f() {\n  int t = 256;\n  k<<<(n + t - 1) / t, t>>>(x);\n}\n";
   const std::array<std::string, 3> grid{"(((n + 256) - 1) / 256)", "1", "1"},
       block{"256", "1", "1"};
-  EXPECT_NE(launched(host, grid, block, {64, 1, 1}).find("t = 64"), std::string::npos);
+  EXPECT_THAT(launched(host, grid, block, {64, 1, 1}), HasSubstr("t = 64"));
   kernel_.launches.push_back(kernel_.launches[0]);
   kernel_.launches[1].symbol = "_Z5scaleIdEvPT_i";
-  EXPECT_NE(launched(host, grid, block, {64, 1, 1}).find("t = 256;\n  k<<<(n + 63) / 64, 64>>>"),
-            std::string::npos);
+  EXPECT_THAT(launched(host, grid, block, {64, 1, 1}),
+              HasSubstr("t = 256;\n  k<<<(n + 63) / 64, 64>>>"));
 }
 
 TEST_F(LaunchEditTest, AGridOfAnotherFormCoversTheSameThreads) {
@@ -224,9 +220,7 @@ TEST_F(RenderSliceTest, ABlockFromAMacroCannotBeWrittenBack) {
   kernel_.launches[0].blockRange.reset();
   Candidate candidate;
   candidate.launch.block = Dim3{64, 1, 1};
-  const auto edits = writeBackEdits(kernel_, specialization_, candidate);
-  ASSERT_FALSE(edits);
-  EXPECT_EQ(edits.error().where, path_ + ":4");
+  EXPECT_THAT(writeBackEdits(kernel_, specialization_, candidate), fails({.where = path_ + ":4"}));
 }
 
 TEST_F(RenderSliceTest, TemplateArgumentsFollowTheConstantsThatSpellThem) {
@@ -242,10 +236,9 @@ TEST_F(RenderSliceTest, TemplateArgumentsFollowTheConstantsThatSpellThem) {
   specialization_.chunks.push_back(last);
   Candidate candidate;
   candidate.constants["TILE"] = 64;
-  const auto rendered = renderSlice(slice_, kernel_, specialization_, candidate);
-  ASSERT_TRUE(rendered);
-  EXPECT_EQ(rendered->expression, "scale<64, float>");
-  EXPECT_NE(rendered->text.find("&scale<64, float>;"), std::string::npos);
+  const auto rendered = must(renderSlice(slice_, kernel_, specialization_, candidate));
+  EXPECT_EQ(rendered.expression, "scale<64, float>");
+  EXPECT_THAT(rendered.text, HasSubstr("&scale<64, float>;"));
 }
 
 TEST_F(RenderSliceTest, ATemplateArgumentFollowedToItsConstantChangesWithIt) {
@@ -255,12 +248,11 @@ TEST_F(RenderSliceTest, ATemplateArgumentFollowedToItsConstantChangesWithIt) {
   specialization_.templateArgs = {{"N", "32", true, kernel_.constants[0].valueRange}};
   Candidate candidate;
   candidate.constants["TILE"] = 64;
-  const auto rendered = renderSlice(slice_, kernel_, specialization_, candidate);
-  ASSERT_TRUE(rendered);
-  EXPECT_EQ(rendered->expression, "scale<64>");
+  const auto rendered = must(renderSlice(slice_, kernel_, specialization_, candidate));
+  EXPECT_EQ(rendered.expression, "scale<64>");
   const auto status = checkTunables(declaration({"param N in {32, 64}"}), kernel_, specialization_);
   ASSERT_FALSE(status); // one name for one thing: TILE
-  EXPECT_NE(status.error().hint.find("TILE"), std::string::npos);
+  EXPECT_THAT(status.error().hint, HasSubstr("TILE"));
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 #include "driver/source/SliceLines.h"
 
 #include "driver/support/FileSystem.h"
+#include "tests/fakes/Results.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -59,21 +60,19 @@ const std::string kKernel =
     "__global__ void k(float *p) {\n  int i = threadIdx.x;\n  p[i] = TILE;\n}";
 
 TEST_F(SliceLinesTest, ChunksAreWhereTheUserHasThem) {
-  const auto lines = linesOf({"constexpr int TILE = 8;", kKernel});
-  ASSERT_TRUE(lines);
-  EXPECT_EQ(show(*lines, 1), "nothing"); // the slice's own
-  EXPECT_EQ(show(*lines, 2), "user.cu:3");
-  EXPECT_EQ(show(*lines, 3), "user.cu:6");
-  EXPECT_EQ(show(*lines, 5), "user.cu:8");
-  EXPECT_EQ(show(*lines, 6), "user.cu:9");
-  EXPECT_EQ(show(*lines, 0), "nothing");
-  EXPECT_EQ(show(*lines, 700), "nothing");
+  const auto lines = must(linesOf({"constexpr int TILE = 8;", kKernel}));
+  EXPECT_EQ(show(lines, 1), "nothing"); // the slice's own
+  EXPECT_EQ(show(lines, 2), "user.cu:3");
+  EXPECT_EQ(show(lines, 3), "user.cu:6");
+  EXPECT_EQ(show(lines, 5), "user.cu:8");
+  EXPECT_EQ(show(lines, 6), "user.cu:9");
+  EXPECT_EQ(show(lines, 0), "nothing");
+  EXPECT_EQ(show(lines, 700), "nothing");
 }
 
 TEST_F(SliceLinesTest, AnotherValueOfAConstantIsOnTheSameLine) {
-  const auto lines = linesOf({"constexpr int TILE = 16;", kKernel});
-  ASSERT_TRUE(lines);
-  EXPECT_EQ(show(*lines, 2), "user.cu:3");
+  const auto lines = must(linesOf({"constexpr int TILE = 16;", kKernel}));
+  EXPECT_EQ(show(lines, 2), "user.cu:3");
 }
 
 TEST_F(SliceLinesTest, ChangedTextIsLookedForInTheCandidatesFile) {
@@ -82,19 +81,17 @@ TEST_F(SliceLinesTest, ChangedTextIsLookedForInTheCandidatesFile) {
   const std::string candidate = (folder_.path() / "candidate.cu").string();
   ASSERT_TRUE(
       writeFileAtomically(candidate, "// mine\n" + helper + "\nint unrelated;\n" + other + "\n"));
-  const auto lines = linesOf({"constexpr int TILE = 8;", helper + "\n\n" + other}, candidate);
-  ASSERT_TRUE(lines);
-  EXPECT_EQ(show(*lines, 2), "user.cu:3");
-  EXPECT_EQ(show(*lines, 3), "candidate.cu:2");
-  EXPECT_EQ(show(*lines, 4), "nothing");
-  EXPECT_EQ(show(*lines, 5), "candidate.cu:4");
-  EXPECT_EQ(show(*lines, 6), "candidate.cu:5");
-  const auto unknown = linesOf(
+  const auto lines = must(linesOf({"constexpr int TILE = 8;", helper + "\n\n" + other}, candidate));
+  EXPECT_EQ(show(lines, 2), "user.cu:3");
+  EXPECT_EQ(show(lines, 3), "candidate.cu:2");
+  EXPECT_EQ(show(lines, 4), "nothing");
+  EXPECT_EQ(show(lines, 5), "candidate.cu:4");
+  EXPECT_EQ(show(lines, 6), "candidate.cu:5");
+  const auto unknown = must(linesOf(
       {"constexpr int TILE = 8;", "__global__ void k(float *) {}\n\nint gone;\n\n\n\nint too;"},
-      candidate);
-  ASSERT_TRUE(unknown);
-  EXPECT_EQ(show(*unknown, 3), "nothing");
-  EXPECT_EQ(show(*unknown, 2), "user.cu:3");
+      candidate));
+  EXPECT_EQ(show(unknown, 3), "nothing");
+  EXPECT_EQ(show(unknown, 2), "user.cu:3");
 }
 
 TEST_F(SliceLinesTest, ChangedTextIsWhereThePatchPutsIt) {
@@ -107,17 +104,16 @@ TEST_F(SliceLinesTest, ChangedTextIsWhereThePatchPutsIt) {
     slice.chunks.emplace_back(slice.text.size(), slice.text.size() + text.size());
     slice.text += text + "\n";
   }
-  const auto lines = SliceLines::inPatchedFiles(slice, {}, specialization_, candidate);
-  ASSERT_TRUE(lines) << lines.error().what;
-  EXPECT_EQ(show(*lines, 1), "nothing");
-  EXPECT_EQ(show(*lines, 2), "user.cu:3");
-  EXPECT_EQ(show(*lines, 3), "user.cu:4");
-  EXPECT_EQ(show(*lines, 4), "user.cu:7"); // a line later than in the file as it is
-  EXPECT_EQ(show(*lines, 5), "user.cu:8");
+  const auto lines = must(SliceLines::inPatchedFiles(slice, {}, specialization_, candidate));
+  EXPECT_EQ(show(lines, 1), "nothing");
+  EXPECT_EQ(show(lines, 2), "user.cu:3");
+  EXPECT_EQ(show(lines, 3), "user.cu:4");
+  EXPECT_EQ(show(lines, 4), "user.cu:7"); // a line later than in the file as it is
+  EXPECT_EQ(show(lines, 5), "user.cu:8");
 
   HotLines hot;
   hot.lines = {{"slice.cu", 5, "", 9, 0}, {"slice.cu", 1, "", 5, 0}, {"/other.h", 5, "", 1, 0}};
-  lines->tell(hot, slice.text, "slice.cu");
+  lines.tell(hot, slice.text, "slice.cu");
   EXPECT_EQ(hot.lines[0].file, file_);
   EXPECT_EQ(hot.lines[0].line, 8u);
   EXPECT_EQ(hot.lines[0].text, "p[threadIdx.x] = HALF;");
@@ -128,7 +124,7 @@ TEST_F(SliceLinesTest, ChangedTextIsWhereThePatchPutsIt) {
   EXPECT_EQ(hot.lines[2].text, "");
   HotLines whole; // as a kernel that is built in its own file has them
   whole.lines = {{"/own.cu", 2, "", 1, 0}, {"/own.cu", 3, "", 1, 0}};
-  lines->tell(whole, "#line 1 \"/own.cu\"\nfirst\n  second", "slice.cu");
+  lines.tell(whole, "#line 1 \"/own.cu\"\nfirst\n  second", "slice.cu");
   EXPECT_EQ(whole.lines[0].text, "second");
   EXPECT_EQ(whole.lines[0].file, "/own.cu");
   EXPECT_EQ(whole.lines[1].text, "");
@@ -138,15 +134,14 @@ TEST_F(SliceLinesTest, MessagesNameTheUsersLines) {
   const std::string changed = "__global__ void k(float *p) {\n  p[0] = TILE;\n}";
   const std::string candidate = (folder_.path() / "candidate.cu").string();
   ASSERT_TRUE(writeFileAtomically(candidate, "\n\n" + changed + "\n"));
-  const auto lines = linesOf({"constexpr int TILE = 8;", changed}, candidate);
-  ASSERT_TRUE(lines);
-  EXPECT_EQ(lines->tell("read at slice.cu:4 (slice.cu:4:9), slice.cu:2"),
+  const auto lines = must(linesOf({"constexpr int TILE = 8;", changed}, candidate));
+  EXPECT_EQ(lines.tell("read at slice.cu:4 (slice.cu:4:9), slice.cu:2"),
             "read at candidate.cu:4 (candidate.cu:4:9), user.cu:3");
-  EXPECT_EQ(lines->tell("slice.cu:1, slice.cu:99, slice.cu:, my-slice.cu:4, a/slice.cu:4"),
+  EXPECT_EQ(lines.tell("slice.cu:1, slice.cu:99, slice.cu:, my-slice.cu:4, a/slice.cu:4"),
             "slice.cu:1, slice.cu:99, slice.cu:, my-slice.cu:4, a/slice.cu:4");
-  EXPECT_EQ(lines->tell("slice.cu(4): error: no"), "candidate.cu(4): error: no");
-  EXPECT_EQ(lines->tell("the slice.cu"), "the slice.cu");
-  EXPECT_EQ(lines->tell(""), "");
+  EXPECT_EQ(lines.tell("slice.cu(4): error: no"), "candidate.cu(4): error: no");
+  EXPECT_EQ(lines.tell("the slice.cu"), "the slice.cu");
+  EXPECT_EQ(lines.tell(""), "");
 }
 
 TEST_F(SliceLinesTest, FilesOfOneNameAreToldApartByTheirFolders) {
@@ -154,15 +149,13 @@ TEST_F(SliceLinesTest, FilesOfOneNameAreToldApartByTheirFolders) {
   const std::string candidate = (folder_.path() / "other" / "user.cu").string();
   ASSERT_TRUE(createDirectories(folder_.path() / "other"));
   ASSERT_TRUE(writeFileAtomically(candidate, changed));
-  const auto lines = linesOf({"constexpr int TILE = 8;", changed}, candidate);
-  ASSERT_TRUE(lines);
-  EXPECT_EQ(lines->tell("slice.cu:4 and slice.cu:2"), candidate + ":2 and " + file_ + ":3");
+  const auto lines = must(linesOf({"constexpr int TILE = 8;", changed}, candidate));
+  EXPECT_EQ(lines.tell("slice.cu:4 and slice.cu:2"), candidate + ":2 and " + file_ + ":3");
 }
 
 TEST_F(SliceLinesTest, AChangedKernelWithoutItsFileHasNoLines) {
-  const auto lines = linesOf({"constexpr int TILE = 8;", "__global__ void k(float *p) {\n}"});
-  ASSERT_TRUE(lines);
-  EXPECT_EQ(show(*lines, 3), "nothing");
+  const auto lines = must(linesOf({"constexpr int TILE = 8;", "__global__ void k(float *p) {\n}"}));
+  EXPECT_EQ(show(lines, 3), "nothing");
 }
 
 TEST_F(SliceLinesTest, AFileThatIsGoneIsAnError) {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/source/SourceEdits.h"
+#include "tests/fakes/Results.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace kopt {
 namespace {
+
+using testing::HasSubstr;
 
 SourceEdit edit(std::uint64_t begin, std::uint64_t end, std::string text,
                 std::string file = "a.cu") {
@@ -37,12 +41,10 @@ TEST(SourceEdits, MayTouchAndReachTheEnds) {
 }
 
 TEST(SourceEdits, OverlapIsRefusedNamingFileAndBytes) {
-  const auto files = editsByFile({edit(0, 4, "x"), edit(3, 5, "y")});
-  ASSERT_FALSE(files);
-  EXPECT_EQ(files.error().code, ErrorCode::Internal);
-  EXPECT_EQ(files.error().where, "a.cu");
-  EXPECT_NE(files.error().what.find("bytes 0 to 4 and bytes 3 to 5"), std::string::npos)
-      << files.error().what;
+  EXPECT_THAT(editsByFile({edit(0, 4, "x"), edit(3, 5, "y")}),
+              fails({.code = ErrorCode::Internal,
+                     .what = HasSubstr("bytes 0 to 4 and bytes 3 to 5"),
+                     .where = "a.cu"}));
 }
 
 TEST(SourceEdits, AnInsertionInsideAReplacedRangeIsAnOverlap) {
@@ -50,15 +52,12 @@ TEST(SourceEdits, AnInsertionInsideAReplacedRangeIsAnOverlap) {
 }
 
 TEST(SourceEdits, EqualRangesInTwoFilesDoNotOverlap) {
-  const auto files = editsByFile({edit(0, 4, "x", "a.cu"), edit(0, 4, "y", "b.cu")});
-  ASSERT_TRUE(files);
-  EXPECT_EQ(files->size(), 2u);
+  const auto files = must(editsByFile({edit(0, 4, "x", "a.cu"), edit(0, 4, "y", "b.cu")}));
+  EXPECT_EQ(files.size(), 2u);
 }
 
 TEST(SourceEdits, ARangeBeyondTheTextIsStale) {
-  const auto result = applyEdits("short", {edit(3, 9, "x")});
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().code, ErrorCode::StaleInput);
+  EXPECT_THAT(applyEdits("short", {edit(3, 9, "x")}), fails({.code = ErrorCode::StaleInput}));
 }
 
 } // namespace

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/source/Subjects.h"
+#include "tests/fakes/Results.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 using namespace kopt;
 
 namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
 
 ExtractionResult oneKernel(bool annotated) {
   KernelSpec kernel;
@@ -18,21 +23,21 @@ ExtractionResult oneKernel(bool annotated) {
   return extraction;
 }
 
+SelectionRequest named(const std::string &glob) {
+  SelectionRequest request;
+  request.globs = {glob};
+  return request;
+}
+
 TEST(Subjects, WithoutAMarkedKernelTheMessageListsTheKernelsAndTheWayOut) {
-  const auto subjects = selectSubjects(oneKernel(false), {});
-  ASSERT_FALSE(subjects);
-  EXPECT_EQ(subjects.error().code, ErrorCode::Usage);
-  EXPECT_NE(subjects.error().hint.find("transpose (t.cu:3)"), std::string::npos);
-  EXPECT_NE(subjects.error().hint.find("--kernel"), std::string::npos);
+  EXPECT_THAT(selectSubjects(oneKernel(false), {}),
+              fails({.code = ErrorCode::Usage,
+                     .hint = AllOf(HasSubstr("transpose (t.cu:3)"), HasSubstr("--kernel"))}));
 }
 
 TEST(Subjects, AMisspelledKernelNameIsGuessed) {
-  SelectionRequest request;
-  request.globs = {"transpoes"};
-  const auto subjects = selectSubjects(oneKernel(true), request);
-  ASSERT_FALSE(subjects);
-  EXPECT_NE(subjects.error().hint.find("did you mean 'transpose'"), std::string::npos)
-      << subjects.error().hint;
+  EXPECT_THAT(selectSubjects(oneKernel(true), named("transpoes")),
+              fails({.hint = HasSubstr("did you mean 'transpose'")}));
 }
 
 TEST(Subjects, AKernelIsNamedWithOrWithoutItsNamespace) {
@@ -40,16 +45,10 @@ TEST(Subjects, AKernelIsNamedWithOrWithoutItsNamespace) {
   extraction.kernels.front().name = "smooth::transpose";
   for (const char *glob :
        {"transpose", "smooth::transpose", "trans*", "smooth::*", "tr[ab]nspose"}) {
-    SelectionRequest request;
-    request.globs = {glob};
-    const auto subjects = selectSubjects(extraction, request);
-    ASSERT_FALSE(subjects);
-    EXPECT_EQ(subjects.error().code, ErrorCode::BaselineFailed)
+    EXPECT_THAT(selectSubjects(extraction, named(glob)), fails({.code = ErrorCode::BaselineFailed}))
         << glob; // found; it has no specialization
   }
-  SelectionRequest request;
-  request.globs = {"smooth"};
-  EXPECT_EQ(selectSubjects(extraction, request).error().code, ErrorCode::Usage);
+  EXPECT_EQ(selectSubjects(extraction, named("smooth")).error().code, ErrorCode::Usage);
 }
 
 TEST(Subjects, ATunableThatIsAMacroOfTheFlagsIsToBeDefinedInTheSource) {
@@ -58,10 +57,9 @@ TEST(Subjects, ATunableThatIsAMacroOfTheFlagsIsToBeDefinedInTheSource) {
   kernel.compileFlags = {"-O3", "-DNDEBUG,TILE=16"};
   TuneDeclaration declaration;
   declaration.params.emplace_back().name = "TILE";
-  const auto refused = checkTunables(declaration, kernel, {});
-  ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().what.find("(-DTILE=16)"), std::string::npos) << refused.error().what;
-  EXPECT_NE(refused.error().hint.find("'constexpr int TILE = 16;'"), std::string::npos);
+  EXPECT_THAT(
+      checkTunables(declaration, kernel, {}),
+      fails({.what = HasSubstr("(-DTILE=16)"), .hint = HasSubstr("'constexpr int TILE = 16;'")}));
 }
 
 /// transpose<float> and transpose<double>, which can neither be lifted out nor edited in place: the
@@ -85,17 +83,12 @@ TEST(Subjects, AnInstantiationIsSelectedByItself) {
                                     {"transpose<float>", "float"},
                                     {"transpose<d*", "double"},
                                     {"tr*<[de]ouble>", "double"}}) {
-    SelectionRequest request;
-    request.globs = {glob};
-    const auto subjects = selectSubjects(twoInstantiations(), request);
-    ASSERT_FALSE(subjects);
-    EXPECT_NE(subjects.error().what.find(std::string("of transpose<") + first), std::string::npos)
-        << glob << ": " << subjects.error().what;
+    EXPECT_THAT(selectSubjects(twoInstantiations(), named(glob)),
+                fails({.what = HasSubstr(std::string("of transpose<") + first)}))
+        << glob;
   }
-  SelectionRequest request;
-  request.globs = {"transpose<int>"};
-  EXPECT_EQ(selectSubjects(twoInstantiations(), request).error().what,
-            "no kernel is named 'transpose<int>'");
+  EXPECT_THAT(selectSubjects(twoInstantiations(), named("transpose<int>")),
+              fails({.what = "no kernel is named 'transpose<int>'"}));
 }
 
 TEST(Subjects, SymbolsSelectExactlyWhatTheyMean) {
@@ -104,20 +97,18 @@ TEST(Subjects, SymbolsSelectExactlyWhatTheyMean) {
   SelectionRequest request;
   request.globs = {"no such kernel"};
   request.symbols = {"_Z9transposeIdEvPT_", "_Z9transposeIfEvPT_", "_Z4goneIiEvPT_"};
-  const auto chosen = selectInstances(extraction, request);
-  ASSERT_TRUE(chosen) << chosen.error().what;
-  ASSERT_EQ(chosen->size(), 2u);
-  EXPECT_EQ((*chosen)[0].specialization->expression, "transpose<double>");
+  const auto chosen = must(selectInstances(extraction, request));
+  ASSERT_EQ(chosen.size(), 2u);
+  EXPECT_EQ(chosen[0].specialization->expression, "transpose<double>");
   // What a file keeps to itself: the symbol of its own compiler is the better one.
   std::vector<Specialization> &all = extraction.kernels.front().specializations;
   all[0].symbol = "_ZN12_GLOBAL__N_13ownEPf";
   all[1].symbol = "_ZN43_GLOBAL__N__00000000_7_main_cu_11111111_2223ownEPf";
   for (const Specialization &one : all) {
     request.symbols = {one.symbol};
-    const auto own = selectInstances(extraction, request);
-    ASSERT_TRUE(own);
-    ASSERT_EQ(own->size(), 1u);
-    EXPECT_EQ((*own)[0].specialization->symbol, one.symbol);
+    const auto own = must(selectInstances(extraction, request));
+    ASSERT_EQ(own.size(), 1u);
+    EXPECT_EQ(own[0].specialization->symbol, one.symbol);
   }
 }
 
@@ -125,11 +116,8 @@ TEST(Subjects, BlanksDoNotCount) {
   ExtractionResult extraction = twoInstantiations();
   extraction.kernels.front().specializations[0].expression = "transpose<float, 4>";
   for (const char *glob : {"transpose<float,4>", "transpose< float , 4 >", "transpose<float, 4>"}) {
-    SelectionRequest request;
-    request.globs = {glob};
-    const auto chosen = selectInstances(extraction, request);
-    ASSERT_TRUE(chosen) << chosen.error().what;
-    EXPECT_EQ(chosen->size(), 1u);
+    const auto chosen = must(selectInstances(extraction, named(glob)));
+    EXPECT_EQ(chosen.size(), 1u);
   }
 }
 
@@ -186,10 +174,8 @@ TEST(Subjects, AClauseForANameThatThereIsNotIsAnErrorAtItsPlace) {
 }
 
 TEST(Subjects, ATemplateNobodyLaunchesCannotBeTuned) {
-  const auto subjects = selectSubjects(oneKernel(true), {});
-  ASSERT_FALSE(subjects);
-  EXPECT_EQ(subjects.error().code, ErrorCode::BaselineFailed);
-  EXPECT_EQ(subjects.error().where, "t.cu:3");
+  EXPECT_THAT(selectSubjects(oneKernel(true), {}),
+              fails({.code = ErrorCode::BaselineFailed, .where = "t.cu:3"}));
 }
 
 TEST(Subjects, AKernelWithoutAProvenSliceIsNotTunedOnSomethingElse) {
@@ -199,11 +185,10 @@ TEST(Subjects, AKernelWithoutAProvenSliceIsNotTunedOnSomethingElse) {
   specialization.route = Route::InPlace;
   specialization.reason = "PTX differs at line 3";
   extraction.kernels.front().specializations = {specialization};
-  const auto subjects = selectSubjects(extraction, {});
-  ASSERT_FALSE(subjects);
-  EXPECT_EQ(subjects.error().code, ErrorCode::BaselineFailed);
-  EXPECT_NE(subjects.error().what.find("PTX differs at line 3"), std::string::npos);
-  EXPECT_NE(subjects.error().what.find("nor edited in its file"), std::string::npos);
+  EXPECT_THAT(selectSubjects(extraction, {}),
+              fails({.code = ErrorCode::BaselineFailed,
+                     .what = AllOf(HasSubstr("PTX differs at line 3"),
+                                   HasSubstr("nor edited in its file"))}));
 }
 
 } // namespace

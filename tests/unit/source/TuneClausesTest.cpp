@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/source/TuneClauses.h"
 #include "driver/support/FileSystem.h"
+#include "tests/fakes/Results.h"
 
 #include <gmock/gmock.h>
 
@@ -122,16 +123,14 @@ TEST(TuneDeclaration, ReadsValuesAndFiles) {
   const TemporaryDirectory folder = std::move(*TemporaryDirectory::create("clauses"));
   const std::string data = (folder.path() / "data.bin").string();
   ASSERT_TRUE(writeFileAtomically(data, "abcd"));
-  const auto file = parseTuneDeclaration(
-      {{"fill x = file(\"data.bin\")", (folder.path() / "kopt.toml").string(), 3}});
-  ASSERT_TRUE(file) << file.error().what;
-  EXPECT_EQ(file->fills.at("x").kind, FillKind::Values);
-  EXPECT_EQ(file->fills.at("x").path, data);
+  const auto file = must(parseTuneDeclaration(
+      {{"fill x = file(\"data.bin\")", (folder.path() / "kopt.toml").string(), 3}}));
+  EXPECT_EQ(file.fills.at("x").kind, FillKind::Values);
+  EXPECT_EQ(file.fills.at("x").path, data);
   ASSERT_TRUE(writeFileAtomically(data, "abce"));
-  const auto changed = parseTuneDeclaration(
-      {{"fill x = file('data.bin')", (folder.path() / "kopt.toml").string(), 3}});
-  ASSERT_TRUE(changed) << changed.error().what;
-  EXPECT_NE(changed->fills.at("x").hash, file->fills.at("x").hash);
+  const auto changed = must(parseTuneDeclaration(
+      {{"fill x = file('data.bin')", (folder.path() / "kopt.toml").string(), 3}}));
+  EXPECT_NE(changed.fills.at("x").hash, file.fills.at("x").hash);
 
   const Error missing = bad({"fill x = file(\"no/such.bin\")"});
   EXPECT_THAT(missing.what, HasSubstr("there is no file /"));

@@ -2,6 +2,7 @@
 #include "driver/support/FileSystem.h"
 
 #include "driver/support/Hash.h"
+#include "tests/fakes/Results.h"
 
 #include <csignal>
 #include <gmock/gmock.h>
@@ -20,9 +21,8 @@ using testing::HasSubstr;
 class FileSystemTest : public testing::Test {
 protected:
   void SetUp() override {
-    auto folder = TemporaryDirectory::create("kopt-files");
-    ASSERT_TRUE(folder.has_value());
-    folder_ = std::make_unique<TemporaryDirectory>(std::move(*folder));
+    auto folder = must(TemporaryDirectory::create("kopt-files"));
+    folder_ = std::make_unique<TemporaryDirectory>(std::move(folder));
   }
   const fs::path &root() const { return folder_->path(); }
   std::unique_ptr<TemporaryDirectory> folder_;
@@ -75,33 +75,29 @@ TEST_F(FileSystemTest, AFullDiskIsNamedAndLeavesTheOldFile) {
   auto content = readFile(file);
   EXPECT_EQ(std::distance(fs::directory_iterator(root()), fs::directory_iterator()), 1);
   EXPECT_EQ(::umount(root().c_str()), 0);
-  ASSERT_FALSE(status.has_value());
-  EXPECT_EQ(status.error().code, ErrorCode::Environment);
-  EXPECT_THAT(status.error().what, HasSubstr(file.string() + ": No space left on device"));
-  EXPECT_THAT(status.error().hint, HasSubstr("disk space"));
+  EXPECT_THAT(status, fails({.code = ErrorCode::Environment,
+                             .what = HasSubstr(file.string() + ": No space left on device"),
+                             .hint = HasSubstr("disk space")}));
   EXPECT_EQ(content.value(), "old");
 }
 
 TEST_F(FileSystemTest, NamesAFolderThatCannotBeMade) {
   Status status = writeFileAtomically("/proc/kopt-no-such/file", "x");
-  ASSERT_FALSE(status.has_value());
-  EXPECT_EQ(status.error().code, ErrorCode::Environment);
-  EXPECT_THAT(status.error().what, HasSubstr("/proc/kopt-no-such"));
+  EXPECT_THAT(status,
+              fails({.code = ErrorCode::Environment, .what = HasSubstr("/proc/kopt-no-such")}));
 }
 
 TEST_F(FileSystemTest, NamesAFileThatIsMissing) {
-  auto content = readFile(root() / "none");
-  ASSERT_FALSE(content.has_value());
-  EXPECT_EQ(content.error().code, ErrorCode::Environment);
-  EXPECT_THAT(content.error().what, HasSubstr((root() / "none").string() + ": No such file"));
+  EXPECT_THAT(readFile(root() / "none"),
+              fails({.code = ErrorCode::Environment,
+                     .what = HasSubstr((root() / "none").string() + ": No such file")}));
 }
 
 TEST(TemporaryDirectory, RemovesItselfAndItsContent) {
   fs::path path;
   {
-    auto folder = TemporaryDirectory::create("kopt-gone");
-    ASSERT_TRUE(folder.has_value());
-    TemporaryDirectory moved = std::move(*folder);
+    auto folder = must(TemporaryDirectory::create("kopt-gone"));
+    TemporaryDirectory moved = std::move(folder);
     path = moved.path();
     ASSERT_TRUE(writeFileAtomically(path / "a/b", "x").has_value());
   }

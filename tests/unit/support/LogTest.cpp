@@ -3,6 +3,7 @@
 
 #include "driver/support/FileSystem.h"
 #include "driver/support/Process.h"
+#include "tests/fakes/Results.h"
 
 #include <cstdlib>
 #include <gmock/gmock.h>
@@ -30,9 +31,8 @@ protected:
   std::filesystem::path file() const { return folder_.path() / "kopt.log"; }
   std::string text() const { return readFile(file()).value_or(""); }
   void open() {
-    auto log = Log::open({&terminal_, file()});
-    ASSERT_TRUE(log) << log.error().what;
-    log_.emplace(std::move(*log));
+    auto log = must(Log::open({&terminal_, file()}));
+    log_.emplace(std::move(log));
   }
   TemporaryDirectory folder_;
   Lines terminal_;
@@ -54,11 +54,10 @@ TEST_F(LogTest, AChildThatIsTalkedToIsLoggedAtBothEnds) {
   open();
   ProcessSpec spec;
   spec.argv = {"cat"};
-  auto child = makeProcessRunner()->start(spec);
-  ASSERT_TRUE(child);
+  auto child = must(makeProcessRunner()->start(spec));
   EXPECT_THAT(text(), HasSubstr("started: cat"));
-  EXPECT_EQ((*child)->wait(), 0);
-  child->reset();
+  EXPECT_EQ(child->wait(), 0);
+  child.reset();
   EXPECT_THAT(text(), ContainsRegex("ended: cat \\(.*exit code 0\\)"));
 }
 
@@ -104,10 +103,8 @@ TEST_F(LogTest, LinesAreAppendedAndNoneIsWrittenAfterTheLogIsGone) {
 }
 
 TEST_F(LogTest, AFileThatCannotBeWrittenIsAnError) {
-  const auto log = Log::open({nullptr, "/proc/nope/kopt.log"});
-  ASSERT_FALSE(log);
-  EXPECT_EQ(log.error().code, ErrorCode::Environment);
-  EXPECT_EQ(log.error().where, "/proc/nope/kopt.log");
+  EXPECT_THAT(Log::open({nullptr, "/proc/nope/kopt.log"}),
+              fails({.code = ErrorCode::Environment, .where = "/proc/nope/kopt.log"}));
 }
 
 } // namespace

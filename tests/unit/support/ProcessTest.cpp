@@ -2,6 +2,7 @@
 #include "driver/support/Process.h"
 
 #include "driver/support/FileSystem.h"
+#include "tests/fakes/Results.h"
 
 #include <chrono>
 #include <csignal>
@@ -14,6 +15,7 @@ namespace kopt {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 ProcessSpec shell(const std::string &script) {
   ProcessSpec spec;
@@ -67,22 +69,20 @@ TEST_F(ProcessTest, CapsOutputAndSaysSo) {
 }
 
 TEST_F(ProcessTest, KillsTheWholeGroupAtTheTimeout) {
-  auto folder = TemporaryDirectory::create("kopt-process");
-  ASSERT_TRUE(folder.has_value());
-  auto pidFile = folder->path() / "pid";
+  auto folder = must(TemporaryDirectory::create("kopt-process"));
+  auto pidFile = folder.path() / "pid";
   ProcessSpec spec = shell("sleep 60 & echo $! > " + pidFile.string() + "; wait");
   spec.timeout = Duration(0.3);
   ProcessResult result = run(spec);
   EXPECT_TRUE(result.timedOut);
   EXPECT_FALSE(result.ok());
   EXPECT_LT(result.wall.count(), 2.0);
-  auto pid = readFile(pidFile);
-  ASSERT_TRUE(pid.has_value());
+  auto pid = must(readFile(pidFile));
   // The grandchild is gone, or a zombie that only init has yet to collect.
-  auto stat = readFile("/proc/" + std::to_string(std::stol(*pid)) + "/stat");
+  auto stat = readFile("/proc/" + std::to_string(std::stol(pid)) + "/stat");
   for (int i = 0; i < 50 && stat && stat->find(") Z") == std::string::npos; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    stat = readFile("/proc/" + std::to_string(std::stol(*pid)) + "/stat");
+    stat = readFile("/proc/" + std::to_string(std::stol(pid)) + "/stat");
   }
   EXPECT_TRUE(!stat || stat->find(") Z") != std::string::npos);
 }
@@ -128,52 +128,42 @@ TEST_F(ProcessTest, LimitsProcessorTime) {
 TEST_F(ProcessTest, NamesAProgramThatIsMissing) {
   ProcessSpec spec;
   spec.argv = {"kopt-no-such-program"};
-  auto result = runner_->run(spec);
-  ASSERT_FALSE(result.has_value());
-  EXPECT_EQ(result.error().code, ErrorCode::Environment);
-  EXPECT_THAT(result.error().what, HasSubstr("kopt-no-such-program"));
+  EXPECT_THAT(runner_->run(spec),
+              fails({.code = ErrorCode::Environment, .what = HasSubstr("kopt-no-such-program")}));
 }
 
 TEST_F(ProcessTest, NamesAFolderThatIsMissing) {
   ProcessSpec spec = shell("true");
   spec.cwd = "/no/such/folder";
-  auto result = runner_->run(spec);
-  ASSERT_FALSE(result.has_value());
-  EXPECT_EQ(result.error().code, ErrorCode::Environment);
-  EXPECT_THAT(result.error().what, HasSubstr("/no/such/folder"));
+  EXPECT_THAT(runner_->run(spec),
+              fails({.code = ErrorCode::Environment, .what = HasSubstr("/no/such/folder")}));
 }
 
 TEST_F(ProcessTest, TalksLineByLine) {
-  auto process = runner_->start(shell("while read line; do echo \"got $line\"; done; exit 4"));
-  ASSERT_TRUE(process.has_value());
-  ASSERT_TRUE((*process)->writeLine("one").has_value());
-  EXPECT_EQ((*process)->readLine(Duration(10)).value(), "got one");
-  auto silent = (*process)->readLine(Duration(0.1));
-  ASSERT_FALSE(silent.has_value());
-  EXPECT_EQ(silent.error().code, ErrorCode::BudgetEnded);
-  ASSERT_TRUE((*process)->writeLine("two").has_value());
-  EXPECT_EQ((*process)->readLine(Duration(10)).value(), "got two");
-  EXPECT_EQ((*process)->wait(), 4);
+  auto process =
+      must(runner_->start(shell("while read line; do echo \"got $line\"; done; exit 4")));
+  ASSERT_TRUE(process->writeLine("one").has_value());
+  EXPECT_EQ(process->readLine(Duration(10)).value(), "got one");
+  EXPECT_THAT(process->readLine(Duration(0.1)), fails({.code = ErrorCode::BudgetEnded}));
+  ASSERT_TRUE(process->writeLine("two").has_value());
+  EXPECT_EQ(process->readLine(Duration(10)).value(), "got two");
+  EXPECT_EQ(process->wait(), 4);
 }
 
 TEST_F(ProcessTest, ReportsTheEndOfAnInteractiveChild) {
-  auto process = runner_->start(shell("echo last words >&2; kill -SEGV $$"));
-  ASSERT_TRUE(process.has_value());
-  auto line = (*process)->readLine(Duration(10));
-  ASSERT_FALSE(line.has_value());
-  EXPECT_EQ(line.error().code, ErrorCode::Environment);
-  EXPECT_THAT(line.error().what, HasSubstr("139"));
-  EXPECT_EQ((*process)->errorTail(), "last words\n");
+  auto process = must(runner_->start(shell("echo last words >&2; kill -SEGV $$")));
+  EXPECT_THAT(process->readLine(Duration(10)),
+              fails({.code = ErrorCode::Environment, .what = HasSubstr("139")}));
+  EXPECT_EQ(process->errorTail(), "last words\n");
 }
 
 TEST_F(ProcessTest, LongLinesGoBothWays) {
-  auto process = runner_->start(shell("cat"));
-  ASSERT_TRUE(process.has_value());
+  auto process = must(runner_->start(shell("cat")));
   std::string line(2 << 20, 'y');
-  ASSERT_TRUE((*process)->writeLine(line).has_value());
-  EXPECT_EQ((*process)->readLine(Duration(20)).value(), line);
-  (*process)->kill();
-  EXPECT_EQ((*process)->wait(), 128 + SIGKILL);
+  ASSERT_TRUE(process->writeLine(line).has_value());
+  EXPECT_EQ(process->readLine(Duration(20)).value(), line);
+  process->kill();
+  EXPECT_EQ(process->wait(), 128 + SIGKILL);
 }
 
 TEST(FindProgram, LooksInPath) {
@@ -190,11 +180,10 @@ TEST(Process, AFloodDoesNotHoldUpTheDeadline) {
   spec.outputLimit = 1000;
   spec.floodLimit = std::size_t(1) << 50;
   const auto start = std::chrono::steady_clock::now();
-  const auto result = makeProcessRunner()->run(spec);
-  ASSERT_TRUE(result);
-  EXPECT_TRUE(result->timedOut);
-  EXPECT_TRUE(result->truncated);
-  EXPECT_EQ(result->out.size(), 1000u);
+  const auto result = must(makeProcessRunner()->run(spec));
+  EXPECT_TRUE(result.timedOut);
+  EXPECT_TRUE(result.truncated);
+  EXPECT_EQ(result.out.size(), 1000u);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
 }
 
@@ -203,11 +192,10 @@ TEST(Process, AFloodIsStopped) {
   spec.argv = {"yes"};
   spec.outputLimit = 1000;
   spec.floodLimit = 10u << 20;
-  const auto result = makeProcessRunner()->run(spec);
-  ASSERT_TRUE(result);
-  EXPECT_EQ(result->exitCode, 128 + SIGKILL);
-  EXPECT_TRUE(result->truncated);
-  EXPECT_FALSE(result->timedOut);
+  const auto result = must(makeProcessRunner()->run(spec));
+  EXPECT_EQ(result.exitCode, 128 + SIGKILL);
+  EXPECT_TRUE(result.truncated);
+  EXPECT_FALSE(result.timedOut);
 }
 
 TEST(Process, OnlyTheVariablesThatAreKept) {
@@ -218,26 +206,22 @@ TEST(Process, OnlyTheVariablesThatAreKept) {
   spec.argv = {"env"};
   spec.keepEnv = {"PATH", "KOPT_TEST_KEPT*"};
   spec.env["ADDED"] = "2";
-  const auto result = makeProcessRunner()->run(spec);
-  ASSERT_TRUE(result);
-  EXPECT_NE(result->out.find("KOPT_TEST_KEPT=1"), std::string::npos);
-  EXPECT_NE(result->out.find("KOPT_TEST_KEPT_TOO=1"), std::string::npos);
-  EXPECT_NE(result->out.find("ADDED=2"), std::string::npos);
-  EXPECT_EQ(result->out.find("SECRET"), std::string::npos);
-  EXPECT_EQ(result->out.find("HOME="), std::string::npos);
+  const auto result = must(makeProcessRunner()->run(spec));
+  EXPECT_THAT(result.out, HasSubstr("KOPT_TEST_KEPT=1"));
+  EXPECT_THAT(result.out, HasSubstr("KOPT_TEST_KEPT_TOO=1"));
+  EXPECT_THAT(result.out, HasSubstr("ADDED=2"));
+  EXPECT_THAT(result.out, Not(HasSubstr("SECRET")));
+  EXPECT_THAT(result.out, Not(HasSubstr("HOME=")));
 }
 
 TEST(InteractiveProcess, ALineWithoutEndIsNotReadForEver) {
   ProcessSpec spec;
   spec.argv = {"sh", "-c", "yes | tr -d '\\n'"};
   spec.outputLimit = 1 << 20;
-  auto process = makeProcessRunner()->start(spec);
-  ASSERT_TRUE(process);
-  const auto line = (*process)->readLine(Duration(60));
-  ASSERT_FALSE(line);
-  EXPECT_EQ(line.error().code, ErrorCode::Environment);
-  EXPECT_NE(line.error().what.find("1048576"), std::string::npos);
-  EXPECT_TRUE((*process)->end(Duration(10)));
+  auto process = must(makeProcessRunner()->start(spec));
+  EXPECT_THAT(process->readLine(Duration(60)),
+              fails({.code = ErrorCode::Environment, .what = HasSubstr("1048576")}));
+  EXPECT_TRUE(process->end(Duration(10)));
 }
 
 TEST(InteractiveProcess, TakesDescriptorsWithALine) {
@@ -249,14 +233,12 @@ TEST(InteractiveProcess, TakesDescriptorsWithALine) {
       "import socket, os\n"
       "line, fds, _, _ = socket.recv_fds(socket.socket(fileno=0), 1000, 4)\n"
       "os.write(fds[0], b'written'); print(line.decode().strip(), len(fds), flush=True)\n"};
-  auto process = makeProcessRunner()->start(spec);
-  ASSERT_TRUE(process);
+  auto process = must(makeProcessRunner()->start(spec));
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
-  ASSERT_TRUE((*process)->writeLineWith("take this", {ends[1], ends[1]}));
-  const auto line = (*process)->readLine(Duration(30));
-  ASSERT_TRUE(line) << line.error().what;
-  EXPECT_EQ(*line, "take this 2");
+  ASSERT_TRUE(process->writeLineWith("take this", {ends[1], ends[1]}));
+  const auto line = must(process->readLine(Duration(30)));
+  EXPECT_EQ(line, "take this 2");
   char text[7];
   ASSERT_EQ(read(ends[0], text, 7), 7);
   EXPECT_EQ(std::string(text, 7), "written");
@@ -267,16 +249,15 @@ TEST(InteractiveProcess, TakesDescriptorsWithALine) {
 TEST(InteractiveProcess, KnowsThatItEndedAndThatMoreWasSaid) {
   ProcessSpec spec;
   spec.argv = {"sh", "-c", "read -r line; echo one; echo two"};
-  auto process = makeProcessRunner()->start(spec);
-  ASSERT_TRUE(process);
-  EXPECT_FALSE((*process)->hasUnread());
-  EXPECT_FALSE((*process)->hasEnded());
-  ASSERT_TRUE((*process)->writeLine("go"));
-  ASSERT_EQ(*(*process)->readLine(Duration(30)), "one");
-  for (int i = 0; i < 500 && !(*process)->hasEnded(); ++i)
+  auto process = must(makeProcessRunner()->start(spec));
+  EXPECT_FALSE(process->hasUnread());
+  EXPECT_FALSE(process->hasEnded());
+  ASSERT_TRUE(process->writeLine("go"));
+  ASSERT_EQ(*process->readLine(Duration(30)), "one");
+  for (int i = 0; i < 500 && !process->hasEnded(); ++i)
     usleep(10000);
-  EXPECT_TRUE((*process)->hasEnded());
-  EXPECT_TRUE((*process)->hasUnread());
+  EXPECT_TRUE(process->hasEnded());
+  EXPECT_TRUE(process->hasUnread());
 }
 
 } // namespace kopt
