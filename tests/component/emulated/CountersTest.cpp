@@ -32,8 +32,7 @@ class CountersTest : public EmulatedTest {
 protected:
   Counters profile(LaunchRequest &request) {
     Counters counters;
-    Status status = device_->profile(request, counters);
-    EXPECT_TRUE(status.ok()) << status.detail;
+    EXPECT_THAT(device_->profile(request, counters), isOk());
     return counters;
   }
   LaunchRequest transpose(int kind, int n) {
@@ -92,7 +91,7 @@ TEST_F(CountersTest, TransposeTimesAreOrderedForTheRightReasons) {
 }
 
 TEST_F(CountersTest, ALaunchIsExecutedOnceForItsCounts) {
-  LaunchRequest request = kernel("__global__ void k(int *x) { x[threadIdx.x] += 1; }", "k");
+  LaunchRequest request = kernel("__global__ void k(int *x) { x[threadIdx.x] += 1; }");
   const std::vector<int> zeros(32), ones(32, 1);
   const Address x = upload(zeros);
   pass(request, x);
@@ -126,8 +125,7 @@ TEST_F(CountersTest, VectorLoadsAreOneRequest) {
 
 TEST_F(CountersTest, StridedLoadsTouchOneSectorEach) {
   LaunchRequest request = kernel(R"(
-    __global__ void k(const float *in, float *out, int stride) { out[threadIdx.x] = in[threadIdx.x * stride]; })",
-                                 "k");
+    __global__ void k(const float *in, float *out, int stride) { out[threadIdx.x] = in[threadIdx.x * stride]; })");
   pass(request, upload(std::vector<float>(32 * 8))), pass(request, space<float>(32)),
       pass(request, 8);
   request.block = {32, 1, 1};
@@ -152,8 +150,7 @@ TEST_F(CountersTest, DivergenceCountsLanesAndLoopsReconverge) {
         for (int j = 0; j <= i % 2; ++j) sum += trips[32 + j * 32 + threadIdx.x];
       }
       out[threadIdx.x] = sum;
-    })",
-                                 "k");
+    })");
   std::vector<int> trips(96, 1);
   for (int t = 0; t < 32; ++t)
     trips[t] = t % 4 + 1;
@@ -179,8 +176,7 @@ TEST_F(CountersTest, FloatingPointOperationsByKind) {
       out[t] = a[t] * a[t + 64] + a[t + 128];
       wide[t] = b[t] + 1.0;
       out[t + 64] = __fmul_rn(a[t], 3.0f);
-    })",
-                                 "k");
+    })");
   pass(request, upload(std::vector<float>(192, 1))),
       pass(request, upload(std::vector<double>(64, 1)));
   pass(request, space<float>(128)), pass(request, space<double>(64));
@@ -199,8 +195,7 @@ TEST_F(CountersTest, CachesHoldWhatIsReadAgain) {
       #pragma unroll 1
       for (int i = 0; i < 32; ++i) sum += in[(threadIdx.x + i * 32) % 1024] + in[(threadIdx.x + i * 32 + 512) % 1024];
       out[blockIdx.x * 32 + threadIdx.x] = sum;
-    })",
-                                 "k");
+    })");
   pass(request, upload(std::vector<float>(1024, 1))), pass(request, space<float>(128));
   request.grid = {4, 1, 1};
   request.block = {32, 1, 1};
@@ -222,8 +217,7 @@ TEST_F(CountersTest, CostsBelongToTheirLines) {
       for (int i = 0; i < 32; ++i)
         sum += twice(in[threadIdx.x * 8 + i * 256]);  // line 9
       out[threadIdx.x] = sum;                         // line 10
-    })",
-                                 "k");
+    })");
   pass(request, upload(std::vector<float>(32 * 256, 1))), pass(request, space<float>(32));
   request.block = {32, 1, 1};
   Counters counters;
@@ -260,8 +254,7 @@ TEST_F(CountersTest, SharesAreOfAllMultiprocessors) {
       for (int i = 0; i < 4096; ++i)
         value = value * value + 0.5f;
       x[blockIdx.x * blockDim.x + threadIdx.x] = value;
-    })",
-                                 "k");
+    })");
   pass(request, upload(std::vector<float>(2 * 1024, 0.25f)));
   request.block = {1024, 1, 1};
   request.grid = {2, 1, 1};
@@ -276,8 +269,7 @@ TEST_F(CountersTest, SharesAreOfAllMultiprocessors) {
 TEST_F(CountersTest, GlobalAtomicsOnOneSectorTakeTurns) {
   const auto turns = [&](int spread) {
     LaunchRequest request = kernel(R"(
-      __global__ void k(int *x, int spread) { atomicAdd(&x[threadIdx.x % 32 * spread], 1); })",
-                                   "k");
+      __global__ void k(int *x, int spread) { atomicAdd(&x[threadIdx.x % 32 * spread], 1); })");
     pass(request, upload(std::vector<int>(32 * 8))), pass(request, spread);
     request.block = {128, 1, 1};
     request.grid = {100, 1, 1};
@@ -331,8 +323,7 @@ TEST_F(CountersTest, SharedAtomicsOnOneWordTakeTurns) {
       atomicAdd(&s[0], 1);
       __syncthreads();
       out[threadIdx.x] = s[0];
-    })",
-                                 "k");
+    })");
   pass(request, space<int>(32));
   request.block = {32, 1, 1};
   Counters counters = profile(request);

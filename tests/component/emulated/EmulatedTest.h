@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <memory>
 #include <string>
@@ -14,6 +15,17 @@
 #include <vector>
 
 namespace kopt::runtime {
+
+MATCHER(isOk, "is no failure") {
+  *result_listener << arg.detail;
+  return arg.ok();
+}
+MATCHER_P2(endsAs, code, detail,
+           "has code " + std::to_string(int(code)) + " and a detail that " +
+               testing::DescribeMatcher<const std::string &>(detail)) {
+  *result_listener << "which has code " << int(arg.code) << ": " << arg.detail;
+  return arg.code == code && testing::Matches(detail)(arg.detail);
+}
 
 class EmulatedTest : public ::testing::Test {
 protected:
@@ -28,7 +40,7 @@ protected:
       std::filesystem::remove(file);
   }
 
-  EmulateReply compile(const std::string &source, const std::string &expression,
+  EmulateReply compile(const std::string &source, const std::string &expression = "k",
                        std::vector<std::string> flags = {}) {
     EmulateRequest request;
     request.slice = source;
@@ -42,7 +54,7 @@ protected:
   }
 
   /// Compiles and loads; the launch request names the module.
-  LaunchRequest kernel(const std::string &source, const std::string &expression,
+  LaunchRequest kernel(const std::string &source, const std::string &expression = "k",
                        std::vector<std::string> flags = {}) {
     EmulateReply reply = compile(source, expression, std::move(flags));
     EXPECT_TRUE(reply.ok) << reply.log;

@@ -319,8 +319,7 @@ TEST_F(EmulatedTest, VariablesAreFoundAndSetByTheNamesNvccGivesThem) {
     __global__ void k(float *out) {
       out[threadIdx.x] = factor * (app::shared[threadIdx.x] + app::own[threadIdx.x]);
       if (threadIdx.x == 0) calls = 7;
-    })",
-                                 "k");
+    })");
   const auto set = [&](const char *name, const std::vector<float> &values) {
     Address at = 0;
     std::size_t bytes = 0;
@@ -450,8 +449,8 @@ TEST_F(EmulatedTest, ProgrammaticDependentLaunchesFindTheKernelBeforeAtItsEnd) {
   const Status status = launch(request, 1, 32, out);
   ASSERT_TRUE(status.ok()) << status.detail;
   EXPECT_EQ(download<int>(out, 32)[31], 31);
-  const EmulateReply other = compile(
-      "__global__ void k(int *p) { asm volatile(\"griddepcontrol.other;\"); *p = 1; }", "k");
+  const EmulateReply other =
+      compile("__global__ void k(int *p) { asm volatile(\"griddepcontrol.other;\"); *p = 1; }");
   EXPECT_FALSE(other.ok);
   EXPECT_NE(other.log.find("inline assembly"), std::string::npos) << other.log;
 }

@@ -17,28 +17,25 @@ TEST_F(EmulatedTest, OutOfBoundsNamesBufferElementThreadAndLine) {
   LaunchRequest request = kernel("__global__ void k(float *out, int n) {\n"
                                  "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
                                  "  out[i] = 1;\n"
-                                 "}",
-                                 "k");
+                                 "}");
   Address out = space<float>(100);
-  Status status = launch(request, 1, 128, out, 100);
-  EXPECT_EQ(status.code, StatusCode::Fault);
-  EXPECT_THAT(status.detail, AllOf(HasSubstr("out of bounds write"), HasSubstr("parameter 0"),
-                                   HasSubstr("element 100"), HasSubstr("slice.cu:3"),
-                                   HasSubstr("thread (100,0,0) of block (0,0,0)")));
+  EXPECT_THAT(
+      launch(request, 1, 128, out, 100),
+      endsAs(StatusCode::Fault, AllOf(HasSubstr("out of bounds write"), HasSubstr("parameter 0"),
+                                      HasSubstr("element 100"), HasSubstr("slice.cu:3"),
+                                      HasSubstr("thread (100,0,0) of block (0,0,0)"))));
 }
 
 TEST_F(EmulatedTest, ReadsBeforeTheBufferAndOfForeignMemory) {
   LaunchRequest request =
-      kernel("__global__ void k(const float *in, float *out, int d) { out[0] = in[d]; }", "k");
+      kernel("__global__ void k(const float *in, float *out, int d) { out[0] = in[d]; }");
   Address in = upload(std::vector<float>(16)), out = space<float>(1);
-  Status status = launch(request, 1, 1, in, out, -1);
-  EXPECT_EQ(status.code, StatusCode::Fault);
-  EXPECT_THAT(status.detail, AllOf(HasSubstr("out of bounds read"), HasSubstr("byte -4"),
-                                   HasSubstr("parameter 0")));
+  EXPECT_THAT(launch(request, 1, 1, in, out, -1),
+              endsAs(StatusCode::Fault, AllOf(HasSubstr("out of bounds read"), HasSubstr("byte -4"),
+                                              HasSubstr("parameter 0"))));
   EXPECT_TRUE(launch(request, 1, 1, in, out, 15).ok()) << "the device still works after a fault";
-  status = launch(request, 1, 1, Address(0), out, 0);
-  EXPECT_EQ(status.code, StatusCode::Fault);
-  EXPECT_THAT(status.detail, HasSubstr("is not device memory"));
+  EXPECT_THAT(launch(request, 1, 1, Address(0), out, 0),
+              endsAs(StatusCode::Fault, HasSubstr("is not device memory")));
 }
 
 TEST_F(EmulatedTest, SharedMemoryHasBounds) {
@@ -48,16 +45,12 @@ TEST_F(EmulatedTest, SharedMemoryHasBounds) {
       s[threadIdx.x] = threadIdx.x;
       __syncthreads();
       out[threadIdx.x] = s[threadIdx.x ^ 1];
-    })",
-                                 "k");
+    })");
   Address out = space<int>(64);
   request.sharedBytes = 64 * 4;
-  Status status = launch(request, 1, 64, out);
-  EXPECT_TRUE(status.ok()) << status.detail;
+  EXPECT_THAT(launch(request, 1, 64, out), isOk());
   request.sharedBytes = 63 * 4;
-  status = launch(request, 1, 64, out);
-  EXPECT_EQ(status.code, StatusCode::Fault);
-  EXPECT_THAT(status.detail, HasSubstr("shared memory"));
+  EXPECT_THAT(launch(request, 1, 64, out), endsAs(StatusCode::Fault, HasSubstr("shared memory")));
 }
 
 TEST_F(EmulatedTest, LocalArraysHaveBounds) {
@@ -66,15 +59,13 @@ TEST_F(EmulatedTest, LocalArraysHaveBounds) {
       int local[8];
       for (int i = 0; i < 8; ++i) local[i] = in[i] * 3;
       out[0] = local[in[8]];
-    })",
-                                 "k");
+    })");
   Address out = space<int>(1), good = upload(std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8, 7}),
           bad = upload(std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8, 8});
   EXPECT_TRUE(launch(request, 1, 1, good, out).ok());
   EXPECT_EQ(download<int>(out, 1)[0], 24);
-  Status status = launch(request, 1, 1, bad, out);
-  EXPECT_EQ(status.code, StatusCode::Fault);
-  EXPECT_THAT(status.detail, HasSubstr("local array of 32 bytes"));
+  EXPECT_THAT(launch(request, 1, 1, bad, out),
+              endsAs(StatusCode::Fault, HasSubstr("local array of 32 bytes")));
 }
 
 TEST_F(EmulatedTest, UninitialisedReadsOfGlobalAndSharedMemory) {
@@ -84,8 +75,7 @@ TEST_F(EmulatedTest, UninitialisedReadsOfGlobalAndSharedMemory) {
       if (threadIdx.x < 16) s[threadIdx.x] = 0;
       __syncthreads();
       out[threadIdx.x] = shared ? s[threadIdx.x] : in[threadIdx.x];
-    })",
-                                 "k");
+    })");
   Address in = space<float>(32), out = space<float>(32);
   std::vector<float> poison(32, 3);
   ASSERT_TRUE(device_->poison(in, poison.data(), 128).ok());
@@ -122,11 +112,9 @@ TEST_F(EmulatedTest, CopiedPaddingIsNoUninitialisedRead) {
       items[threadIdx.x].a = 1; items[threadIdx.x].b = 2;
       __syncthreads();
       out[threadIdx.x] = items[blockDim.x - 1 - threadIdx.x];
-    })",
-                                 "k");
+    })");
   Address items = space<long>(32), out = space<long>(32);
-  Status status = launch(request, 1, 32, items, out);
-  EXPECT_TRUE(status.ok()) << status.detail;
+  EXPECT_THAT(launch(request, 1, 32, items, out), isOk());
 }
 
 TEST_F(EmulatedTest, RacesWithinABlock) {
@@ -147,13 +135,11 @@ TEST_F(EmulatedTest, RacesWithinABlock) {
   EXPECT_EQ(status.code, StatusCode::UnsetShared)
       << "the first thread reads what nobody wrote yet";
   LaunchRequest one = kernel(source, "k<1>");
-  status = launch(one, 1, 64, out);
-  EXPECT_EQ(status.code, StatusCode::Race);
-  EXPECT_THAT(status.detail, AllOf(HasSubstr("with no barrier"), HasSubstr("slice.cu:8"),
-                                   HasSubstr("slice.cu:6")));
+  EXPECT_THAT(launch(one, 1, 64, out),
+              endsAs(StatusCode::Race, AllOf(HasSubstr("with no barrier"), HasSubstr("slice.cu:8"),
+                                             HasSubstr("slice.cu:6"))));
   LaunchRequest two = kernel(source, "k<2>");
-  status = launch(two, 1, 64, out);
-  EXPECT_TRUE(status.ok()) << status.detail;
+  EXPECT_THAT(launch(two, 1, 64, out), isOk());
   one.checkRaces = false;
   EXPECT_TRUE(launch(one, 1, 64, out).ok()) << "races are looked for only where asked";
 }
@@ -167,29 +153,24 @@ TEST_F(EmulatedTest, WarpSynchronousCodeNeedsItsBarrier) {
       for (int d = 16; d > 0; d /= 2)
         if (threadIdx.x < d) s[threadIdx.x] += s[threadIdx.x + d];
       if (threadIdx.x == 0) *out = s[0];
-    })",
-                                 "k");
+    })");
   Address out = space<int>(1);
   EXPECT_EQ(launch(request, 1, 32, out).code, StatusCode::Race);
 }
 
 TEST_F(EmulatedTest, UpdatesWithoutAtomicsRace) {
-  LaunchRequest request = kernel("__global__ void k(int *sum) { *sum += 1; }", "k");
+  LaunchRequest request = kernel("__global__ void k(int *sum) { *sum += 1; }");
   Address sum = upload(std::vector<int>{0});
-  Status status = launch(request, 1, 32, sum);
-  EXPECT_EQ(status.code, StatusCode::Race);
-  EXPECT_THAT(status.detail, HasSubstr("slice.cu:1"));
+  EXPECT_THAT(launch(request, 1, 32, sum), endsAs(StatusCode::Race, HasSubstr("slice.cu:1")));
   EXPECT_TRUE(launch(request, 1, 1, sum).ok());
 }
 
 TEST_F(EmulatedTest, BlocksThatWriteDifferentValuesToOnePlaceRace) {
-  LaunchRequest request = kernel(
-      "__global__ void k(int *out, int same) { out[threadIdx.x] = same ? 7 : blockIdx.x; }", "k");
+  LaunchRequest request =
+      kernel("__global__ void k(int *out, int same) { out[threadIdx.x] = same ? 7 : blockIdx.x; }");
   Address out = space<int>(32);
   EXPECT_TRUE(launch(request, 2, 32, out, 1).ok());
-  Status status = launch(request, 2, 32, out, 0);
-  EXPECT_EQ(status.code, StatusCode::Race);
-  EXPECT_THAT(status.detail, HasSubstr("earlier block"));
+  EXPECT_THAT(launch(request, 2, 32, out, 0), endsAs(StatusCode::Race, HasSubstr("earlier block")));
 }
 
 TEST_F(EmulatedTest, BlocksThatReadEachOthersWritesNeedAFenceAndAFlag) {
@@ -232,15 +213,13 @@ TEST_F(EmulatedTest, BlocksThatWriteWhatOthersReadRace) {
       int next = data[blockIdx.x + 1];
       data[blockIdx.x] = same ? data[blockIdx.x] : next;
       if (blockIdx.x == 0) data[gridDim.x] = same ? 5 : 7;
-    })",
-                                 "k");
+    })");
   request.checkAcrossBlocks = true;
   Address data = upload(std::vector<int>{1, 2, 3, 4, 5});
   EXPECT_TRUE(launch(request, 1, 1, data, 0).ok());
   data = upload(std::vector<int>{1, 2, 3, 4, 5});
-  const Status status = launch(request, 4, 1, data, 0);
-  EXPECT_EQ(status.code, StatusCode::Race);
-  EXPECT_THAT(status.detail, HasSubstr("an earlier block"));
+  EXPECT_THAT(launch(request, 4, 1, data, 0),
+              endsAs(StatusCode::Race, HasSubstr("an earlier block")));
 }
 
 TEST_F(EmulatedTest, AFenceAloneOrdersNoWritesOfSeveralBlocks) {
@@ -252,14 +231,12 @@ TEST_F(EmulatedTest, AFenceAloneOrdersNoWritesOfSeveralBlocks) {
       *sum = *sum + 1;
       __threadfence();
       if (locked) atomicExch(&lock, 0);
-    })",
-                                 "k");
+    })");
   Address sum = upload(std::vector<int>{0});
   EXPECT_EQ(launch(request, 2, 1, sum, 0).code, StatusCode::Race);
   sum = upload(std::vector<int>{0});
   request.checkAcrossBlocks = true;
-  const Status status = launch(request, 4, 1, sum, 1);
-  EXPECT_TRUE(status.ok()) << status.detail;
+  EXPECT_THAT(launch(request, 4, 1, sum, 1), isOk());
 }
 
 TEST_F(EmulatedTest, AFenceAloneOrdersNoThreadsOfABlock) {
@@ -279,14 +256,11 @@ TEST_F(EmulatedTest, AFenceAloneOrdersNoThreadsOfABlock) {
         }
       __syncthreads();
       out[threadIdx.x] = sum;
-    })",
-                                 "k");
+    })");
   Address out = space<int>(64);
-  const Status status = launch(request, 1, 64, out, 1, 0);
-  EXPECT_EQ(status.code, StatusCode::Race);
-  EXPECT_THAT(status.detail, HasSubstr("with no barrier in between"));
-  const Status locked = launch(request, 1, 64, out, 1, 1);
-  EXPECT_TRUE(locked.ok()) << locked.detail;
+  EXPECT_THAT(launch(request, 1, 64, out, 1, 0),
+              endsAs(StatusCode::Race, HasSubstr("with no barrier in between")));
+  EXPECT_THAT(launch(request, 1, 64, out, 1, 1), isOk());
   EXPECT_EQ(download<int>(out, 64)[63], 64);
 }
 
@@ -296,13 +270,11 @@ TEST_F(EmulatedTest, TheReadOnlyPathSeesNothingOfWhatTheLaunchWrites) {
       data[threadIdx.x] = __ldg(in + threadIdx.x);
       __syncthreads();
       if (written) data[threadIdx.x] = __ldg(data + (threadIdx.x ^ 1)) + 1;
-    })",
-                                 "k");
+    })");
   const Address in = upload(std::vector<int>(32, 5)), data = space<int>(32);
   EXPECT_TRUE(launch(request, 1, 32, in, data, 0).ok());
-  const Status status = launch(request, 1, 32, in, data, 1);
-  EXPECT_EQ(status.code, StatusCode::Race);
-  EXPECT_THAT(status.detail, HasSubstr("read-only path"));
+  EXPECT_THAT(launch(request, 1, 32, in, data, 1),
+              endsAs(StatusCode::Race, HasSubstr("read-only path")));
 }
 
 TEST_F(EmulatedTest, PromisesToTheCompilerAreChecked) {
@@ -310,24 +282,20 @@ TEST_F(EmulatedTest, PromisesToTheCompilerAreChecked) {
                                  "  __builtin_assume(n % 4 == 0);\n"
                                  "  float *p = (float *)__builtin_assume_aligned(out, 16);\n"
                                  "  p[threadIdx.x] = n;\n"
-                                 "}",
-                                 "k");
+                                 "}");
   Address out = space<float>(64);
   EXPECT_TRUE(launch(request, 1, 32, out, 8).ok());
-  Status status = launch(request, 1, 32, out, 9);
-  EXPECT_EQ(status.code, StatusCode::Fault);
-  EXPECT_THAT(status.detail, AllOf(HasSubstr("assume"), HasSubstr("slice.cu:2")));
-  status = launch(request, 1, 32, out + 4, 8);
-  EXPECT_EQ(status.code, StatusCode::Fault);
-  EXPECT_THAT(status.detail, AllOf(HasSubstr("assume"), HasSubstr("slice.cu:3")));
+  EXPECT_THAT(launch(request, 1, 32, out, 9),
+              endsAs(StatusCode::Fault, AllOf(HasSubstr("assume"), HasSubstr("slice.cu:2"))));
+  EXPECT_THAT(launch(request, 1, 32, out + 4, 8),
+              endsAs(StatusCode::Fault, AllOf(HasSubstr("assume"), HasSubstr("slice.cu:3"))));
 }
 
 TEST_F(EmulatedTest, HintsHideNoAccess) {
   LaunchRequest request =
       kernel("__global__ void k(const float *in, float *out, int d) {\n"
              "  __builtin_nontemporal_store(__builtin_nontemporal_load(in + d), out);\n"
-             "}",
-             "k");
+             "}");
   Address in = upload(std::vector<float>(16)), out = space<float>(1);
   EXPECT_TRUE(launch(request, 1, 1, in, out, 15).ok());
   EXPECT_EQ(launch(request, 1, 1, in, out, 16).code, StatusCode::Fault);
@@ -348,25 +316,22 @@ TEST_F(EmulatedTest, DivergentBarriers) {
       if (mode == 3) __syncthreads();
       if (mode == 4 && threadIdx.x == 3) __shfl_sync(0x1u, 1, 0);
       out[threadIdx.x] = 1;
-    })",
-                                 "k");
+    })");
   Address out = space<int>(32);
   EXPECT_TRUE(launch(request, 1, 32, out, 0).ok()) << "threads that return do not count";
-  Status status = launch(request, 1, 32, out, 1);
-  EXPECT_EQ(status.code, StatusCode::Divergence);
-  EXPECT_THAT(status.detail, AllOf(HasSubstr("__syncthreads()"), HasSubstr("mask 0xffffffff")));
-  status = launch(request, 1, 32, out, 2);
-  EXPECT_EQ(status.code, StatusCode::Divergence);
-  EXPECT_THAT(status.detail, AllOf(HasSubstr("slice.cu:7"), HasSubstr("slice.cu:9")));
+  EXPECT_THAT(launch(request, 1, 32, out, 1),
+              endsAs(StatusCode::Divergence,
+                     AllOf(HasSubstr("__syncthreads()"), HasSubstr("mask 0xffffffff"))));
+  EXPECT_THAT(
+      launch(request, 1, 32, out, 2),
+      endsAs(StatusCode::Divergence, AllOf(HasSubstr("slice.cu:7"), HasSubstr("slice.cu:9"))));
   EXPECT_TRUE(launch(request, 1, 32, out, 3).ok());
-  status = launch(request, 1, 32, out, 4);
-  EXPECT_EQ(status.code, StatusCode::Divergence);
-  EXPECT_THAT(status.detail, HasSubstr("own lane"));
+  EXPECT_THAT(launch(request, 1, 32, out, 4),
+              endsAs(StatusCode::Divergence, HasSubstr("own lane")));
 }
 
 TEST_F(EmulatedTest, EndlessLoopsEndAtTheInstructionLimit) {
-  LaunchRequest request =
-      kernel("__global__ void k(volatile int *stop) { while (!*stop) {} }", "k");
+  LaunchRequest request = kernel("__global__ void k(volatile int *stop) { while (!*stop) {} }");
   Address stop = upload(std::vector<int>{0});
   request.instructionLimit = 1000000;
   Status status = launch(request, 1, 32, stop);
@@ -383,18 +348,13 @@ TEST_F(EmulatedTest, TrapsAssertionsAndMisalignment) {
       if (mode == 0) __trap();
       assert(mode != 1);
       if (mode == 2) *(float4 *)(p + 1) = make_float4(0, 0, 0, 0);
-    })",
-                                 "k");
+    })");
   Address p = space<float>(16);
-  Status status = launch(request, 1, 1, p, 0);
-  EXPECT_EQ(status.code, StatusCode::Fault);
-  EXPECT_THAT(status.detail, AllOf(HasSubstr("__trap()"), HasSubstr("slice.cu:4")));
-  status = launch(request, 1, 1, p, 1);
-  EXPECT_EQ(status.code, StatusCode::Fault);
-  EXPECT_THAT(status.detail, HasSubstr("mode != 1"));
-  status = launch(request, 1, 1, p, 2);
-  EXPECT_EQ(status.code, StatusCode::Fault);
-  EXPECT_THAT(status.detail, AllOf(HasSubstr("misaligned"), HasSubstr("slice.cu:6")));
+  EXPECT_THAT(launch(request, 1, 1, p, 0),
+              endsAs(StatusCode::Fault, AllOf(HasSubstr("__trap()"), HasSubstr("slice.cu:4"))));
+  EXPECT_THAT(launch(request, 1, 1, p, 1), endsAs(StatusCode::Fault, HasSubstr("mode != 1")));
+  EXPECT_THAT(launch(request, 1, 1, p, 2),
+              endsAs(StatusCode::Fault, AllOf(HasSubstr("misaligned"), HasSubstr("slice.cu:6"))));
 }
 
 TEST_F(EmulatedTest, StackOverflowIsAFinding) {
@@ -404,19 +364,17 @@ TEST_F(EmulatedTest, StackOverflowIsAFinding) {
       frame[depth & 63] = next[0];
       return depth == 0 ? 0 : down(next, depth - next[0]) + frame[depth & 63];
     }
-    __global__ void k(const int *next, int *out, int depth) { *out = down(next, depth); })",
-                                 "k");
+    __global__ void k(const int *next, int *out, int depth) { *out = down(next, depth); })");
   Address next = upload(std::vector<int>{1}), out = space<int>(1);
   EXPECT_TRUE(launch(request, 1, 1, next, out, 100).ok());
-  Status status = launch(request, 1, 1, next, out, 1000000);
-  EXPECT_EQ(status.code, StatusCode::Fault);
-  EXPECT_THAT(status.detail, HasSubstr("stack overflow"));
+  EXPECT_THAT(launch(request, 1, 1, next, out, 1000000),
+              endsAs(StatusCode::Fault, HasSubstr("stack overflow")));
   EXPECT_TRUE(launch(request, 1, 1, next, out, 100).ok());
 }
 
 TEST_F(EmulatedTest, LaunchesThatCannotBeAreRefused) {
   LaunchRequest request =
-      kernel("__global__ void __launch_bounds__(64) k(int *out) { out[threadIdx.x] = 0; }", "k");
+      kernel("__global__ void __launch_bounds__(64) k(int *out) { out[threadIdx.x] = 0; }");
   Address out = space<int>(1024);
   EXPECT_EQ(launch(request, 1, 128, out).code, StatusCode::LaunchFailed);
   EXPECT_EQ(launch(request, 0, 32, out).code, StatusCode::LaunchFailed);
@@ -453,7 +411,7 @@ TEST_F(EmulatedTest, RefusesWhatCouldActOnTheHost) {
              "all blocks at once"},
         Case{"__global__ void k(int *p) { undeclared(p); }", "undeclared"},
         Case{"__global__ void other() {}", "k"}}) {
-    EmulateReply reply = compile(refused.source, "k");
+    EmulateReply reply = compile(refused.source);
     EXPECT_FALSE(reply.ok) << refused.source;
     EXPECT_THAT(reply.log, HasSubstr(refused.message));
     EXPECT_FALSE(reply.log.empty()) << refused.source;

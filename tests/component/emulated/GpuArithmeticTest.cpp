@@ -21,8 +21,7 @@ protected:
             expression + "; }",
         "k<" + types + ">");
     Address out = space<R>(a.size());
-    Status status = launch(request, 1, unsigned(a.size()), out, upload(a), upload(b));
-    EXPECT_TRUE(status.ok()) << status.detail;
+    EXPECT_THAT(launch(request, 1, unsigned(a.size()), out, upload(a), upload(b)), isOk());
     return download<R>(out, a.size());
   }
   template <class R, class F>
@@ -126,8 +125,7 @@ TEST_F(GpuArithmeticTest, AreOneInstructionEach) {
     LaunchRequest request = kernel("__global__ void k(int *out, const int *in, const float *f) { "
                                    "int a = in[threadIdx.x], b = in[threadIdx.x + 32];"
                                    " float c = f[threadIdx.x]; out[threadIdx.x] = " +
-                                       expression + "; }",
-                                   "k");
+                                   expression + "; }");
     request.block = {32, 1, 1};
     pass(request, space<int>(32)), pass(request, upload(std::vector<int>(64, 3))),
         pass(request, upload(std::vector<float>(32, 3)));

@@ -29,13 +29,12 @@ TEST_F(EmulatedTest, OthersMayGoBetweenALookAndAnAtomic) {
                              "  if (right) atomicMin(least, mine);\n"
                              "  else if (mine < *least) atomicExch(least, mine);\n"
                              "}";
-  LaunchRequest request = kernel(source, "k");
+  LaunchRequest request = kernel(source);
   const auto wrong = [&](int right) {
     int times = 0;
     for (request.scheduleSeed = 0; request.scheduleSeed < 12; ++request.scheduleSeed) {
       Address least = upload(std::vector<int>{5000});
-      const Status status = launch(request, 1, 256, least, right);
-      EXPECT_TRUE(status.ok()) << status.detail;
+      EXPECT_THAT(launch(request, 1, 256, least, right), isOk());
       times += download<int>(least, 1)[0] != 22; // of thread 242
       if (request.scheduleSeed == 0)
         EXPECT_EQ(times, 0) << "nobody comes in between where nobody asked for it";
@@ -58,7 +57,7 @@ TEST_F(EmulatedTest, WhatNobodyHasSetIsSomethingElseInAnotherOrder) {
       "  for (int i = 0; i < n; ++i) { m = i == 0 && !set ? y[0] : max(m, y[i]); parts[i] += 1; }\n"
       "  most_x[0] = most(x, n); least_y[0] = m; least_y[1] = parts[n - 1];\n"
       "}";
-  LaunchRequest request = kernel(source, "k");
+  LaunchRequest request = kernel(source);
   Address x = upload(std::vector<float>{-3, 5, 2}), y = upload(std::vector<int>{4, -1, 9});
   std::set<float> most;
   std::set<int> largest, counts;
@@ -83,13 +82,11 @@ TEST_F(EmulatedTest, AResultThatHangsOnTheOrderOfBlocksChangesWithIt) {
   LaunchRequest request = kernel(
       "__global__ void k(int *out) {\n"
       "  if (threadIdx.x == 0) out[blockIdx.x] = blockIdx.x == 0 ? 1 : out[blockIdx.x - 1] + 1;\n"
-      "}",
-      "k");
+      "}");
   const auto run = [&](std::uint64_t seed) {
     Address out = upload(std::vector<int>(40, 0));
     request.scheduleSeed = seed;
-    Status status = launch(request, 40, 32, out);
-    EXPECT_TRUE(status.ok()) << status.detail;
+    EXPECT_THAT(launch(request, 40, 32, out), isOk());
     return download<int>(out, 40);
   };
   EXPECT_EQ(run(0).back(), 40);
@@ -110,8 +107,7 @@ TEST_F(EmulatedTest, BarriersAtomicsAndShufflesAreExactInAnyOrder) {
         sums[blockIdx.x] = part[0] + part[1] + part[2] + part[3];
         atomicAdd(total, sums[blockIdx.x]);
       }
-    })",
-                                 "k");
+    })");
   std::vector<int> values(128 * 9);
   for (std::size_t i = 0; i < values.size(); ++i)
     values[i] = int(i * i % 101);
@@ -132,22 +128,19 @@ TEST_F(EmulatedTest, BarriersAtomicsAndShufflesAreExactInAnyOrder) {
 
 TEST_F(EmulatedTest, ProtectedMemoryCanBeReadAndNotWritten) {
   LaunchRequest read = kernel(
-      "__global__ void k(const float4 *in, float4 *out) { out[threadIdx.x] = in[threadIdx.x]; }",
-      "k");
+      "__global__ void k(const float4 *in, float4 *out) { out[threadIdx.x] = in[threadIdx.x]; }");
   Address in = upload(std::vector<float>(128, 3)), out = space<float>(128);
   ASSERT_TRUE(device_->protect(in, 512).ok());
-  Status status = launch(read, 1, 32, in, out);
-  EXPECT_TRUE(status.ok()) << status.detail;
+  EXPECT_THAT(launch(read, 1, 32, in, out), isOk());
   EXPECT_EQ(download<float>(out, 128), std::vector<float>(128, 3));
   // What was copied from it is not protected.
-  LaunchRequest change = kernel(
-      "__global__ void k(volatile float *x) { float kept = x[3]; x[3] = 0; x[3] = kept; }", "k");
+  LaunchRequest change =
+      kernel("__global__ void k(volatile float *x) { float kept = x[3]; x[3] = 0; x[3] = kept; }");
   EXPECT_TRUE(launch(change, 1, 1, out).ok());
   // A change that is undone is a change all the same.
-  status = launch(change, 1, 1, in);
-  EXPECT_EQ(status.code, StatusCode::InputChanged);
-  EXPECT_THAT(status.detail, ::testing::HasSubstr("read-only"));
-  LaunchRequest add = kernel("__global__ void k(int *x) { atomicAdd(x, 0); }", "k");
+  EXPECT_THAT(launch(change, 1, 1, in),
+              endsAs(StatusCode::InputChanged, ::testing::HasSubstr("read-only")));
+  LaunchRequest add = kernel("__global__ void k(int *x) { atomicAdd(x, 0); }");
   EXPECT_EQ(launch(add, 1, 1, in).code, StatusCode::InputChanged);
   ASSERT_TRUE(device_->write(in, std::vector<float>(128, 4).data(), 512).ok());
   EXPECT_TRUE(launch(change, 1, 1, in).ok());

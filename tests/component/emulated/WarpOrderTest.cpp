@@ -16,8 +16,7 @@ protected:
   /// thread.
   Status run(const std::string &body, unsigned threads = 32) {
     LaunchRequest request = kernel(
-        "__global__ void k(int *x) { __shared__ int s[64]; int t = threadIdx.x;\n" + body + " }",
-        "k");
+        "__global__ void k(int *x) { __shared__ int s[64]; int t = threadIdx.x;\n" + body + " }");
     return launch(request, 1, threads, upload(std::vector<int>(64, 7)));
   }
   void expectRace(const std::string &body, unsigned threads = 32) {

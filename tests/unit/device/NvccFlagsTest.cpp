@@ -2,6 +2,8 @@
 #include "driver/device/build/NvccFlags.h"
 
 #include <gtest/gtest.h>
+#include <iterator>
+#include <sstream>
 
 namespace {
 
@@ -10,73 +12,27 @@ using kopt::flagsForCubin;
 using kopt::namesArch;
 using Words = std::vector<std::string>;
 
+Words words(const char *text) {
+  std::istringstream in(text);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
 TEST(NvccFlags, KeepsWhatShapesCode) {
-  const Words flags = {"-O3",
-                       "-std=c++17",
-                       "-Iinclude",
-                       "-I",
-                       "other",
-                       "-isystem",
-                       "sys",
-                       "-DN=4",
-                       "-D",
-                       "M=2",
-                       "--use_fast_math",
-                       "-lineinfo",
-                       "-maxrregcount=64",
-                       "-Xptxas",
-                       "-dlcm=ca",
-                       "-Xcompiler",
-                       "-fPIC,-Wall",
-                       "--expt-relaxed-constexpr",
-                       "-include",
-                       "pre.cpp",
-                       "--options-file",
-                       "flags.rsp",
-                       "-ccbin",
-                       "g++-12",
-                       "-Xcompiler=-march=native",
-                       "--ftz=true",
-                       "-diag-suppress",
-                       "2803"};
+  const Words flags =
+      words("-O3 -std=c++17 -Iinclude -I other -isystem sys -DN=4 -D M=2 --use_fast_math "
+            "-lineinfo -maxrregcount=64 -Xptxas -dlcm=ca -Xcompiler -fPIC,-Wall "
+            "--expt-relaxed-constexpr -include pre.cpp --options-file flags.rsp -ccbin g++-12 "
+            "-Xcompiler=-march=native --ftz=true -diag-suppress 2803");
   EXPECT_EQ(flagsForCubin(flags), flags);
 }
 
 TEST(NvccFlags, DropsOutputsPhasesAndArchitectures) {
-  EXPECT_EQ(flagsForCubin({"-forward-unknown-to-host-compiler",
-                           "-gencode",
-                           "arch=compute_80,code=sm_80",
-                           "--generate-code=arch=compute_90,code=[compute_90,sm_90]",
-                           "-arch=sm_90",
-                           "-arch",
-                           "sm_75",
-                           "-code=sm_75",
-                           "-O2",
-                           "-x",
-                           "cu",
-                           "-c",
-                           "kernel.cu",
-                           "-o",
-                           "kernel.cu.o",
-                           "-MD",
-                           "-MT",
-                           "kernel.cu.o",
-                           "-MF",
-                           "kernel.cu.o.d",
-                           "-rdc=true",
-                           "-dc",
-                           "--keep",
-                           "--keep-dir",
-                           "tmp",
-                           "-t",
-                           "4",
-                           "-t0",
-                           "--threads=2",
-                           "-lcudart",
-                           "-L/usr/lib",
-                           "-Xlinker",
-                           "-rpath",
-                           "-ptx"}),
+  EXPECT_EQ(flagsForCubin(words(
+                "-forward-unknown-to-host-compiler -gencode arch=compute_80,code=sm_80 "
+                "--generate-code=arch=compute_90,code=[compute_90,sm_90] -arch=sm_90 -arch sm_75 "
+                "-code=sm_75 -O2 -x cu -c kernel.cu -o kernel.cu.o -MD -MT kernel.cu.o -MF "
+                "kernel.cu.o.d -rdc=true -dc --keep --keep-dir tmp -t 4 -t0 --threads=2 -lcudart "
+                "-L/usr/lib -Xlinker -rpath -ptx")),
             (Words{"-forward-unknown-to-host-compiler", "-O2"}));
 }
 

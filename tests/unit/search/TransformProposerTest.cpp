@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/proposers/TransformProposer.h"
 #include "fakes/ScaleKernel.h"
+#include "tests/fakes/Results.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +10,20 @@ using namespace kopt::fakes;
 
 namespace {
 
-using TransformProposerTest = ScaleKernel;
+class TransformProposerTest : public ScaleKernel {
+protected:
+  std::vector<Candidate> propose(Frontend &frontend, const Candidate &parent = {}) {
+    TransformProposer proposer(frontend);
+    const Workload work = workload();
+    Trial parentTrial;
+    parentTrial.candidate = parent;
+    const Diagnosis diagnosis;
+    const std::vector<Trial> history;
+    const DeviceInfo device;
+    const SearchProblem problem{kernel_, specialization_, work, slice_, device};
+    return must(proposer.propose({problem, {{parentTrial, diagnosis}}, history, 0}, 10));
+  }
+};
 
 /// Answers with two offers: one that edits the kernel, one that reaches outside of it.
 class TwoOffers : public Frontend {
@@ -54,16 +68,7 @@ public:
 TEST_F(TransformProposerTest, WhatOtherCodeUsesTooIsLeftAlone) {
   specialization_.chunks[1].users = {{"level", path_, 9, false}};
   TwoOffers frontend;
-  TransformProposer proposer(frontend);
-  const Workload work = workload();
-  const Trial parentTrial;
-  const Diagnosis diagnosis;
-  const std::vector<Trial> history;
-  const DeviceInfo device;
-  const SearchProblem problem{kernel_, specialization_, work, slice_, device};
-  const auto proposed = proposer.propose({problem, {{parentTrial, diagnosis}}, history, 0}, 10);
-  ASSERT_TRUE(proposed);
-  EXPECT_TRUE(proposed->empty());
+  EXPECT_TRUE(propose(frontend).empty());
 }
 
 /// Offers blocks of 64 and 128 threads.
@@ -84,56 +89,30 @@ public:
 TEST_F(TransformProposerTest, ANewBlockIsWrittenAsAPersonWould) {
   kernel_.launches[0].grid[0] = "(((n + TILE) - 1) / TILE)";
   TwoBlocks frontend;
-  TransformProposer proposer(frontend);
-  const Workload work = workload();
-  Trial parentTrial;
-  const Diagnosis diagnosis;
-  const std::vector<Trial> history;
-  const DeviceInfo device;
-  const SearchProblem problem{kernel_, specialization_, work, slice_, device};
-  const auto first = proposer.propose({problem, {{parentTrial, diagnosis}}, history, 0}, 10);
-  ASSERT_TRUE(first);
-  ASSERT_EQ(first->size(), 2u);
-  EXPECT_FALSE(first->front().launch.block || first->front().launch.coverGrid);
-  EXPECT_EQ((*first->front().launch.gridExpressions)[0], "(n + 63) / 64");
+  const auto first = propose(frontend);
+  ASSERT_EQ(first.size(), 2u);
+  EXPECT_FALSE(first.front().launch.block || first.front().launch.coverGrid);
+  EXPECT_EQ((*first.front().launch.gridExpressions)[0], "(n + 63) / 64");
   // The next block replaces it.
-  parentTrial.candidate = first->front();
-  const auto next = proposer.propose({problem, {{parentTrial, diagnosis}}, history, 1}, 10);
-  ASSERT_TRUE(next);
-  EXPECT_EQ((*next->back().launch.gridExpressions)[0], "(n + 127) / 128");
-  EXPECT_EQ((*next->back().launch.blockExpressions)[0], "128");
+  const auto next = propose(frontend, first.front());
+  EXPECT_EQ((*next.back().launch.gridExpressions)[0], "(n + 127) / 128");
+  EXPECT_EQ((*next.back().launch.blockExpressions)[0], "128");
 }
 
 TEST_F(TransformProposerTest, OneOfSeveralLoopsHasItsLine) {
   TwoOffers frontend;
-  TransformProposer proposer(frontend);
-  const Workload work = workload();
-  const Trial parentTrial;
-  const Diagnosis diagnosis;
-  const std::vector<Trial> history;
-  const DeviceInfo device;
-  const SearchProblem problem{kernel_, specialization_, work, slice_, device};
-  const auto proposed = proposer.propose({problem, {{parentTrial, diagnosis}}, history, 0}, 10);
-  ASSERT_TRUE(proposed);
-  ASSERT_EQ(proposed->size(), 1u);
-  EXPECT_EQ(proposed->front().title, "inside the kernel, line 2");
+  const auto proposed = propose(frontend);
+  ASSERT_EQ(proposed.size(), 1u);
+  EXPECT_EQ(proposed.front().title, "inside the kernel, line 2");
 }
 
 TEST_F(TransformProposerTest, TransformOffersBecomeChunkTextsAndOnlyInsideEditableChunks) {
   TwoOffers frontend;
-  TransformProposer proposer(frontend);
-  const Workload work = workload();
-  Trial parentTrial;
-  parentTrial.candidate.constants["TILE"] = 16;
-  const Diagnosis diagnosis;
-  const std::vector<Trial> history;
-  const DeviceInfo device;
-  const SearchProblem problem{kernel_, specialization_, work, slice_, device};
-  const ProposalContext context{problem, {{parentTrial, diagnosis}}, history, 0};
-  const auto proposed = proposer.propose(context, 10);
-  ASSERT_TRUE(proposed);
-  ASSERT_EQ(proposed->size(), 1u);
-  const Candidate &candidate = proposed->front();
+  Candidate parent;
+  parent.constants["TILE"] = 16;
+  const auto proposed = propose(frontend, parent);
+  ASSERT_EQ(proposed.size(), 1u);
+  const Candidate &candidate = proposed.front();
   EXPECT_EQ(candidate.constants.at("TILE"), 16); // the parent's change is kept
   ASSERT_TRUE(candidate.chunks.contains(1));
   EXPECT_EQ(candidate.chunks.at(1), "__global__ void scale(float *x, int n) { x[0] = n; }");

@@ -45,7 +45,10 @@ inline std::vector<ScreenFinding> screen(const std::string &candidate,
   return *findings;
 }
 
-inline std::string replaced(std::string text, const std::string &from, const std::string &to) {
+/// In `to` a $ stands for `from`.
+inline std::string replaced(std::string text, const std::string &from, std::string to) {
+  if (const auto place = to.find('$'); place != std::string::npos)
+    to.replace(place, 1, from);
   const auto at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   return at == std::string::npos ? text : text.replace(at, from.size(), to);

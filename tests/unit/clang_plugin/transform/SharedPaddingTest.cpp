@@ -16,10 +16,19 @@ Question askPadding(std::string slice) {
 }
 
 /// A kernel with these statements.
-Question askPaddingOf(const std::string &body, const std::string &before = "") {
+Question askPaddingOf(const std::string &body, const std::string &before) {
   return askPadding(
       before + "__global__ void k(float *o, int n) {\n  int x = threadIdx.x, y = threadIdx.y;\n" +
       body + "\n}\n");
+}
+std::vector<Offer> paddings(const std::string &body, const std::string &before = "") {
+  return offersFor(askPaddingOf(body, before));
+}
+std::vector<std::string> paddingTitles(const std::string &body) {
+  return titlesFor(askPaddingOf(body, ""));
+}
+std::vector<std::string> paddingTexts(const std::string &body, const std::string &before) {
+  return textsFor(askPaddingOf(body, before));
 }
 
 TEST(SharedPadding, LengthensRows) {
@@ -32,30 +41,29 @@ TEST(SharedPadding, LengthensRows) {
 }
 
 TEST(SharedPadding, KeepsExpressionsWhole) {
-  EXPECT_THAT(textsFor(askPaddingOf("__shared__ float t[N][2 * N]; t[y][x] = 1; o[x] = t[x][y];",
-                                    "constexpr int N = 16;\n")),
+  EXPECT_THAT(paddingTexts("__shared__ float t[N][2 * N]; t[y][x] = 1; o[x] = t[x][y];",
+                           "constexpr int N = 16;\n"),
               Contains(HasSubstr("t[N][(2 * N) + 1]")));
-  EXPECT_THAT(textsFor(askPaddingOf("__shared__ float t[N][N]; t[y][x] = 1; o[x] = t[x][y];",
-                                    "#define N 1 << 4\n")),
-              Contains(HasSubstr("t[N][(N) + 1]")));
+  EXPECT_THAT(
+      paddingTexts("__shared__ float t[N][N]; t[y][x] = 1; o[x] = t[x][y];", "#define N 1 << 4\n"),
+      Contains(HasSubstr("t[N][(N) + 1]")));
 }
 
 TEST(SharedPadding, OffersSeveralArraysTogetherAndAlone) {
   EXPECT_THAT(
-      titlesFor(askPaddingOf(
-          "__shared__ float a[8][8], b[8][16]; a[y][x] = b[y][x] = 1; o[0] = a[x][y] + b[x][y];")),
+      paddingTitles(
+          "__shared__ float a[8][8], b[8][16]; a[y][x] = b[y][x] = 1; o[0] = a[x][y] + b[x][y];"),
       ElementsAre("pad the rows of a to 8 + 1 and b to 16 + 1", "pad the rows of a to 8 + 1",
                   "pad the rows of a to 8 + 2", "pad the rows of b to 16 + 1",
                   "pad the rows of b to 16 + 2"));
 }
 
 TEST(SharedPadding, CountsInElements) {
-  EXPECT_THAT(titlesFor(askPaddingOf("__shared__ char t[8][64]; t[y][x] = 1; o[0] = t[x][y];")),
+  EXPECT_THAT(paddingTitles("__shared__ char t[8][64]; t[y][x] = 1; o[0] = t[x][y];"),
               ElementsAre("pad the rows of t to 64 + 1", "pad the rows of t to 64 + 4",
                           "pad the rows of t to 64 + 8"));
-  EXPECT_THAT(
-      titlesFor(askPaddingOf("__shared__ double t[2][8][16]; t[1][y][x] = 1; o[0] = t[0][x][y];")),
-      ElementsAre("pad the rows of t to 16 + 1"));
+  EXPECT_THAT(paddingTitles("__shared__ double t[2][8][16]; t[1][y][x] = 1; o[0] = t[0][x][y];"),
+              ElementsAre("pad the rows of t to 16 + 1"));
 }
 
 TEST(SharedPadding, WorksInTemplatesAndDeviceFunctions) {
@@ -70,68 +78,58 @@ TEST(SharedPadding, WorksInTemplatesAndDeviceFunctions) {
 }
 
 TEST(SharedPadding, AllowsAtomicsOnElements) {
-  EXPECT_THAT(offersFor(askPaddingOf(
-                  "__shared__ int t[4][64]; t[y][x] = 0; atomicAdd(&t[y][x], 1); o[0] = t[1][2];")),
-              testing::SizeIs(2));
+  EXPECT_THAT(
+      paddings("__shared__ int t[4][64]; t[y][x] = 0; atomicAdd(&t[y][x], 1); o[0] = t[1][2];"),
+      testing::SizeIs(2));
 }
 
 TEST(SharedPadding, RefusesArraysThatDecay) {
-  EXPECT_THAT(offersFor(askPaddingOf(
-                  "__shared__ float t[32][32]; float *row = t[y]; row[x] = 1; o[0] = t[1][2];")),
-              IsEmpty());
-  EXPECT_THAT(offersFor(askPaddingOf("__shared__ float t[32][32]; f(&t[0][0]); o[0] = t[1][2];",
-                                     "__device__ void f(float *p) { p[40] = 1; }\n")),
-              IsEmpty());
-  EXPECT_THAT(offersFor(askPaddingOf("__shared__ float t[32][32]; f(t); o[0] = t[1][2];",
-                                     "__device__ void f(float (&p)[32][32]) { p[1][2] = 1; }\n")),
-              IsEmpty());
   EXPECT_THAT(
-      offersFor(askPaddingOf("__shared__ float t[32][32]; (*(t + y))[x] = 1; o[0] = t[1][2];")),
+      paddings("__shared__ float t[32][32]; float *row = t[y]; row[x] = 1; o[0] = t[1][2];"),
       IsEmpty());
+  EXPECT_THAT(paddings("__shared__ float t[32][32]; f(&t[0][0]); o[0] = t[1][2];",
+                       "__device__ void f(float *p) { p[40] = 1; }\n"),
+              IsEmpty());
+  EXPECT_THAT(paddings("__shared__ float t[32][32]; f(t); o[0] = t[1][2];",
+                       "__device__ void f(float (&p)[32][32]) { p[1][2] = 1; }\n"),
+              IsEmpty());
+  EXPECT_THAT(paddings("__shared__ float t[32][32]; (*(t + y))[x] = 1; o[0] = t[1][2];"),
+              IsEmpty());
 }
 
 TEST(SharedPadding, RefusesArraysThatAreReinterpreted) {
+  EXPECT_THAT(paddings("__shared__ float t[32][32]; *reinterpret_cast<float4 *>(&t[y][x]) "
+                       "= float4(); o[0] = t[1][2];"),
+              IsEmpty());
+  EXPECT_THAT(paddings("__shared__ float t[32][32]; (float4 &)t[y][x] = float4(); o[0] = t[1][2];"),
+              IsEmpty());
   EXPECT_THAT(
-      offersFor(askPaddingOf("__shared__ float t[32][32]; *reinterpret_cast<float4 *>(&t[y][x]) "
-                             "= float4(); o[0] = t[1][2];")),
+      paddings("__shared__ float t[32][32]; float &e = t[y][x]; (&e)[32] = 1; o[0] = t[1][2];"),
       IsEmpty());
-  EXPECT_THAT(offersFor(askPaddingOf(
-                  "__shared__ float t[32][32]; (float4 &)t[y][x] = float4(); o[0] = t[1][2];")),
-              IsEmpty());
-  EXPECT_THAT(offersFor(askPaddingOf(
-                  "__shared__ float t[32][32]; float &e = t[y][x]; (&e)[32] = 1; o[0] = t[1][2];")),
-              IsEmpty());
 }
 
 TEST(SharedPadding, RefusesArraysThatAreMeasured) {
-  EXPECT_THAT(
-      offersFor(askPaddingOf("__shared__ float t[32][32]; t[y][x] = sizeof(t) / sizeof(float);")),
-      IsEmpty());
-  EXPECT_THAT(offersFor(askPaddingOf("__shared__ float t[32][32]; t[y][x] = sizeof(t[0]);")),
+  EXPECT_THAT(paddings("__shared__ float t[32][32]; t[y][x] = sizeof(t) / sizeof(float);"),
               IsEmpty());
+  EXPECT_THAT(paddings("__shared__ float t[32][32]; t[y][x] = sizeof(t[0]);"), IsEmpty());
 }
 
 TEST(SharedPadding, RefusesRowsThatArePaddedAlready) {
-  EXPECT_THAT(offersFor(askPaddingOf("__shared__ float t[32][33]; t[y][x] = 1; o[0] = t[x][y];")),
-              IsEmpty());
+  EXPECT_THAT(paddings("__shared__ float t[32][33]; t[y][x] = 1; o[0] = t[x][y];"), IsEmpty());
 }
 
 TEST(SharedPadding, RefusesOtherArrays) {
-  EXPECT_THAT(offersFor(askPaddingOf("__shared__ float t[1024]; t[x] = 1; o[0] = t[y * 32 + x];")),
-              IsEmpty());
+  EXPECT_THAT(paddings("__shared__ float t[1024]; t[x] = 1; o[0] = t[y * 32 + x];"), IsEmpty());
+  EXPECT_THAT(paddings("extern __shared__ float t[][32]; t[y][x] = 1; o[0] = t[x][y];"), IsEmpty());
+  EXPECT_THAT(paddings("float t[4][4]; t[1][2] = n; o[0] = t[n][1];"), IsEmpty());
   EXPECT_THAT(
-      offersFor(askPaddingOf("extern __shared__ float t[][32]; t[y][x] = 1; o[0] = t[x][y];")),
+      paddings("__shared__ Row t[32]; t[y][x] = 1; o[0] = t[x][y];", "typedef float Row[32];\n"),
       IsEmpty());
-  EXPECT_THAT(offersFor(askPaddingOf("float t[4][4]; t[1][2] = n; o[0] = t[n][1];")), IsEmpty());
-  EXPECT_THAT(offersFor(askPaddingOf("__shared__ Row t[32]; t[y][x] = 1; o[0] = t[x][y];",
-                                     "typedef float Row[32];\n")),
-              IsEmpty());
 }
 
 TEST(SharedPadding, StaysWithinStaticSharedMemory) {
-  EXPECT_THAT(offersFor(askPaddingOf("__shared__ float t[96][128]; t[y][x] = 1; o[0] = t[x][y];")),
-              IsEmpty());
-  EXPECT_THAT(titlesFor(askPaddingOf("__shared__ float t[95][128]; t[y][x] = 1; o[0] = t[x][y];")),
+  EXPECT_THAT(paddings("__shared__ float t[96][128]; t[y][x] = 1; o[0] = t[x][y];"), IsEmpty());
+  EXPECT_THAT(paddingTitles("__shared__ float t[95][128]; t[y][x] = 1; o[0] = t[x][y];"),
               ElementsAre("pad the rows of t to 128 + 1"));
 }
 
