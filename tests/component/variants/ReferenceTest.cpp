@@ -4,6 +4,7 @@
 
 #include "clang_plugin/parse/ParseCuda.h"
 #include "clang_plugin/parse/Toolkit.h"
+#include "tests/fakes/Results.h"
 
 #include <fstream>
 #include <gmock/gmock.h>

@@ -2,6 +2,7 @@
 #include "driver/report/facts/TrialExplainer.h"
 
 #include "driver/model/Json.h"
+#include "tests/fakes/Results.h"
 #include "unit/report/SampleHistories.h"
 
 #include <gmock/gmock.h>
