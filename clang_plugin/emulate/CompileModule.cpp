@@ -345,28 +345,24 @@ bool compileOnce(const EmulateRequest &request, const std::string &object,
   return compiled && plan.errors.empty() && !plan.kernel.empty();
 }
 
+/// What errors about limits of the emulated device say, also those of kopt's own headers.
+constexpr const char *kLimit = "cannot run on the emulated device";
+
 /// Rewords errors about what is not wrong, but cannot be emulated: PTX constraints such as "=f",
-/// which this CPU does not have, and `extern __shared__ S s;`, which Clang does not take.
-/// Returns true if there is one.
+/// which this CPU does not have, and `extern __shared__ S s;`, which Clang does not take. True if
+/// some error is about a limit.
 bool tellOfLimits(std::string &log) {
-  bool isAny = false;
   for (const char *kind : {"invalid input constraint '", "invalid output constraint '"}) {
     const std::string end = "' in asm";
     for (std::size_t at = log.find(kind); at != std::string::npos; at = log.find(kind, at + 1))
-      if (const std::size_t close = log.find(end, at); close < log.find('\n', at)) {
-        log.replace(at, close + end.size() - at,
-                    "inline assembly cannot run on the emulated device");
-        isAny = true;
-      }
+      if (const std::size_t close = log.find(end, at); close < log.find('\n', at))
+        log.replace(at, close + end.size() - at, std::string("inline assembly ") + kLimit);
   }
   const std::string external = "cannot be 'extern'"; // of a __shared__ variable
-  for (std::size_t at = log.find(external); at != std::string::npos; at = log.find(external, at)) {
-    log.replace(
-        at, external.size(),
-        "cannot run on the emulated device: it takes dynamic shared memory as an array alone");
-    isAny = true;
-  }
-  return isAny;
+  for (std::size_t at = log.find(external); at != std::string::npos; at = log.find(external, at))
+    log.replace(at, external.size(),
+                std::string(kLimit) + ": it takes dynamic shared memory as an array alone");
+  return log.find(kLimit) != std::string::npos;
 }
 
 } // namespace

@@ -132,8 +132,7 @@ TEST_F(EmulatedTest, RacesWithinABlock) {
   Address out = space<int>(64);
   LaunchRequest none = kernel(source, "k<0>");
   Status status = launch(none, 1, 64, out);
-  EXPECT_EQ(status.code, StatusCode::UnsetShared)
-      << "the first thread reads what nobody wrote yet";
+  EXPECT_EQ(status.code, StatusCode::UnsetShared) << "the first thread reads what nobody wrote yet";
   LaunchRequest one = kernel(source, "k<1>");
   EXPECT_THAT(launch(one, 1, 64, out),
               endsAs(StatusCode::Race, AllOf(HasSubstr("with no barrier"), HasSubstr("slice.cu:8"),
