@@ -85,6 +85,12 @@ class Layering(unittest.TestCase):
         self.plant("driver/support/Hash.h", f"class Sixteen {{\n  std::vector<int> a_{{}}, b_;\n{members}}};\n")
         self.finds("driver/support/Hash.h:", "Sixteen has 16 data members; at most 15")
 
+    def test_an_exception_that_nothing_needs(self):
+        for known, name in ((layering.LONG_FUNCTIONS, "driver/support/Hash.cpp"), (layering.MANY_MEMBERS, "NoSuchClass")):
+            known.add(name)
+            self.addCleanup(known.discard, name)
+            self.finds(f"{name}: ", "any more: take it out of")
+
     def test_a_fifteenth_source(self):
         count = len(list((self.top / "driver/support").glob("*.cpp")))
         for number in range(count, layering.MAX_SOURCES):
