@@ -14,6 +14,7 @@
 #include "driver/search/Confirmation.h"
 #include "driver/search/Trim.h"
 #include "driver/search/proposers/ClassProposer.h"
+#include "driver/search/proposers/LaunchClasses.h"
 #include "driver/search/proposers/LlmProposer.h"
 #include "driver/search/proposers/ParamsProposer.h"
 #include "driver/search/proposers/TransformProposer.h"
@@ -357,17 +358,18 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
   KOPT_TRY(RecallingJudge judge,
            RecallingJudge::open(*devices, *store_, run.record.id, [&](Trial &trial) {
              static_cast<void>(tellUserLines(subject, "", trial));
+             trial.diagnosis = rules_->diagnose(trial.counters);
            }));
-  KOPT_TRY(DecisionLog decisions, DecisionLog::open(*store_, run.record.id));
+  KOPT_TRY(Journal journal, Journal::open(*store_, run.record.id));
   KOPT_TRY(const Baseline baseline, stage(subject, "measure the baseline", [&] {
-             return measureBaseline(subject, judge, decisions);
+             return measureBaseline(subject, judge, journal);
            }));
   KOPT_TRY(const Proposers proposers,
            stage(subject, "make the proposers", [&] { return makeProposers(subject, run); }));
   KOPT_TRY(const SearchHistory history, stage(subject, "search", [&] {
-             return search(subject, baseline, proposers, judge, decisions);
+             return search(subject, baseline, proposers, judge, journal);
            }));
-  const Stop stop = std::get<Stop>(history.decisions.back().what);
+  const Stop stop = std::get<Stop>(history.events.back().what);
   run.record.stop = stop.reason;
   run.record.stopText = stop.inWords();
   outcome.judged = history.trials.size() - 1;
@@ -378,7 +380,7 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
              const SearchProblem problem{subject.kernel, subject.specialization, baseline.workload,
                                          subject.sliceText, bench_->device()};
              const auto trim = [&](const Trial &best) {
-               return trimWinner(problem, best, history.round, judge, decisions, isTimeUp);
+               return trimWinner(problem, best, history.round, judge, journal, isTimeUp);
              };
              ConfirmationSteps steps{trim, {}, isTimeUp};
              if (!settings_.program.empty() && !bench_->device().modelled &&
@@ -388,10 +390,10 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
                                                        subject.label, trials.size()));
                  return screenTrials(sessionEnd(), subject, trials);
                };
-             return confirmWinner(history, judge, decisions, steps);
+             return confirmWinner(history, judge, journal, steps);
            }));
   KOPT_CHECK(stage(subject, "write the results", [&] {
-    return writeResults(subject, baseline, history, run, decisions, outcome);
+    return writeResults(subject, baseline, history, run, journal, outcome);
   }));
   outcome.stages = spent_;
   return outcome;
@@ -479,27 +481,27 @@ Result<std::unique_ptr<Judge>> TuneSession::makeJudge(const TuneSubject &subject
 }
 
 Result<Baseline> TuneSession::measureBaseline(const TuneSubject &subject, Judge &judge,
-                                              DecisionLog &decisions) {
+                                              Journal &journal) {
   KOPT_TRY(Baseline baseline, judge.baseline().map_error([&](Error error) {
     error.what = inUserLines(subject.specialization, subject.sliceText, error.what);
     return error;
   }));
   const auto record = [&](auto what) {
-    Decision decision;
-    decision.what = std::move(what);
-    return decisions.record(decision);
+    Event event;
+    event.what = std::move(what);
+    return journal.appendOnce(event);
   };
   for (const Finding &finding : baseline.trial.findings)
     if (finding.severity == Severity::Warning) {
       services_.terminal.line("warning: " + finding.message);
-      KOPT_CHECK(record(Checked{"", false, finding.message}));
+      KOPT_CHECK(record(Checked{CheckId::None, false, finding.message}));
     }
   std::string times;
   for (const LaunchTiming &timing : baseline.trial.timings)
     times += fmt::format(" {} {}", timing.launch, formatDuration(timing.baselineSeconds));
   services_.terminal.line(fmt::format("{}: baseline{}{}", subject.label, times,
                                       bench_->device().modelled ? " (modelled)" : ""));
-  for (const RuleHit &hit : rules_->diagnose(baseline.trial.counters).hits)
+  for (const RuleHit &hit : baseline.trial.diagnosis.hits)
     if (hit.id == "launch-overhead")
       services_.terminal.line(fmt::format("note: {}: {}", hit.finding, hit.action));
   KOPT_CHECK(record(Note{"baseline", "baseline measured:" + times}));
@@ -538,43 +540,47 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
 
 Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Baseline &baseline,
                                           const Proposers &proposers, Judge &judge,
-                                          DecisionLog &decisions) {
-  SearchSettings settings{settings_.budget, settings_.minGain, secondsUsed()};
+                                          Journal &journal) {
+  SearchSettings settings{settings_.budget, secondsUsed()};
   settings.budget.seconds = turnLimit_;
   if (!settings_.program.empty()) // candidates are timed in the program before they are confirmed
     settings.budget.seconds -= std::min(kToBuildPrograms, kMostToBuild * turnLimit_);
   settings.budget.target = targetOf(settings_, subject);
-  const std::unique_ptr<Strategy> strategy = makeTurnStrategy(settings_.batch);
+  const std::unique_ptr<Strategy> strategy =
+      makeTurnStrategy({.batch = settings_.batch,
+                        .proposers = settings_.proposers,
+                        .followers = {"classes"},
+                        .weights = weightsOf(baseline.workload),
+                        .minGain = settings_.minGain,
+                        .rounds = settings_.budget.rounds,
+                        .patience = settings_.budget.patience});
+  const std::unique_ptr<Inbox> inbox = makeInbox();
   TerminalObserver observer(services_.terminal, position_, subject.label, overview_.verdicts,
                             secondsLeft());
   const SearchServices services{
-      judge,
-      *strategy,
-      proposers,
-      decisions,
-      services_.clock,
-      observer,
-      [this](const Counters &counters) { return rules_->diagnose(counters); },
-      [this] { return services_.interrupted && *services_.interrupted; }};
+      judge,     *strategy,
+      proposers, journal,
+      *inbox,    services_.clock,
+      observer,  [this] { return services_.interrupted && *services_.interrupted; }};
   const SearchProblem problem{subject.kernel, subject.specialization, baseline.workload,
                               subject.sliceText, bench_->device()};
   return SearchLoop(services, problem, settings).run(baseline);
 }
 
 Status TuneSession::writeResults(const TuneSubject &subject, const Baseline &baseline,
-                                 const SearchHistory &history, OpenRun &run, DecisionLog &decisions,
+                                 const SearchHistory &history, OpenRun &run, Journal &journal,
                                  TuneOutcome &outcome) {
   const SearchedKernel searched{
       subject,          baseline.workload, bench_->extraction(),
       bench_->device(), outcome.winner,    settings_.sources.buildDirectory};
-  for (Decision &decision : verificationOf(searched)) {
-    decision.round = history.round;
-    KOPT_CHECK(decisions.record(decision));
+  for (Event &event : verificationOf(searched)) {
+    event.round = history.round;
+    KOPT_CHECK(journal.appendOnce(event));
   }
-  Decision time;
+  Event time;
   time.round = history.round;
   time.what = Spent{spent_, overview_.stages, turnLimit_};
-  KOPT_CHECK(decisions.record(time));
+  KOPT_CHECK(journal.appendOnce(time));
   RunRecord &record = run.record;
   if (outcome.winner) {
     record.winnerHash = outcome.winner->candidateHash;

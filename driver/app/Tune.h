@@ -93,13 +93,12 @@ private:
   /// The judge over this machine's devices.
   Result<std::unique_ptr<Judge>> makeJudge(const TuneSubject &subject,
                                            const SubjectWorkload &workload, const OpenRun &run);
-  Result<Baseline> measureBaseline(const TuneSubject &subject, Judge &judge,
-                                   DecisionLog &decisions);
+  Result<Baseline> measureBaseline(const TuneSubject &subject, Judge &judge, Journal &journal);
   Result<Proposers> makeProposers(const TuneSubject &subject, const OpenRun &run);
   Result<SearchHistory> search(const TuneSubject &subject, const Baseline &baseline,
-                               const Proposers &proposers, Judge &judge, DecisionLog &decisions);
+                               const Proposers &proposers, Judge &judge, Journal &journal);
   Status writeResults(const TuneSubject &subject, const Baseline &baseline,
-                      const SearchHistory &history, OpenRun &run, DecisionLog &decisions,
+                      const SearchHistory &history, OpenRun &run, Journal &journal,
                       TuneOutcome &outcome);
 
   SessionEnd sessionEnd();

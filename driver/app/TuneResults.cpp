@@ -27,12 +27,12 @@ static std::string approximationsIn(const std::string &text, const std::string &
   return join({names.begin(), names.end()}, ", ");
 }
 
-std::vector<Decision> verificationOf(const SearchedKernel &searched) {
-  std::vector<Decision> decisions;
-  const auto add = [&](bool shown, std::string text, std::string check = {}) {
-    Decision decision;
-    decision.what = Checked{std::move(check), shown, std::move(text)};
-    decisions.push_back(std::move(decision));
+std::vector<Event> verificationOf(const SearchedKernel &searched) {
+  std::vector<Event> events;
+  const auto add = [&](bool shown, std::string text, CheckId check = CheckId::None) {
+    Event event;
+    event.what = Checked{check, shown, std::move(text)};
+    events.push_back(std::move(event));
   };
   const auto &winner = searched.winner;
   const std::size_t launches = searched.workload.launches.size();
@@ -48,7 +48,7 @@ std::vector<Decision> verificationOf(const SearchedKernel &searched) {
         add(record.state != CheckState::NotRun,
             fmt::format("{}: {}{}{}", toString(record.check), purposeOf(record.check),
                         record.detail.empty() ? "" : ": ", record.detail),
-            toString(record.check));
+            record.check);
   if (searched.device.modelled) {
     add(true, "bounds, races, barriers and uninitialised reads, by the emulated device");
     add(false, fmt::format("speed on a real {}: times are modelled; tune on a GPU to measure",
@@ -77,7 +77,7 @@ std::vector<Decision> verificationOf(const SearchedKernel &searched) {
                            place));
   for (const std::string &note : searched.extraction.notes)
     add(false, note);
-  return decisions;
+  return events;
 }
 
 Result<std::vector<SourceEdit>> addWinnerPatch(const SearchedKernel &searched, RunRecord &run) {

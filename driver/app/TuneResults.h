@@ -3,7 +3,7 @@
 // patch.
 #pragma once
 
-#include "driver/model/Decision.h"
+#include "driver/model/Event.h"
 #include "driver/model/Run.h"
 #include "driver/model/Trial.h"
 #include "driver/model/TuneSubject.h"
@@ -25,7 +25,7 @@ struct SearchedKernel {
 };
 
 /// How the baseline and the winner were checked, and what could not be checked.
-std::vector<Decision> verificationOf(const SearchedKernel &searched);
+std::vector<Event> verificationOf(const SearchedKernel &searched);
 
 /// Adds the winner's edits of the user's files to the run, and the same change as a patch for `git
 /// am`. Returns the edits, with the paths of the user's files. Fails with StaleInput if a file has

@@ -6,8 +6,8 @@
 namespace kopt {
 
 Result<RecallingJudge> RecallingJudge::open(Judge &inner, Store &store, std::int64_t run,
-                                            std::function<void(Trial &)> tell) {
-  RecallingJudge judge(inner, store, run, std::move(tell));
+                                            std::function<void(Trial &)> finish) {
+  RecallingJudge judge(inner, store, run, std::move(finish));
   KOPT_TRY(const std::vector<Trial> trials, store.trials(run));
   for (const Trial &trial : trials)
     judge.recorded_.emplace(Key{trial.candidateHash, trial.purpose}, trial);
@@ -16,8 +16,8 @@ Result<RecallingJudge> RecallingJudge::open(Judge &inner, Store &store, std::int
 
 Result<Trial> RecallingJudge::record(Trial trial, const Key &key) {
   std::tie(trial.candidateHash, trial.purpose) = key;
-  if (tell_)
-    tell_(trial);
+  if (finish_)
+    finish_(trial);
   KOPT_TRY(Trial stored, store_.recordTrial(run_, trial));
   recorded_.emplace(key, stored);
   return stored;
@@ -57,6 +57,8 @@ Status RecallingJudge::addCounters(Trial &trial) {
   if (!trial.counters.empty())
     return {};
   KOPT_CHECK(inner_.addCounters(trial));
+  if (finish_)
+    finish_(trial);
   return store_.recordCounters(trial);
 }
 

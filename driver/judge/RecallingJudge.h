@@ -14,18 +14,18 @@ namespace kopt {
 
 class RecallingJudge final : public Judge {
 public:
-  /// Reads the run's trials. `inner` and `store` must outlive the judge. `tell`, which may be
-  /// empty, puts a trial into the user's words before it is recorded. Fails as Store::trials()
-  /// does.
+  /// Reads the run's trials. `inner` and `store` must outlive the judge. `finish`, which may be
+  /// empty, is called before a trial is recorded, and again when its counters are: it puts the
+  /// trial into the user's words and adds its diagnosis. Fails as Store::trials() does.
   static Result<RecallingJudge> open(Judge &inner, Store &store, std::int64_t run,
-                                     std::function<void(Trial &)> tell = {});
+                                     std::function<void(Trial &)> finish = {});
 
   /// Measures the baseline anew, since candidates are compared with it. If the run has a recorded
   /// baseline trial, returns that trial.
   Result<Baseline> baseline() override;
   void begin(const std::vector<Candidate> &candidates) override;
   Result<Trial> judge(const Candidate &candidate, Purpose purpose) override;
-  /// Not recorded: the decision log has the choice that follows from it.
+  /// Not recorded: the journal has the choice that follows from it.
   Result<std::optional<Speedup>> compare(const Candidate &candidate,
                                          const Candidate &other) override {
     return inner_.compare(candidate, other);
@@ -34,8 +34,8 @@ public:
   void remember(const Trial &trial) override { inner_.remember(trial); }
 
 private:
-  RecallingJudge(Judge &inner, Store &store, std::int64_t run, std::function<void(Trial &)> tell)
-      : inner_(inner), store_(store), run_(run), tell_(std::move(tell)) {}
+  RecallingJudge(Judge &inner, Store &store, std::int64_t run, std::function<void(Trial &)> finish)
+      : inner_(inner), store_(store), run_(run), finish_(std::move(finish)) {}
   using Key = std::pair<std::string, Purpose>; ///< candidate hash and purpose
   /// Commits the trial and returns it with its id.
   Result<Trial> record(Trial trial, const Key &key);
@@ -43,7 +43,7 @@ private:
   Judge &inner_;
   Store &store_;
   std::int64_t run_;
-  std::function<void(Trial &)> tell_;
+  std::function<void(Trial &)> finish_;
   std::map<Key, Trial> recorded_;
 };
 

@@ -108,6 +108,8 @@ enum class RunStatus : int {
   /// nobody needs. Only results that depend on it are wrong: runs with drawn bits there show that.
   UnsetShared = 10,
 };
+/// The greatest number that a runner sends.
+inline constexpr RunStatus kLastRunStatus = RunStatus::UnsetShared;
 
 /// Names the contents of every buffer that a launch may write: equal texts, from the same process
 /// of kopt, mean equal bytes. Empty if the runner has no quick way to compute it.

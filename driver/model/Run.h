@@ -2,7 +2,7 @@
 // The stored record of one run of the search over one kernel.
 #pragma once
 
-#include "driver/model/Decision.h"
+#include "driver/model/Event.h"
 #include "driver/model/Fields.h"
 #include "driver/model/KernelSpec.h"
 

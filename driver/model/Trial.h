@@ -5,6 +5,7 @@
 #include "driver/model/Candidate.h"
 #include "driver/model/CheckList.h"
 #include "driver/model/Device.h"
+#include "driver/model/Diagnosis.h"
 
 #include <optional>
 #include <string>
@@ -193,7 +194,8 @@ struct Trial {
   std::optional<Speedup> speedup; ///< weighted over the workload's launches
   Counters counters;
   std::string counterSource;
-  HotLines hotLines; ///< only of the baseline and of confirmations
+  Diagnosis diagnosis; ///< of the counters
+  HotLines hotLines;   ///< only of the baseline and of confirmations
   /// The device that judged it, "1 GPU-8f0e…" (ordinal and UUID) or "0 emulated"; empty if it was
   /// decided before it ran.
   std::string gpu;
@@ -209,6 +211,6 @@ struct Trial {
 };
 KOPT_FIELDS(Trial, id, candidateHash, candidate, verdict, stage, reason, check, checks, findings,
             sliceText, buildLog, moduleHash, duplicateOf, resources, timings, speedup, counters,
-            counterSource, hotLines, gpu, seconds, stages, purpose, assurance)
+            counterSource, diagnosis, hotLines, gpu, seconds, stages, purpose, assurance)
 
 } // namespace kopt

@@ -56,7 +56,7 @@ public:
     hotLines();
     verification();
     trials();
-    decisions();
+    events();
     time();
     cost();
     models();
@@ -276,15 +276,15 @@ private:
   /// True if the winner's assurance lists it.
   bool isGap(const Checked &checked) const {
     return !checked.shown &&
-           (!checked.check.empty() ||
+           (checked.check != CheckId::None ||
             std::ranges::any_of(measured_->assurance.gaps,
                                 [&](const AssuranceGap &gap) { return gap.what == checked.text; }));
   }
 
   std::size_t listChecked(bool shown) {
     std::size_t count = 0;
-    for (const Decision &decision : history_.decisions)
-      if (const auto *checked = std::get_if<Checked>(&decision.what);
+    for (const Event &event : history_.events)
+      if (const auto *checked = std::get_if<Checked>(&event.what);
           checked && checked->shown == shown && !(measured_ && isGap(*checked))) {
         line("- {}", checked->text);
         ++count;
@@ -320,16 +320,17 @@ private:
     }
   }
 
-  void decisions() {
+  void events() {
     bool any = false;
-    for (const Decision &decision : history_.decisions) {
-      if (std::holds_alternative<Checked>(decision.what) ||
-          std::holds_alternative<Spent>(decision.what))
+    for (const Event &event : history_.events) {
+      if (std::holds_alternative<Judged>(event.what) ||
+          std::holds_alternative<Profiled>(event.what) ||
+          std::holds_alternative<Checked>(event.what) || std::holds_alternative<Spent>(event.what))
         continue;
       if (!any)
         section("How the search went");
       any = true;
-      line("- round {}, {}: {}", decision.round, kindOf(decision), describe(decision));
+      line("- round {}, {}: {}", event.round, kindOf(event), describe(event));
     }
   }
 

@@ -29,13 +29,15 @@ std::string renderTrialJson(const Trial &trial) { return dumpJson(trialJson(tria
 
 std::string renderJson(const RunHistory &history) {
   const RunRecord &run = history.run;
-  json trials = json::array(), decisions = json::array(), calls = json::array();
+  json trials = json::array(), events = json::array(), calls = json::array();
   for (const Trial &trial : history.trials)
     trials.push_back(trialJson(trial));
-  for (const Decision &decision : history.decisions) {
-    json &value = decisions.emplace_back(toJson(decision));
-    value["kind"] = kindOf(decision);
-    value["text"] = describe(decision);
+  for (const Event &event : history.events) {
+    json &value = events.emplace_back(toJson(event));
+    if (const auto *offer = std::get_if<Offered>(&event.what)) // their trials have them
+      value["what"][Offered::kName]["candidates"] = offer->candidates.size();
+    value["kind"] = kindOf(event);
+    value["text"] = describe(event);
   }
   for (const ModelCall &call : history.modelCalls) {
     json &value = calls.emplace_back(toJson(call));
@@ -53,7 +55,7 @@ std::string renderJson(const RunHistory &history) {
        {"stop_reason", run.stopText},
        {"winner", run.winnerHash},
        {"trials", trials},
-       {"decisions", decisions},
+       {"decisions", events},
        {"model_calls", calls},
        {"session", history.session ? json(history.session->name) : json()},
        {"in_program", history.session ? toJson(*history.session->winOf(run.id)) : json()}});

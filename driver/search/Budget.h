@@ -2,7 +2,7 @@
 // The limits that end a search, whatever the strategy decides.
 #pragma once
 
-#include "driver/search/SearchHistory.h"
+#include "driver/search/Strategy.h"
 #include "driver/support/Clock.h"
 
 #include <optional>
@@ -45,8 +45,9 @@ struct Budget {
   std::optional<double> target; ///< speedup; reached by the incumbent's lower bound
 };
 
-/// The limit that is reached, with its evidence; nothing if none is. `seconds` is the wall time
-/// that will be used once the next candidate is judged and the winner is confirmed.
+/// The limit of target, trials or seconds that is reached, with its evidence; nothing if none is.
+/// Rounds and patience are the strategy's. `seconds` is the wall time that will be used once the
+/// next candidate is judged and the winner is confirmed.
 std::optional<Decision> budgetReached(const Budget &budget, const SearchHistory &history,
                                       double seconds);
 

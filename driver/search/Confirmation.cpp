@@ -34,12 +34,12 @@ bool overlap(const Trial &faster, const Trial &slower) {
 
 /// Moves the fastest of the finalists that cannot be told apart to the front.
 Status putBestFirst(std::vector<const Trial *> &finalists, int round, Judge &judge,
-                    DecisionLog &decisions) {
+                    Journal &journal) {
   for (std::size_t i = 1; i < finalists.size(); ++i) {
     if (!overlap(*finalists.front(), *finalists[i]))
       continue;
     KOPT_TRY(const auto compared,
-             compareTrials(*finalists[i], *finalists.front(), round, judge, decisions));
+             compareTrials(*finalists[i], *finalists.front(), round, judge, journal));
     if (compared && compared->low > 1)
       std::rotate(finalists.begin(), finalists.begin() + std::ptrdiff_t(i),
                   finalists.begin() + std::ptrdiff_t(i) + 1);
@@ -67,38 +67,38 @@ constexpr double kLeastInProgram = 1.01;
 
 /// Sorts the finalists by their times in the program; those without keep their order.
 Status orderByProgram(std::vector<const Trial *> &finalists, const SearchHistory &history,
-                      const ProgramScreen &screen, DecisionLog &decisions) {
+                      const ProgramScreen &screen, Journal &journal) {
   if (!finalists.empty())
     addParent(finalists, history);
   if (finalists.size() < 2)
     return {};
   KOPT_TRY(const std::vector<std::optional<double>> speedups, screen(finalists));
   std::map<const Trial *, double> known;
-  Note note{"program", "in runs of the program, to choose what to confirm:"};
+  TimedInProgram timed;
   for (std::size_t i = 0; i < finalists.size() && i < speedups.size(); ++i) {
     known[finalists[i]] = speedups[i].value_or(kLeastInProgram);
-    note.text += fmt::format("{} {} {}", i == 0 ? "" : ";", finalists[i]->candidate.title,
-                             speedups[i] ? fmt::format("{:.3f}x", *speedups[i]) : "not timed");
+    timed.times.push_back(
+        {finalists[i]->candidateHash, finalists[i]->candidate.title, speedups[i]});
   }
   std::ranges::stable_sort(finalists, std::greater(),
                            [&](const Trial *trial) { return known[trial]; });
-  Decision decision;
-  decision.round = history.round;
-  decision.what = note;
-  return decisions.record(decision);
+  Event event;
+  event.round = history.round;
+  event.what = timed;
+  return journal.appendOnce(event);
 }
 
 } // namespace
 
 Result<std::optional<Compare>> compareTrials(const Trial &trial, const Trial &other, int round,
-                                             Judge &judge, DecisionLog &decisions) {
-  Decision decision;
-  decision.round = round;
+                                             Judge &judge, Journal &journal) {
+  Event event;
+  event.round = round;
   Compare compare{trial.candidateHash, other.candidateHash, trial.candidate.title,
                   other.candidate.title};
-  decision.what = compare;
-  if (const Decision *known = decisions.recorded(decision)) {
-    decision = *known;
+  event.what = compare;
+  if (const Event *known = journal.recorded(event)) {
+    event = *known;
   } else {
     KOPT_TRY(const auto speedup, judge.compare(trial.candidate, other.candidate));
     if (!speedup)
@@ -106,10 +106,10 @@ Result<std::optional<Compare>> compareTrials(const Trial &trial, const Trial &ot
     compare.low = speedup->low;
     compare.estimate = speedup->estimate;
     compare.high = speedup->high;
-    decision.what = compare;
+    event.what = compare;
   }
-  KOPT_CHECK(decisions.record(decision));
-  return std::get<Compare>(decision.what);
+  KOPT_CHECK(journal.appendOnce(event));
+  return std::get<Compare>(event.what);
 }
 
 std::string whatVanished(const Trial &before, const Trial &after) {
@@ -147,12 +147,12 @@ std::string whatVanished(const Trial &before, const Trial &after) {
 }
 
 Result<std::optional<Trial>> confirmWinner(const SearchHistory &history, Judge &judge,
-                                           DecisionLog &decisions, const ConfirmationSteps &steps) {
+                                           Journal &journal, const ConfirmationSteps &steps) {
   std::vector<const Trial *> finalists = fastestFirst(history);
-  KOPT_CHECK(putBestFirst(finalists, history.round, judge, decisions));
+  KOPT_CHECK(putBestFirst(finalists, history.round, judge, journal));
   const bool isLate = steps.isTimeUp && steps.isTimeUp();
   if (steps.screen && !isLate)
-    KOPT_CHECK(orderByProgram(finalists, history, steps.screen, decisions));
+    KOPT_CHECK(orderByProgram(finalists, history, steps.screen, journal));
   std::optional<Trial> trimmed;
   if (steps.trim && !finalists.empty()) {
     KOPT_TRY(trimmed, steps.trim(*finalists.front()));
@@ -166,12 +166,12 @@ Result<std::optional<Trial>> confirmWinner(const SearchHistory &history, Judge &
       break;
     KOPT_TRY(const Trial confirmed, judge.judge(chosen->candidate, Purpose::Confirmation));
     const bool held = confirmed.verdict == Verdict::Faster;
-    Decision decision;
-    decision.round = history.round;
-    decision.what = Confirm{chosen->candidateHash, chosen->candidate.title, held, confirmed.reason};
+    Event event;
+    event.round = history.round;
+    event.what = Confirm{chosen->candidateHash, chosen->candidate.title, held, confirmed.reason};
     if (confirmed.speedup)
-      decision.evidence = {{"speedup low", chosen->candidateHash, confirmed.speedup->low}};
-    KOPT_CHECK(decisions.record(decision));
+      event.evidence = {{"speedup low", chosen->candidateHash, confirmed.speedup->low}};
+    KOPT_CHECK(journal.appendOnce(event));
     if (!held)
       continue;
     Trial winner = *chosen;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "driver/judge/Judge.h"
-#include "driver/search/DecisionLog.h"
+#include "driver/search/Journal.h"
 #include "driver/search/SearchHistory.h"
 
 #include <functional>
@@ -22,7 +22,7 @@ inline constexpr double kLargeGain = 10;
 /// the two. Both trials must be Faster. The result is recorded, and a resumed run reads it from the
 /// record. Nothing if either no longer runs. Fails as Judge::compare() does.
 Result<std::optional<Compare>> compareTrials(const Trial &trial, const Trial &other, int round,
-                                             Judge &judge, DecisionLog &decisions);
+                                             Judge &judge, Journal &journal);
 
 /// Of a gain that is hard to believe, what the winner no longer does: instructions, bytes, and the
 /// loops that had them, as the end of a sentence. Empty for other gains.
@@ -52,7 +52,6 @@ struct ConfirmationSteps {
 /// After the first one, no further candidate is confirmed once `isTimeUp` returns true. Fails as
 /// Judge::judge() does.
 Result<std::optional<Trial>> confirmWinner(const SearchHistory &history, Judge &judge,
-                                           DecisionLog &decisions,
-                                           const ConfirmationSteps &steps = {});
+                                           Journal &journal, const ConfirmationSteps &steps = {});
 
 } // namespace kopt

@@ -1,41 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
-// The input of a strategy: everything that happened in a search so far.
+// What a search knows: the fold of the events of its run. Strategies decide by it, and proposers
+// read it.
 #pragma once
 
-#include "driver/model/Decision.h"
+#include "driver/model/Event.h"
 #include "driver/model/Trial.h"
 
+#include <deque>
 #include <map>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace kopt {
 
+/// A proposer that fails this many times in a row is not asked again in the run.
+inline constexpr int kMostFailures = 3;
+
+/// An Ask and what became of it.
+struct Asked {
+  Ask ask;
+  bool isAnswered = false;
+  std::size_t offered = 0;         ///< candidates of the answer
+  std::vector<std::size_t> trials; ///< indices of their trials
+
+  bool isDone() const { return isAnswered && trials.size() == offered; }
+};
+
+/// A candidate that was offered and has no trial yet.
+struct WaitingCandidate {
+  int ask = 0;
+  std::string hash; ///< of its content
+  Candidate candidate;
+};
+
 struct SearchHistory {
-  std::vector<Trial> trials;           ///< oldest first; trials[0] is the baseline
-  std::vector<Decision> decisions;     ///< of the search, oldest first
-  std::size_t incumbent = 0;           ///< index of the last accepted trial
-  int round = 0;                       ///< number of finished rounds
-  int roundsSinceGain = 0;             ///< finished rounds in a row without a new incumbent
-  std::vector<std::string> proposers;  ///< those that take turns, in the user's order
-  std::vector<std::string> followers;  ///< those that are asked when new trials give a reason
-  std::vector<double> weights;         ///< of the workload's launches
-  int followed = 0;                    ///< finished rounds of followers
-  std::map<std::string, int> failures; ///< failures in a row, by proposer
-  std::set<std::string> failed;        ///< proposers that failed too often and are not asked again
-  /// Proposers with the parents for which they have nothing left to offer.
-  std::set<std::pair<std::string, std::vector<std::string>>> exhausted;
+  std::vector<Trial> trials;            ///< oldest first; trials[0] is the baseline
+  std::vector<Event> events;            ///< of the search, oldest first
+  std::vector<Asked> asked;             ///< in the order of their ids, which are from 1
+  std::deque<WaitingCandidate> waiting; ///< in the order of arrival
+  std::size_t incumbent = 0;            ///< index of the last accepted trial
+  int round = 0;                        ///< asks that failed, or all of whose candidates are judged
+  std::map<std::string, int> failures;  ///< in a row, by proposer
+
+  /// Adds what the event changes. A Judged comes with its trial.
+  void apply(const Event &event, const Trial *judged = nullptr);
 
   const Trial &best() const { return trials.at(incumbent); }
+  /// True if nothing is asked that is not answered and judged.
+  bool isIdle() const;
+  /// True if the proposer is not asked again.
+  bool isGivenUp(const std::string &proposer) const;
   /// The trial of that candidate; null if there is none.
-  const Trial *find(const std::string &candidateHash) const {
-    for (const Trial &trial : trials)
-      if (trial.candidateHash == candidateHash)
-        return &trial;
-    return nullptr;
-  }
+  const Trial *find(const std::string &candidateHash) const;
 };
 
 } // namespace kopt

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search over one kernel: decide, propose, judge, accept, until a limit or the strategy ends
-// it. Uses no device, no database and no terminal directly, so that tests take milliseconds.
+// The search over one kernel: decide, ask, judge, accept, until a limit or the strategy ends it.
+// One thread owns the journal, the store and the queue of candidates; other threads only wait for
+// networks and devices. Uses no device, no database and no terminal directly, so that tests take
+// milliseconds.
 #pragma once
 
 #include "driver/judge/Judge.h"
 #include "driver/search/Budget.h"
-#include "driver/search/DecisionLog.h"
-#include "driver/search/SearchHistory.h"
+#include "driver/search/Journal.h"
 #include "driver/search/Strategy.h"
 #include "driver/search/proposers/Proposer.h"
 #include "driver/support/Clock.h"
@@ -15,10 +16,6 @@
 #include <memory>
 
 namespace kopt {
-
-/// True if `candidate` beats `incumbent` (both relative to the baseline): its interval must lie
-/// above the incumbent's estimate by the fraction `minGain`.
-bool improves(const Trial &candidate, const Trial &incumbent, double minGain);
 
 /// Is told what happens, to report it to the user. By default its functions do nothing.
 class SearchObserver {
@@ -32,22 +29,18 @@ public:
 
 struct SearchSettings {
   Budget budget;
-  double minGain = 0.01;  ///< smallest gain that counts, as a fraction
   double secondsUsed = 0; ///< seconds of the budget used before the search
 };
-
-/// A proposer that fails this many times in a row is not asked again in the run.
-inline constexpr int kMostFailures = 3;
 
 /// All of these are used from one thread and must outlive the loop.
 struct SearchServices {
   Judge &judge;
   Strategy &strategy;
   const std::vector<std::unique_ptr<Proposer>> &proposers;
-  DecisionLog &decisions;
+  Journal &journal;
+  Inbox &inbox;
   Clock &clock;
   SearchObserver &observer;
-  std::function<Diagnosis(const Counters &)> diagnose;
   std::function<bool()> interrupted; ///< called before each candidate
 };
 
@@ -57,23 +50,29 @@ public:
              const SearchSettings &settings)
       : services_(services), problem_(problem), settings_(settings) {}
 
-  /// Runs the search; its last decision is a Stop. Fails with Interrupted, with the judge's errors,
-  /// and with a proposer's error if all proposers failed before anything was judged. Trials until
-  /// then are recorded, and the same search can continue from there.
+  /// Replays the events of earlier sessions, then runs the search; its last event is a Stop. Fails
+  /// with Interrupted, with the judge's errors, and with a proposer's error if all proposers failed
+  /// before anything was judged. What happened until then is recorded, and the same search can
+  /// continue from there.
   Result<SearchHistory> run(const Baseline &baseline);
 
 private:
+  Status replay();
+  /// The strategy's decision, unless a limit is reached.
   Decision decide();
   /// The wall time that will be used once the next candidate is judged and the best one is
   /// confirmed.
-  double secondsWithNext(bool opensRound) const;
-  bool isTimeUp(bool opensRound) const;
-  Status record(Decision decision);
-  Status playRound(const Ask &ask);
-  /// The candidates of an Ask; empty if the proposer has none or failed.
-  Result<std::vector<Candidate>> candidatesFor(const Ask &ask);
-  Status judgeAll(const std::vector<Candidate> &candidates);
-  Status accept(std::size_t index);
+  double secondsWithNext() const;
+  Status append(Event event, const Trial *judged = nullptr);
+  Status act(Ask ask, std::vector<Evidence> evidence);
+  Status act(const Profile &profile);
+  Status act(const Stop &stop, std::vector<Evidence> evidence);
+  /// Judges the next candidate; without one, waits for what arrives.
+  Status act(const Wait &wait);
+  Status judgeNext();
+  Status take(Arrival arrival);
+  Status fail(const Ask &ask, const Error &error);
+  Proposer &proposerOf(const Ask &ask);
   Error interruption() const; ///< with the best so far
 
   SearchServices services_;
@@ -82,9 +81,9 @@ private:
   SearchHistory history_;
   std::optional<Error> failure_; ///< error of the proposer that failed last
   std::chrono::steady_clock::time_point start_;
-  double judging_ = 0; ///< seconds spent on judging candidates, without waitOfRound_
-  double waitOfRound_ =
-      0; ///< seconds that the first candidate of the last round waited to be built
+  double judging_ = 0; ///< seconds spent on judging candidates, without waitOfFirst_
+  double waitOfFirst_ =
+      0; ///< seconds that the first candidate of the last answer waited to be built
   std::size_t judged_ = 0;
 };
 

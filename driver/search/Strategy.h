@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what happens next from records alone, so that a resumed run decides the same again. A new
-// strategy needs one file in strategies/, its factory here, and one line in TuneSession::search().
+// Decides what happens next, by the events of the run alone: the same events give the same
+// decisions. A new strategy needs one file in strategies/, its factory here, and one line in
+// TuneSession::search().
 #pragma once
 
 #include "driver/search/SearchHistory.h"
@@ -9,17 +10,47 @@
 
 namespace kopt {
 
+/// Counters of a trial are wanted.
+struct Profile {
+  std::string candidate; ///< its hash
+};
+
+/// Candidates are to be judged, or answers to arrive, first.
+struct Wait {};
+
+/// What happens next, and why. The loop gives an Ask its id.
+struct Decision {
+  std::variant<Ask, Profile, Accept, Wait, Stop> what;
+  std::vector<Evidence> evidence{};
+};
+
 class Strategy {
 public:
   virtual ~Strategy() = default;
-  /// Returns an Ask or a Stop, with its evidence. Must be a pure function of the history.
-  virtual Decision decide(const SearchHistory &history) = 0;
+  /// Is told each event of the search, those of earlier sessions too, once it is in the history.
+  virtual void observe(const Event &, const SearchHistory &) {}
+  virtual Decision decide(const SearchHistory &history) const = 0;
 };
 
-/// Proposers take turns on the incumbent, with `batch` candidates in each round. A proposer that
-/// has failed, or has nothing left for this incumbent, is skipped; the search ends when none is
-/// left. A proposer that follows trials is asked first where a trial was faster on some launches
-/// only, once for each incumbent and each round of the others.
-std::unique_ptr<Strategy> makeTurnStrategy(std::size_t batch);
+/// True if `candidate` beats `incumbent` (both relative to the baseline): its interval must lie
+/// above the incumbent's estimate by the fraction `minGain`.
+bool improves(const Trial &candidate, const Trial &incumbent, double minGain);
+
+struct TurnSettings {
+  std::size_t batch = 6;
+  std::vector<std::string> proposers;   ///< that take turns, in the user's order
+  std::vector<std::string> followers{}; ///< that are asked when new trials give a reason
+  std::vector<double> weights{};        ///< of the workload's launches
+  double minGain = 0.01;                ///< smallest gain that counts, as a fraction
+  int rounds = 0;                       ///< most rounds; 0: no limit
+  int patience = 0; ///< most rounds in a row without a better incumbent; 0: no limit
+};
+
+/// Proposers take turns on the incumbent, with `batch` candidates in each round; the best of a
+/// round that improves on the incumbent is profiled and accepted. A proposer that has failed, or
+/// has nothing left for this incumbent, is skipped; the search ends when none is left. A follower
+/// is asked first where a trial was faster on some launches only, once for each incumbent and each
+/// round of the others.
+std::unique_ptr<Strategy> makeTurnStrategy(TurnSettings settings);
 
 } // namespace kopt

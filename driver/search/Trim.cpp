@@ -152,7 +152,7 @@ std::vector<CandidateEdit> editsOf(const Candidate &candidate, const Specializat
 }
 
 Result<std::optional<Trial>> trimWinner(const SearchProblem &problem, const Trial &winner,
-                                        int round, Judge &judge, DecisionLog &decisions,
+                                        int round, Judge &judge, Journal &journal,
                                         const std::function<bool()> &isTimeUp) {
   std::optional<Trial> trimmed;
   std::set<std::string> tried;
@@ -179,7 +179,7 @@ Result<std::optional<Trial>> trimWinner(const SearchProblem &problem, const Tria
     }
     if (rest.verdict != Verdict::Faster || !rest.speedup)
       continue;
-    KOPT_TRY(const auto loss, compareTrials(best, rest, round, judge, decisions));
+    KOPT_TRY(const auto loss, compareTrials(best, rest, round, judge, journal));
     if (loss && loss->low <= 1 && loss->estimate < kNoLoss)
       trimmed = std::move(rest);
   }

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "driver/judge/Judge.h"
-#include "driver/search/DecisionLog.h"
+#include "driver/search/Journal.h"
 #include "driver/search/proposers/Proposer.h"
 
 #include <functional>
@@ -34,7 +34,7 @@ inline constexpr int kMostTrims = 8;
 /// every edit gains something. Ends early once `isTimeUp` returns true. Comparisons are recorded,
 /// and a resumed run reads them from the record. Fails as Judge::judge() does.
 Result<std::optional<Trial>> trimWinner(const SearchProblem &problem, const Trial &winner,
-                                        int round, Judge &judge, DecisionLog &decisions,
+                                        int round, Judge &judge, Journal &journal,
                                         const std::function<bool()> &isTimeUp = {});
 
 } // namespace kopt

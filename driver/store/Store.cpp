@@ -12,7 +12,7 @@ namespace kopt {
 namespace {
 
 /// The number of the tables and of the records in them. Raise it with each change of either.
-constexpr int kSchema = 12;
+constexpr int kSchema = 13;
 
 /// The schema of the file; 0 if it is empty. Fails if it is another than kSchema.
 Result<int> schemaOf(Database &database) {
@@ -66,18 +66,18 @@ public:
     return read<Trial>("SELECT record, id FROM trials WHERE run_id = ? ORDER BY id", run);
   }
 
-  Status recordDecision(std::int64_t run, const Decision &decision) override {
-    KOPT_CHECK(write(decision,
-                     "INSERT INTO decisions (record, run_id, sequence) SELECT ?1, ?2, "
-                     "COALESCE(MAX(sequence), 0) + 1 FROM decisions WHERE run_id = ?2 "
+  Status recordEvent(std::int64_t run, const Event &event) override {
+    KOPT_CHECK(write(event,
+                     "INSERT INTO events (record, run_id, sequence) SELECT ?1, ?2, "
+                     "COALESCE(MAX(sequence), 0) + 1 FROM events WHERE run_id = ?2 "
                      "RETURNING sequence",
                      run));
     return {};
   }
 
-  Result<std::vector<Decision>> decisions(std::int64_t run) override {
-    return read<Decision>(
-        "SELECT record, sequence FROM decisions WHERE run_id = ? ORDER BY sequence", run);
+  Result<std::vector<Event>> events(std::int64_t run) override {
+    return read<Event>("SELECT record, sequence FROM events WHERE run_id = ? ORDER BY sequence",
+                       run);
   }
 
   Status recordModelCall(std::int64_t run, const ModelCall &call) override {

@@ -3,7 +3,7 @@
 // functions of the database.
 #pragma once
 
-#include "driver/model/Decision.h"
+#include "driver/model/Event.h"
 #include "driver/model/ModelCall.h"
 #include "driver/model/Run.h"
 #include "driver/model/Session.h"
@@ -29,9 +29,9 @@ public:
   /// Replaces a recorded trial by the same with the counters that were read afterwards.
   virtual Status recordCounters(const Trial &trial) = 0;
   virtual Result<std::vector<Trial>> trials(std::int64_t run) = 0;
-  /// Commits the decision as the run's next one.
-  virtual Status recordDecision(std::int64_t run, const Decision &decision) = 0;
-  virtual Result<std::vector<Decision>> decisions(std::int64_t run) = 0;
+  /// Commits the event as the run's next one.
+  virtual Status recordEvent(std::int64_t run, const Event &event) = 0;
+  virtual Result<std::vector<Event>> events(std::int64_t run) = 0;
   virtual Status recordModelCall(std::int64_t run, const ModelCall &call) = 0;
   virtual Result<std::vector<ModelCall>> modelCalls(std::int64_t run) = 0;
   /// Replaces the session that has the same id, and commits; with id 0, adds a new one. Returns the

@@ -32,8 +32,8 @@ class OtherLoad(KoptTest):
         text = (DATA / "scale.cu").read_text()
         self.write("scale.cu", text.replace("rows = 500", "rows = 5000").replace("columns = 300", "columns = 3000"))
         self.kopt_ok("tune", "scale.cu", "--device", "cuda", "--proposers", "params", "--json", *FLAGS)
-        for decision in self.records("decisions"):
-            checked = decision["what"].get("checked", {"shown": True})
+        for event in self.records("events"):
+            checked = event["what"].get("checked", {"shown": True})
             if not checked["shown"] and checked["text"].startswith("whether others computed"):
                 self.skipTest(checked["text"])
         return [(trial["verdict"], trial["reason"]) for trial in self.records("trials")

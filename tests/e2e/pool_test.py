@@ -52,9 +52,9 @@ class Pool(KoptTest):
         for trial in trials:
             for name in OF_ONE_EXECUTION:
                 del trial[name]
-        decisions = [decision for decision in self.records("decisions") if "time" not in decision["what"]]  # the clock's
+        events = [event for event in self.records("events") if "time" not in event["what"]]  # the clock's
         runs = [(run["winner_hash"], run["stop_text"], run["state"]) for run in self.records("runs")]
-        return [trials, decisions, runs]
+        return [trials, events, runs]
 
     def gpus(self):
         return sorted({trial["gpu"] for trial in self.records("trials")} - {""})

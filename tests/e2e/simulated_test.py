@@ -153,7 +153,7 @@ class Simulated(KoptTest):
         verdicts = [trial["verdict"] for trial in self.records("trials") if trial["purpose"] == "confirmation"]
         self.assertIn("Faster", verdicts, done.stderr)
         # The report tells of the winner what the confirmation asked, not what its first look left out.
-        checked = [decision["what"]["checked"] for decision in self.records("decisions") if "checked" in decision["what"]]
+        checked = [event["what"]["checked"] for event in self.records("events") if "checked" in event["what"]]
         said = {kind: [check["text"] for check in checked if check["shown"] == shown]
                 for kind, shown in (("verified", True), ("unchecked", False))}
         for layer in ("emulated", "coverage"):

@@ -34,12 +34,12 @@ public:
     return {};
   }
   Result<std::vector<Trial>> trials(std::int64_t run) override { return trials_[run]; }
-  Status recordDecision(std::int64_t run, const Decision &decision) override {
-    decisions_[run].push_back(decision);
-    decisions_[run].back().sequence = std::int64_t(decisions_[run].size());
+  Status recordEvent(std::int64_t run, const Event &event) override {
+    events_[run].push_back(event);
+    events_[run].back().sequence = std::int64_t(events_[run].size());
     return {};
   }
-  Result<std::vector<Decision>> decisions(std::int64_t run) override { return decisions_[run]; }
+  Result<std::vector<Event>> events(std::int64_t run) override { return events_[run]; }
   Status recordModelCall(std::int64_t run, const ModelCall &call) override {
     calls_[run].push_back(call);
     return {};
@@ -60,7 +60,7 @@ private:
   std::vector<RunRecord> runs_;
   std::vector<SessionRecord> sessions_;
   std::map<std::int64_t, std::vector<Trial>> trials_;
-  std::map<std::int64_t, std::vector<Decision>> decisions_;
+  std::map<std::int64_t, std::vector<Event>> events_;
   std::map<std::int64_t, std::vector<ModelCall>> calls_;
 };
 

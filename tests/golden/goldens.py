@@ -60,7 +60,7 @@ def run_of(name, binaries):
                 sys.exit(f"{name}: {done.stderr}")
         run = json.loads(done.stdout)["results"][0]
         lines = [f"stop: {run['stop']}: {run['stop_reason']}"]
-        lines += [f"decision: {one['kind']} {one['text']}" for one in run["decisions"]]
+        lines += [f"decision: {one['kind']} {one['text']}" for one in run["decisions"] if one["kind"] not in ("judged", "profiled")]
         for trial in run["trials"]:
             of = [trial["candidate"]["title"], trial["verdict"], trial["stage"], trial["check"], trial["reason"]]
             of += [f"{one['check']} {one['state']} {one['detail']}" for one in trial["checks"]]

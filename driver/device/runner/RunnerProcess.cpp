@@ -162,7 +162,7 @@ Result<RunnerReply> RunnerProcess::receive(const Result<std::string> &line, std:
       message->number<std::uint64_t>("id") != id)
     return crashed("the runner sent an invalid reply");
   const int status = message->number<int>("status").value_or(int(RunStatus::Ok));
-  if (status < 0 || status > int(RunStatus::InputChanged))
+  if (status < 0 || status > int(kLastRunStatus))
     return crashed("the runner sent an invalid reply");
 
   // After a fault the context is unusable; the process ends by itself, and the next call starts

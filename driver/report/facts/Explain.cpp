@@ -19,7 +19,7 @@ template <class... Ts> struct Overloaded : Ts... {
   using Ts::operator()...;
 };
 
-/// Explains the decisions in order, each with what was known at that time.
+/// Explains the events in order, each with what was known at that time.
 class RunExplainer {
 public:
   explicit RunExplainer(const RunHistory &history)
@@ -28,8 +28,8 @@ public:
 
   std::vector<Explanation> explain() {
     start();
-    for (const Decision &decision : history_.decisions)
-      std::visit([&](const auto &what) { say(decision, what); }, decision.what);
+    for (const Event &event : history_.events)
+      std::visit([&](const auto &what) { say(event, what); }, event.what);
     closeRound();
     program();
     end();
@@ -73,7 +73,7 @@ private:
           fmt::format("No counters of {} were read: no rule could say what bounds it.", name));
       return;
     }
-    Diagnosis now = diagnoseTrial(trial);
+    const Diagnosis &now = trial.diagnosis;
     Explanation &entry = add(
         "rules", round,
         now.hits.empty()
@@ -91,7 +91,7 @@ private:
           entry.details.push_back(hit.id + (state == RuleState::Silent
                                                 ? ": no longer fires"
                                                 : ": not judged, because a counter is missing"));
-    diagnosis_ = std::move(now);
+    diagnosis_ = now;
   }
 
   std::string nameOf(const std::string &hash) const {
@@ -101,25 +101,25 @@ private:
     return nameOfTrial(history_, *index);
   }
 
-  void say(const Decision &decision, const Ask &ask) {
+  void say(const Event &event, const Ask &ask) {
     closeRound();
     ++round_;
     roundClosed_ = false;
     std::vector<std::string> parents;
     for (const std::string &parent : ask.parents)
       parents.push_back(nameOf(parent));
-    std::string why = (isFollower(ask.role) ? "" : "proposers take turns, and ") +
-                      turnOf(decision.round, ask.role);
-    for (const Evidence &evidence : decision.evidence)
+    std::string why =
+        (isFollower(ask.role) ? "" : "proposers take turns, and ") + turnOf(event.round, ask.role);
+    for (const Evidence &evidence : event.evidence)
       if (evidence.what == "speedup")
         why += fmt::format("; {} was the best so far ({:.3f}x)", join(parents, " and "),
                            evidence.value);
-    add("ask", decision.round,
+    add("ask", event.round,
         fmt::format("Round {}: '{}' was asked for up to {} candidates{} made from {}, because {}.",
-                    decision.round + 1, ask.role, ask.limit,
+                    event.round + 1, ask.role, ask.limit,
                     ask.technique.empty() ? "" : " of the technique '" + ask.technique + "'",
                     join(parents, " and "), why))
-        .evidence = decision.evidence;
+        .evidence = event.evidence;
   }
 
   /// The proposers that take turns, in the user's order.
@@ -151,16 +151,18 @@ private:
                        expected);
   }
 
-  void say(const Decision &decision, const Offered &offer) {
+  void say(const Event &event, const Offered &offer) {
     const Round *round = current();
-    followed_ += offer.candidates > 0 && isFollower(offer.role);
+    followed_ += !offer.candidates.empty() && isFollower(offer.role);
+    for (const std::string &note : offer.notes)
+      add("note", event.round, oneLine(note));
     Explanation &entry =
-        add("offer", decision.round,
-            offer.candidates == 0
+        add("offer", event.round,
+            offer.candidates.empty()
                 ? fmt::format("'{}' had nothing to offer for this parent{}.", offer.role,
                               isFollower(offer.role) ? "" : "; it is not asked for it again")
-                : fmt::format("'{}' offered {} candidate{}.", offer.role, offer.candidates,
-                              offer.candidates == 1 ? "" : "s"));
+                : fmt::format("'{}' offered {} candidate{}.", offer.role, offer.candidates.size(),
+                              offer.candidates.size() == 1 ? "" : "s"));
     for (const std::size_t index : round ? round->trials : std::vector<std::size_t>()) {
       const Trial &trial = history_.trials[index];
       entry.details.push_back(nameOfTrial(history_, index) +
@@ -172,19 +174,19 @@ private:
       return;
     seconds_ = story_.secondsAfter[round->trials.back()];
     Explanation &judged =
-        add("trial", decision.round,
+        add("trial", event.round,
             fmt::format("{} of them {} judged{}.", round->trials.size(),
                         round->trials.size() == 1 ? "was" : "were",
-                        round->trials.size() < offer.candidates
+                        round->trials.size() < offer.candidates.size()
                             ? "; the run ended, or was interrupted, before the others"
                             : ""));
     for (const std::size_t index : round->trials)
       judged.details.push_back(outcomeOf(history_, index));
   }
 
-  void say(const Decision &decision, const ProposerFailure &failure) {
+  void say(const Event &event, const ProposerFailure &failure) {
     followed_ += isFollower(failure.role);
-    add("failed", decision.round,
+    add("failed", event.round,
         fmt::format("'{}' failed and {}: {}", failure.role,
                     failure.givenUp ? "is not asked again, because it had failed several times in "
                                       "a row"
@@ -192,43 +194,39 @@ private:
                     oneLine(failure.error)));
   }
 
-  void say(const Decision &decision, const Accept &accept) {
+  void say(const Event &event, const Accept &accept) {
     const std::string before = incumbent_.empty()
                                    ? fmt::format("the baseline ({:.3f}x)", 1.0)
                                    : fmt::format("{} ({:.3f}x)", nameOf(incumbent_), best_);
-    double low = accept.speedup;
-    for (const Evidence &evidence : decision.evidence)
-      if (evidence.what == "speedup low")
-        low = evidence.value;
-    add("accept", decision.round,
+    add("accept", event.round,
         fmt::format("Accepted: {} became the incumbent. It is at least {:.3f}x as fast as the "
                     "baseline, which is more than {} above {}{}.",
-                    nameOf(accept.candidate), low, formatPercent(minGain()), before,
+                    nameOf(accept.candidate), accept.low, formatPercent(minGain()), before,
                     current() && current()->trials.size() > 1 ? ", and the best of the round" : ""))
-        .evidence = decision.evidence;
+        .evidence = event.evidence;
     roundClosed_ = true;
     incumbent_ = accept.candidate;
     best_ = accept.speedup;
     if (const auto index = history_.indexOf(accept.candidate)) {
       const Diagnosis before_ = diagnosis_;
-      rules(history_.trials[*index], &before_, "the new incumbent", decision.round);
+      rules(history_.trials[*index], &before_, "the new incumbent", event.round);
     }
   }
 
-  void say(const Decision &decision, const Stop &stop) {
+  void say(const Event &event, const Stop &stop) {
     closeRound();
-    add("stop", decision.round,
-        fmt::format("The search stopped after {} round{}, because {}. {}", decision.round,
-                    decision.round == 1 ? "" : "s", stop.inWords(),
+    add("stop", event.round,
+        fmt::format("The search stopped after {} round{}, because {}. {}", event.round,
+                    event.round == 1 ? "" : "s", stop.inWords(),
                     incumbent_.empty() ? std::string("Nothing had been accepted.")
                                        : fmt::format("The incumbent was {} with {:.3f}x.",
                                                      nameOf(incumbent_), best_)))
-        .evidence = decision.evidence;
+        .evidence = event.evidence;
   }
 
-  void say(const Decision &decision, const Compare &compare) {
+  void say(const Event &event, const Compare &compare) {
     closeRound();
-    add("compare", decision.round,
+    add("compare", event.round,
         fmt::format("{} and {} could not be told apart by their times against the baseline, so "
                     "they were timed against each other: the first runs {:.3f}x [{:.3f}, {:.3f}] "
                     "as fast as the second, {}.",
@@ -238,38 +236,45 @@ private:
                                     : "which does not show that it is faster"));
   }
 
-  void say(const Decision &decision, const Confirm &confirm) {
+  void say(const Event &, const Judged &) {}
+  void say(const Event &, const Profiled &) {}
+
+  void say(const Event &event, const TimedInProgram &timed) {
+    add("note", event.round, oneLine(timed.inWords()));
+  }
+
+  void say(const Event &event, const Confirm &confirm) {
     closeRound();
     for (std::size_t i = 0; i < history_.trials.size(); ++i)
       if (history_.trials[i].candidateHash == confirm.candidate &&
           history_.trials[i].purpose == Purpose::Confirmation)
         seconds_ = story_.secondsAfter[i];
-    add(confirm.held ? "confirm" : "reject", decision.round,
+    add(confirm.held ? "confirm" : "reject", event.round,
         fmt::format("{} was judged again on fresh inputs and samples, and {}: {}.",
                     nameOf(confirm.candidate),
                     confirm.held ? "it held" : "it did not hold, so the next one was tried",
                     withoutStop(oneLine(confirm.reason))))
-        .evidence = decision.evidence;
+        .evidence = event.evidence;
   }
 
   /// Consecutive records of one kind become one explanation.
-  void say(const Decision &decision, const Checked &checked) {
+  void say(const Event &event, const Checked &checked) {
     closeRound();
     const char *kind = checked.shown ? "checked" : "unchecked";
     if (result_.empty() || result_.back().kind != kind)
-      add(kind, decision.round, checked.shown ? "This was checked:" : "This could not be checked:");
+      add(kind, event.round, checked.shown ? "This was checked:" : "This could not be checked:");
     result_.back().details.push_back(oneLine(checked.text));
   }
 
-  void say(const Decision &decision, const Spent &spent) {
+  void say(const Event &event, const Spent &spent) {
     static_cast<void>(spent);
-    add("note", decision.round, fmt::format("Time spent: {}.", describe(decision)));
+    add("note", event.round, fmt::format("Time spent: {}.", describe(event)));
   }
 
-  void say(const Decision &decision, const Note &note) {
+  void say(const Event &event, const Note &note) {
     // The baseline's time was already reported.
     if (note.about != "baseline")
-      add("note", decision.round, oneLine(note.text));
+      add("note", event.round, oneLine(note.text));
   }
 
   /// For a round that accepted nothing, says how much was missing.

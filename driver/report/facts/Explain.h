@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Explains a run: each decision in plain sentences, in order, from the records alone.
+// Explains a run: each event in plain sentences, in order, from the records alone.
 #pragma once
 
 #include "driver/report/facts/RunStory.h"

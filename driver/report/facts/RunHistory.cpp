@@ -2,13 +2,11 @@
 #include "driver/report/facts/RunHistory.h"
 
 #include "driver/judge/Statistics.h"
-#include "driver/search/diagnose/RuleBook.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -22,15 +20,6 @@ const Trial *findTrial(const std::vector<Trial> &trials, const std::string &hash
     if (trial.candidateHash == hash && trial.purpose == purpose)
       return &trial;
   return nullptr;
-}
-
-/// Drops values that are not finite, so that no rule compares with them.
-Counters known(const Counters &counters) {
-  Counters result;
-  for (const auto &[name, value] : counters)
-    if (std::isfinite(value))
-      result.emplace(name, value);
-  return result;
 }
 
 } // namespace
@@ -60,8 +49,8 @@ std::optional<std::size_t> RunHistory::indexOf(const std::string &candidateHash)
 
 Spent timeSpent(const RunHistory &history) {
   Spent all;
-  for (const Decision &decision : history.decisions)
-    if (const auto *spent = std::get_if<Spent>(&decision.what)) {
+  for (const Event &event : history.events)
+    if (const auto *spent = std::get_if<Spent>(&event.what)) {
       for (const auto &[name, seconds] : spent->session)
         all.session[name] += seconds;
       for (const auto &[name, seconds] : spent->kernel)
@@ -167,21 +156,12 @@ std::string verdictInWords(Verdict verdict) {
   return words;
 }
 
-Diagnosis diagnoseTrial(const Trial &trial) {
-  Diagnosis diagnosis;
-  if (auto rules = RuleBook::load())
-    diagnosis = rules->diagnose(known(trial.counters));
-  else
-    diagnosis.skipped.push_back("all rules: " + rules.error().what);
-  return diagnosis;
-}
-
 RuleState stateOf(const Diagnosis &diagnosis, const std::string &rule) {
   for (const RuleHit &hit : diagnosis.hits)
     if (hit.id == rule)
       return RuleState::Fires;
   for (const std::string &skipped : diagnosis.skipped)
-    if (skipped.starts_with(rule + ":") || skipped.starts_with("all rules:"))
+    if (skipped.starts_with(rule + ":"))
       return RuleState::NotJudged;
   return RuleState::Silent;
 }
@@ -189,9 +169,9 @@ RuleState stateOf(const Diagnosis &diagnosis, const std::string &rule) {
 RunDiagnosis diagnoseRun(const RunHistory &history) {
   RunDiagnosis result;
   if (const Trial *baseline = history.baseline())
-    result.before = diagnoseTrial(*baseline);
+    result.before = baseline->diagnosis;
   if (const Trial *winner = history.winner())
-    result.after = diagnoseTrial(*winner);
+    result.after = winner->diagnosis;
   return result;
 }
 
@@ -199,7 +179,7 @@ Result<RunHistory> loadRun(Store &store, const RunRecord &run) {
   RunHistory history;
   history.run = run;
   KOPT_TRY(history.trials, store.trials(run.id));
-  KOPT_TRY(history.decisions, store.decisions(run.id));
+  KOPT_TRY(history.events, store.events(run.id));
   KOPT_TRY(history.modelCalls, store.modelCalls(run.id));
   KOPT_TRY(std::vector<SessionRecord> sessions, store.sessions());
   for (SessionRecord &session : sessions)

@@ -16,7 +16,7 @@ namespace kopt {
 struct RunHistory {
   RunRecord run;
   std::vector<Trial> trials; ///< in recorded order: the baseline first; includes confirmations
-  std::vector<Decision> decisions;
+  std::vector<Event> events;
   std::vector<ModelCall> modelCalls;
   std::optional<SessionRecord> session{}; ///< the last session that took its winner
 
@@ -58,14 +58,11 @@ std::string applyCommand(const RunHistory &history);
 /// "faster", "wrong result".
 std::string verdictInWords(Verdict verdict);
 
-/// The diagnoses of the baseline and of the winner. If the rules cannot be read, before.skipped
-/// says so.
+/// The diagnoses of the baseline and of the winner.
 struct RunDiagnosis {
   Diagnosis before, after;
 };
 RunDiagnosis diagnoseRun(const RunHistory &history);
-/// Applies the rules to one trial's counters; values that are not numbers count as missing.
-Diagnosis diagnoseTrial(const Trial &trial);
 
 /// The result of a rule for some counters. A rule that lacks a counter is NotJudged, not Silent.
 enum class RuleState { Fires, Silent, NotJudged };

@@ -9,31 +9,26 @@ namespace kopt {
 RunStory::RunStory(const RunHistory &history)
     : roundOf(history.trials.size()), secondsAfter(history.trials.size()),
       bestAfter(history.trials.size()) {
-  std::size_t next = history.baseline() ? 1 : 0; // trials are in the order of their rounds
-  for (const Decision &decision : history.decisions) {
-    if (std::holds_alternative<Ask>(decision.what)) {
+  const auto roundWith = [&](int ask) -> Round & { return rounds.at(std::size_t(ask) - 1); };
+  for (const Event &event : history.events) {
+    if (std::holds_alternative<Ask>(event.what)) {
       Round round;
-      round.number = decision.round;
-      round.asked = &decision;
+      round.number = event.round;
+      round.asked = &event;
       rounds.push_back(std::move(round));
-      continue;
-    }
-    if (rounds.empty())
-      continue;
-    Round &round = rounds.back();
-    if (const auto *failure = std::get_if<ProposerFailure>(&decision.what)) {
-      round.failure = failure;
-    } else if (const auto *accept = std::get_if<Accept>(&decision.what)) {
-      round.accepted = accept;
-    } else if (const auto *offer = std::get_if<Offered>(&decision.what)) {
-      round.offered = offer->candidates;
-      // An interrupted round has fewer trials than candidates.
-      while (round.trials.size() < offer->candidates && next < history.trials.size() &&
-             history.trials[next].purpose == Purpose::Search &&
-             history.trials[next].candidate.proposer == offer->role) {
-        roundOf[next] = rounds.size() - 1;
-        round.trials.push_back(next++);
+    } else if (const auto *offer = std::get_if<Offered>(&event.what)) {
+      roundWith(offer->ask).offered = offer->candidates.size();
+    } else if (const auto *failure = std::get_if<ProposerFailure>(&event.what)) {
+      roundWith(failure->ask).failure = failure;
+    } else if (const auto *judged = std::get_if<Judged>(&event.what)) {
+      if (const auto index = history.indexOf(judged->candidate)) {
+        roundOf[*index] = std::size_t(judged->ask) - 1;
+        roundWith(judged->ask).trials.push_back(*index);
       }
+    } else if (const auto *accept = std::get_if<Accept>(&event.what)) {
+      const auto index = history.indexOf(accept->candidate);
+      if (index && roundOf[*index])
+        rounds[*roundOf[*index]].accepted = accept;
     }
   }
   double seconds = 0, best = 1;

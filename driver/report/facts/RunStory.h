@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Combines the records of a run: which decision asked for which trials, and what became of them.
+// Combines the records of a run: which ask led to which trials, and what became of them.
 #pragma once
 
 #include "driver/report/facts/RunHistory.h"
@@ -12,7 +12,7 @@ namespace kopt {
 /// One Ask of the strategy and everything that followed from it.
 struct Round {
   int number = 0;
-  const Decision *asked = nullptr; ///< holds an Ask
+  const Event *asked = nullptr; ///< holds an Ask
   /// Number of candidates; nothing if the proposer failed or was stopped.
   std::optional<std::size_t> offered;
   const ProposerFailure *failure = nullptr;

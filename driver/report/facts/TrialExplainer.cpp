@@ -210,8 +210,8 @@ private:
         children.push_back(outcomeOf(history_, i));
     if (!children.empty())
       add("offer", "Candidates that were made from it:").details = std::move(children);
-    for (const Decision &decision : history_.decisions)
-      if (const auto *confirm = std::get_if<Confirm>(&decision.what);
+    for (const Event &event : history_.events)
+      if (const auto *confirm = std::get_if<Confirm>(&event.what);
           confirm && confirm->candidate == trial_.candidateHash)
         add(confirm->held ? "confirm" : "reject",
             fmt::format("Judged again on fresh inputs and samples, it {}: {}.",

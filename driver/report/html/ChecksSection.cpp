@@ -44,14 +44,14 @@ void writeCheckTable(Writer &writer, const PageFacts &facts) {
 
 /// What the run recorded in addition to the records of the checks.
 std::vector<std::string> otherChecked(const PageFacts &facts, bool shown) {
-  std::set<std::string> known;
+  std::set<CheckId> known;
   if (facts.measured)
     for (const Trial *trial : {facts.measured, facts.winner})
       for (const CheckRecord &record : trial->checks)
-        known.insert(toString(record.check));
+        known.insert(record.check);
   std::vector<std::string> lines;
-  for (const Decision &decision : facts.history.decisions)
-    if (const auto *checked = std::get_if<Checked>(&decision.what);
+  for (const Event &event : facts.history.events)
+    if (const auto *checked = std::get_if<Checked>(&event.what);
         checked && checked->shown == shown && !known.contains(checked->check) &&
         !(facts.measured &&
           std::ranges::any_of(facts.measured->assurance.gaps,

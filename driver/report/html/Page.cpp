@@ -26,8 +26,8 @@ PageFacts::PageFacts(const RunHistory &given, RunDiagnosis found)
       modelled(device.value("modelled", false)) {
   if (!measured)
     measured = winner;
-  for (const Decision &decision : history.decisions)
-    if (const auto *accept = std::get_if<Accept>(&decision.what))
+  for (const Event &event : history.events)
+    if (const auto *accept = std::get_if<Accept>(&event.what))
       accepted.insert(accept->candidate);
 }
 

@@ -8,9 +8,7 @@
 #include "driver/support/Text.h"
 #include "driver/workload/ApplyCandidate.h"
 
-#include <algorithm>
 #include <fmt/format.h>
-#include <set>
 
 namespace kopt {
 namespace {
@@ -77,37 +75,32 @@ Result<std::optional<Candidate>> candidateOf(Frontend &frontend, const SearchPro
 
 } // namespace
 
-Result<std::vector<Candidate>> ClassProposer::propose(const ProposalContext &context,
-                                                      std::size_t limit) {
-  std::vector<Candidate> proposals;
+Status ClassProposer::propose(const ProposalContext &context, Offers &offers) {
   const Specialization &specialization = context.problem.specialization;
-  if (context.history.empty() || specialization.kernelChunk >= specialization.chunks.size())
-    return proposals;
+  if (specialization.kernelChunk >= specialization.chunks.size())
+    return {};
   const SliceChunk &kernel = specialization.chunks[specialization.kernelChunk];
   if (!kernel.editable || !kernel.users.empty())
-    return proposals;
-  std::set<std::string> known;
-  for (const Trial &trial : context.history)
-    known.insert(trial.candidateHash);
+    return {};
+  std::size_t taken = 0;
+  const auto isEnough = [&] { return offers.isFull() || taken >= kMostOffers; };
   const auto take = [&](std::optional<Candidate> candidate) {
-    if (candidate && known.insert(candidate->contentHash()).second &&
-        writeBackEdits(context.problem.kernel, specialization, *candidate))
-      proposals.push_back(std::move(*candidate));
+    taken += candidate && !offers.add(std::move(*candidate));
   };
-  limit = std::min(limit, kMostOffers);
-  for (const Repairable &open : repairables(context.history))
-    if (proposals.size() < limit) {
+  const std::vector<Trial> &trials = context.history.trials;
+  for (const Repairable &open : repairables(trials))
+    if (!isEnough()) {
       KOPT_TRY(auto candidate,
                repaired(frontend_, context.problem, open.trial->candidate, open.wrong, open.right));
       take(std::move(candidate));
     }
   for (const ClassPair &pair :
-       classPairs(context.history, context.parentTrial(), weightsOf(context.problem.workload)))
-    if (proposals.size() < limit) {
+       classPairs(trials, context.parentTrial(), weightsOf(context.problem.workload)))
+    if (!isEnough()) {
       KOPT_TRY(auto candidate, candidateOf(frontend_, context.problem, pair));
       take(std::move(candidate));
     }
-  return proposals;
+  return {};
 }
 
 } // namespace kopt

@@ -10,14 +10,12 @@
 
 namespace kopt {
 
-class ClassProposer : public Proposer {
+class ClassProposer final : public ReadyProposer {
 public:
   explicit ClassProposer(Frontend &frontend) : frontend_(frontend) {}
 
   std::string name() const override { return "classes"; }
-  bool followsTrials() const override { return true; }
-  Result<std::vector<Candidate>> propose(const ProposalContext &context,
-                                         std::size_t limit) override;
+  Status propose(const ProposalContext &context, Offers &offers) override;
 
 private:
   Frontend &frontend_;

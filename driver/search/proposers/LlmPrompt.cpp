@@ -178,12 +178,12 @@ std::string skillsText(const Diagnosis &diagnosis) {
 
 std::string historyText(const ProposalContext &context) {
   std::string text;
-  std::size_t number = 0, first = context.history.size() > kHistoryLines
-                                      ? context.history.size() - kHistoryLines
+  std::size_t number = 0, first = context.history.trials.size() > kHistoryLines
+                                      ? context.history.trials.size() - kHistoryLines
                                       : 0;
   if (first)
     text += fmt::format("- the first {} attempts are left out\n", first);
-  for (const Trial &trial : context.history) {
+  for (const Trial &trial : context.history.trials) {
     if (number++ < first || trial.candidate.proposer.empty())
       continue;
     text += fmt::format("- {}. [{}] {} ({}): {}", number, quoted(trial.candidate.proposer, 20),
@@ -231,8 +231,9 @@ Result<std::string> situation(const ProposalContext &context, const CodeTask &ta
   if (!task.context.empty())
     text += "\n## Read-only context\n\n" + fenced(task.context, "cuda");
   text += "\n# Measurements of the present version\n\n" + measurementsText(context);
-  text += "\n# What the rules say of the present version\n\n" + diagnosisText(context.diagnosis());
-  if (std::string skills = skillsText(context.diagnosis()); !skills.empty())
+  text += "\n# What the rules say of the present version\n\n" +
+          diagnosisText(context.parentTrial().diagnosis);
+  if (std::string skills = skillsText(context.parentTrial().diagnosis); !skills.empty())
     text += "\n# Knowledge that bears on it\n\n" + skills;
   return text;
 }

@@ -35,17 +35,17 @@ bool isRepairable(Verdict verdict) {
   return false;
 }
 
-const Trial *findTrial(const std::vector<Trial> &history, const std::string &hash) {
-  for (const Trial &trial : history)
-    if (trial.candidateHash == hash)
-      return &trial;
-  return nullptr;
+/// The trial of the last of its parents; null if it is not in the history.
+const Trial *parentOf(const SearchHistory &history, const Trial &trial) {
+  const std::vector<std::string> &parents = trial.candidate.parents;
+  return parents.empty() ? nullptr : history.find(parents.back());
 }
 
-/// The trial of the last of its parents; null if it is not in the history.
-const Trial *parentOf(const std::vector<Trial> &history, const Trial &trial) {
-  const std::vector<std::string> &parents = trial.candidate.parents;
-  return parents.empty() ? nullptr : findTrial(history, parents.back());
+bool isAbandoned(const SearchHistory &history, const std::string &candidate) {
+  return std::ranges::any_of(history.events, [&](const Event &event) {
+    const auto *offer = std::get_if<Offered>(&event.what);
+    return offer && offer->abandoned == candidate;
+  });
 }
 
 std::string requestText(const ChatModel &model, const ChatRequest &request) {
@@ -98,114 +98,167 @@ std::string constantInNewText(const ProposalContext &context, const Candidate &c
   return {};
 }
 
-/// The subject of a note that gives up an attempt.
-std::string abandoned(const std::string &hash) { return "abandoned " + hash; }
-
 } // namespace
 
 LlmProposer::LlmProposer(ChatModel &model, Store &store, std::int64_t run, LlmOptions options)
     : model_(model), store_(store), run_(run), options_(options) {}
 
-Result<std::vector<Candidate>> LlmProposer::propose(const ProposalContext &context,
-                                                    std::size_t limit) {
-  std::vector<Candidate> proposals;
-  if (limit == 0)
-    return proposals;
-  KOPT_TRY(const Trial *failed, attemptToRepair(context));
-  KOPT_TRY(Answer answer, exchange(context, failed));
-  if (failed && !answer.candidate && !answer.capped) {
-    // The attempt cannot be repaired: ask for a new idea instead.
-    KOPT_TRY(answer, exchange(context, nullptr));
-  }
-  if (answer.candidate)
-    proposals.push_back(std::move(*answer.candidate));
-  return proposals;
+void LlmProposer::start(const ProposalContext &context, Inbox &inbox) {
+  exchanges_[context.ask.id] = {};
+  if (context.ask.limit == 0)
+    return answer(context.ask.id, {}, inbox);
+  Status status = begin(context, attemptToRepair(context));
+  if (status)
+    status = send(context, inbox);
+  if (!status)
+    answer(context.ask.id, tl::unexpected(status.error()), inbox);
 }
 
-Result<LlmProposer::Answer> LlmProposer::exchange(const ProposalContext &context,
-                                                  const Trial *failed) {
-  const Candidate &base = failed ? failed->candidate : context.parent();
-  const std::string repaired = failed ? failed->candidateHash : "";
-  KOPT_TRY(const CodeTask task, makeCodeTask(context, base));
-  ChatRequest request;
+void LlmProposer::heard(const ProposalContext &context, Result<ChatReply> reply, Inbox &inbox) {
+  Status status;
+  if (!reply)
+    status = tl::unexpected(reply.error());
+  if (status)
+    status = record(context, *reply);
+  if (status)
+    status = use(reply->text, context, inbox);
+  if (!status)
+    answer(context.ask.id, tl::unexpected(status.error()), inbox);
+}
+
+void LlmProposer::answer(int ask, Result<std::vector<Candidate>> candidates, Inbox &inbox) {
+  Exchange &exchange = exchanges_.at(ask);
+  inbox.put({ask, ProposerAnswer{std::move(candidates), std::move(exchange.notes),
+                                 std::move(exchange.abandoned)}});
+  exchanges_.erase(ask);
+}
+
+Status LlmProposer::begin(const ProposalContext &context, const Trial *failed) {
+  Exchange &exchange = exchanges_.at(context.ask.id);
+  exchange.repaired = failed ? failed->candidateHash : "";
+  exchange.base = failed ? failed->candidate : context.parent();
+  exchange.isRetry = false;
+  KOPT_TRY(exchange.task, makeCodeTask(context, exchange.base));
+  ChatRequest &request = exchange.request = {};
   request.purpose = failed ? "fixer" : "coder";
   request.maxTokens = options_.replyTokens;
   request.timeout = options_.timeout;
   KOPT_TRY(request.system, systemPrompt());
-  KOPT_TRY(std::string prompt,
-           failed ? fixerPrompt(context, task, *failed) : coderPrompt(context, task));
+  KOPT_TRY(std::string prompt, failed ? fixerPrompt(context, exchange.task, *failed)
+                                      : coderPrompt(context, exchange.task));
   request.messages.push_back({"user", std::move(prompt)});
-
-  for (int attempt = 0;; ++attempt) {
-    KOPT_TRY(const std::optional<std::string> reply, ask(request, context));
-    if (!reply) {
-      Answer capped;
-      capped.capped = true;
-      return capped;
-    }
-    Answer answer = read(*reply, context, task, base);
-    if (answer.candidate) {
-      answer.candidate->parents = {failed ? failed->candidateHash
-                                          : context.parentTrial().candidateHash};
-      return answer;
-    }
-    if (!answer.stop.empty()) {
-      KOPT_CHECK(note(
-          context, fmt::format("the model as {} offers nothing: {}", request.purpose, answer.stop),
-          repaired));
-      return answer;
-    }
-    if (attempt == 1) {
-      KOPT_CHECK(note(context,
-                      fmt::format("the model's replies as {} could not be used: {}",
-                                  request.purpose, answer.breach),
-                      repaired));
-      return answer;
-    }
-    KOPT_TRY(std::string retry, retryPrompt(answer.breach));
-    request.messages.push_back({"assistant", *reply});
-    request.messages.push_back({"user", std::move(retry)});
-  }
+  return {};
 }
 
-Result<const Trial *> LlmProposer::attemptToRepair(const ProposalContext &context) {
-  auto last = std::find_if(context.history.rbegin(), context.history.rend(),
-                           [](const Trial &trial) { return trial.candidate.proposer == "llm"; });
-  if (last == context.history.rend() || !isRepairable(last->verdict))
+Status LlmProposer::send(const ProposalContext &context, Inbox &inbox) {
+  const int ask = context.ask.id;
+  Exchange &exchange = exchanges_.at(ask);
+  exchange.call = {};
+  exchange.call.purpose = exchange.request.purpose;
+  exchange.call.request = requestText(model_, exchange.request);
+  exchange.call.requestHash = hashHex(exchange.call.request);
+  KOPT_TRY(const std::vector<ModelCall> calls, store_.modelCalls(run_));
+  long tokens = 0;
+  for (const ModelCall &earlier : calls) {
+    if (earlier.requestHash == exchange.call.requestHash)
+      return use(earlier.reply, context, inbox);
+    tokens += earlier.inputTokens + earlier.outputTokens;
+  }
+  // Those of other asks are under way.
+  const std::size_t made = calls.size() + exchanges_.size() - 1;
+  std::string cap;
+  if (options_.maxCalls > 0 && made >= std::size_t(options_.maxCalls))
+    cap = fmt::format("the model is not asked: {} of {} calls are used", made, options_.maxCalls);
+  else if (options_.maxTokens > 0 && tokens >= options_.maxTokens)
+    cap =
+        fmt::format("the model is not asked: {} of {} tokens are used", tokens, options_.maxTokens);
+  if (!cap.empty()) {
+    note(exchange, std::move(cap));
+    answer(ask, {}, inbox);
+    return {};
+  }
+  ChatRequest numbered = exchange.request;
+  if (options_.secondsLeft)
+    numbered.timeout = std::min(numbered.timeout, Duration(std::max(1.0, options_.secondsLeft())));
+  numbered.call = int(made) + 1;
+  network_.add([this, ask, &inbox, numbered] { inbox.put({ask, model_.complete(numbered)}); });
+  return {};
+}
+
+Status LlmProposer::record(const ProposalContext &context, const ChatReply &reply) {
+  ModelCall &call = exchanges_.at(context.ask.id).call;
+  call.model = reply.model;
+  call.reply = reply.text;
+  call.inputTokens = reply.inputTokens;
+  call.outputTokens = reply.outputTokens;
+  call.cachedTokens = reply.cachedTokens;
+  call.seconds = reply.seconds;
+  return store_.recordModelCall(run_, call);
+}
+
+Status LlmProposer::use(const std::string &reply, const ProposalContext &context, Inbox &inbox) {
+  Exchange &exchange = exchanges_.at(context.ask.id);
+  Reading reading = read(reply, context, exchange);
+  if (reading.candidate) {
+    answer(context.ask.id, std::vector{std::move(*reading.candidate)}, inbox);
+    return {};
+  }
+  if (reading.stop.empty() && !exchange.isRetry) {
+    exchange.isRetry = true;
+    KOPT_TRY(std::string retry, retryPrompt(reading.breach));
+    exchange.request.messages.push_back({"assistant", reply});
+    exchange.request.messages.push_back({"user", std::move(retry)});
+    return send(context, inbox);
+  }
+  const std::string &purpose = exchange.request.purpose;
+  note(exchange,
+       reading.stop.empty()
+           ? fmt::format("the model's replies as {} could not be used: {}", purpose, reading.breach)
+           : fmt::format("the model as {} offers nothing: {}", purpose, reading.stop));
+  if (exchange.repaired.empty()) {
+    answer(context.ask.id, {}, inbox);
+    return {};
+  }
+  // The attempt cannot be repaired: ask for a new idea instead.
+  exchange.abandoned = exchange.repaired;
+  KOPT_CHECK(begin(context, nullptr));
+  return send(context, inbox);
+}
+
+void LlmProposer::note(Exchange &exchange, std::string text) const {
+  if (options_.tell)
+    options_.tell("note: " + text);
+  exchange.notes.push_back(std::move(text));
+}
+
+const Trial *LlmProposer::attemptToRepair(const ProposalContext &context) const {
+  const SearchHistory &history = context.history;
+  const auto last =
+      std::find_if(history.trials.rbegin(), history.trials.rend(),
+                   [](const Trial &trial) { return trial.candidate.proposer == "llm"; });
+  if (last == history.trials.rend() || !isRepairable(last->verdict) ||
+      isAbandoned(history, last->candidateHash))
     return nullptr;
   int repairs = 0;
-  for (const Trial *trial = parentOf(context.history, *last);
+  for (const Trial *trial = parentOf(history, *last);
        trial && trial->candidate.proposer == "llm" && isRepairable(trial->verdict) &&
        repairs < options_.maxRepairs;
-       trial = parentOf(context.history, *trial))
+       trial = parentOf(history, *trial))
     ++repairs;
-  if (repairs >= options_.maxRepairs)
-    return nullptr;
-  KOPT_TRY(const std::vector<Decision> decisions, store_.decisions(run_));
-  for (const Decision &decision : decisions)
-    if (const auto *note = std::get_if<Note>(&decision.what);
-        note && note->about == abandoned(last->candidateHash))
-      return nullptr;
-  return &*last;
+  return repairs >= options_.maxRepairs ? nullptr : &*last;
 }
 
-LlmProposer::Answer LlmProposer::read(const std::string &text, const ProposalContext &context,
-                                      const CodeTask &task, const Candidate &base) const {
-  auto breached = [](std::string what) {
-    Answer answer;
-    answer.breach = std::move(what);
-    return answer;
-  };
+LlmProposer::Reading LlmProposer::read(const std::string &text, const ProposalContext &context,
+                                       const Exchange &exchange) const {
+  const auto breached = [](std::string what) { return Reading{{}, "", std::move(what)}; };
+  const CodeTask &task = exchange.task;
   auto reply = parseCodeReply(text, task.contract);
   if (!reply)
     return breached(reply.error());
-  if (!reply->stop.empty()) {
-    Answer answer;
-    answer.stop = reply->stop;
-    return answer;
-  }
+  if (!reply->stop.empty())
+    return {{}, reply->stop, ""};
 
-  Candidate candidate = base;
+  Candidate candidate = exchange.base;
   candidate.proposer = "llm";
   candidate.title = reply->title;
   candidate.technique = reply->technique;
@@ -230,79 +283,14 @@ LlmProposer::Answer LlmProposer::read(const std::string &text, const ProposalCon
     return breached(fmt::format(
         "constant \"{}\" is declared in a chunk that is rewritten: change it there", name));
   const std::string hash = candidate.contentHash();
-  if (hash == base.contentHash() || hash == context.parent().contentHash())
+  if (hash == exchange.base.contentHash() || hash == context.parent().contentHash())
     return breached("the reply changes neither the code nor the constants nor the launch");
-  if (const Trial *same = findTrial(context.history, hash))
-    return breached(
-        fmt::format("this repeats attempt \"{}\", which ended as {}; propose something else",
-                    same->candidate.title, toString(same->verdict)));
-  for (const Launch &launch : context.problem.workload.launches)
-    if (auto changed = applyToLaunch(context.problem.kernel, launch, candidate); !changed)
-      return breached(
-          fmt::format("launch {} is not possible: {}", launch.name, changed.error().what));
-  if (auto edits =
-          writeBackEdits(context.problem.kernel, context.problem.specialization, candidate);
-      !edits)
-    return breached("the change cannot be written back to the user's source: " +
-                    edits.error().what);
-  Answer answer;
-  answer.candidate = std::move(candidate);
-  return answer;
-}
-
-Result<std::optional<std::string>> LlmProposer::ask(const ChatRequest &request,
-                                                    const ProposalContext &context) {
-  ModelCall call;
-  call.request = requestText(model_, request);
-  call.requestHash = hashHex(call.request);
-  KOPT_TRY(const std::vector<ModelCall> calls, store_.modelCalls(run_));
-  long tokens = 0;
-  for (const ModelCall &earlier : calls) {
-    if (earlier.requestHash == call.requestHash)
-      return earlier.reply;
-    tokens += earlier.inputTokens + earlier.outputTokens;
-  }
-  std::string cap;
-  if (options_.maxCalls > 0 && calls.size() >= std::size_t(options_.maxCalls))
-    cap = fmt::format("the model is not asked: {} of {} calls are used", calls.size(),
-                      options_.maxCalls);
-  else if (options_.maxTokens > 0 && tokens >= options_.maxTokens)
-    cap =
-        fmt::format("the model is not asked: {} of {} tokens are used", tokens, options_.maxTokens);
-  if (!cap.empty()) {
-    KOPT_CHECK(note(context, cap));
-    return std::nullopt;
-  }
-
-  ChatRequest numbered = request;
-  if (options_.secondsLeft)
-    numbered.timeout = std::min(numbered.timeout, Duration(std::max(1.0, options_.secondsLeft())));
-  numbered.call = int(calls.size()) + 1;
-  KOPT_TRY(const ChatReply reply, model_.complete(numbered));
-  call.purpose = request.purpose;
-  call.model = reply.model;
-  call.reply = reply.text;
-  call.inputTokens = reply.inputTokens;
-  call.outputTokens = reply.outputTokens;
-  call.cachedTokens = reply.cachedTokens;
-  call.seconds = reply.seconds;
-  KOPT_CHECK(store_.recordModelCall(run_, call));
-  return reply.text;
-}
-
-Status LlmProposer::note(const ProposalContext &context, const std::string &text,
-                         const std::string &givenUp) {
-  Decision decision;
-  decision.round = context.round;
-  decision.what = Note{givenUp.empty() ? "llm" : abandoned(givenUp), text};
-  // A resumed run takes this path again and must not record the note twice.
-  KOPT_TRY(const std::vector<Decision> recorded, store_.decisions(run_));
-  for (const Decision &known : recorded)
-    if (identityOf(known) == identityOf(decision) && describe(known) == text)
-      return {};
-  if (options_.tell)
-    options_.tell("note: " + text);
-  return store_.recordDecision(run_, decision);
+  candidate.parents = {exchange.repaired.empty() ? context.parentTrial().candidateHash
+                                                 : exchange.repaired};
+  Offers offers(context);
+  if (auto refusal = offers.add(std::move(candidate)))
+    return breached(*refusal + "; propose something else");
+  return {std::move(offers.take().front()), "", ""};
 }
 
 } // namespace kopt

@@ -5,9 +5,12 @@
 
 #include "driver/llm/ChatModel.h"
 #include "driver/search/proposers/LlmPrompt.h"
+#include "driver/search/proposers/Proposer.h"
 #include "driver/store/Store.h"
+#include "driver/support/JobQueue.h"
 
 #include <functional>
+#include <map>
 
 namespace kopt {
 
@@ -22,7 +25,7 @@ struct LlmOptions {
   std::function<void(const std::string &)> tell{}; ///< tells the user why the model offers nothing
 };
 
-class LlmProposer : public Proposer {
+class LlmProposer final : public Proposer {
 public:
   /// `model` and `store` must outlive it. Every exchange is stored under the hash of its request
   /// before its reply is used; an exchange that the run has stored is not made again.
@@ -30,37 +33,52 @@ public:
 
   std::string name() const override { return "llm"; }
 
-  /// Returns at most one candidate. Empty if the model stops, breaks the contract twice, or a limit
-  /// is reached; a note in the run's decisions says which. Fails if the model cannot be reached.
-  Result<std::vector<Candidate>> propose(const ProposalContext &context,
-                                         std::size_t limit) override;
+  /// Answers with at most one candidate; with none if the model stops, breaks the contract twice,
+  /// or a limit is reached; a note of the answer says which. The answer is an error if the model
+  /// cannot be reached.
+  void start(const ProposalContext &context, Inbox &inbox) override;
+  void heard(const ProposalContext &context, Result<ChatReply> reply, Inbox &inbox) override;
 
 private:
-  struct Answer {
-    std::optional<Candidate> candidate;
-    std::string stop;    ///< the model's reason for offering nothing
-    std::string breach;  ///< what is wrong with the reply
-    bool capped = false; ///< the model was not asked
+  /// A request for one idea, or for a repair of a failed attempt: one call, and one retry with the
+  /// reason if the reply breaks the contract.
+  struct Exchange {
+    std::string repaired; ///< hash of the attempt; empty: a new idea is wanted
+    Candidate base;
+    CodeTask task;
+    ChatRequest request;
+    ModelCall call; ///< the last one
+    bool isRetry = false;
+    std::vector<std::string> notes{};
+    std::string abandoned{};
   };
-  /// Asks for one idea, or for a repair of `failed` if that is not null: one call, and one retry
-  /// with the reason if the reply breaks the contract.
-  Result<Answer> exchange(const ProposalContext &context, const Trial *failed);
+  struct Reading {
+    std::optional<Candidate> candidate;
+    std::string stop;   ///< the model's reason for offering nothing
+    std::string breach; ///< what is wrong with the reply
+  };
+
+  /// Makes the request: for a repair of `failed` if that is not null.
+  Status begin(const ProposalContext &context, const Trial *failed);
+  /// Sends the request, unless the store has its reply or a limit forbids the call.
+  Status send(const ProposalContext &context, Inbox &inbox);
+  Status record(const ProposalContext &context, const ChatReply &reply);
+  Status use(const std::string &reply, const ProposalContext &context, Inbox &inbox);
+  void note(Exchange &exchange, std::string text) const;
+  /// Answers, and ends the exchange.
+  void answer(int ask, Result<std::vector<Candidate>> candidates, Inbox &inbox);
   /// The failed trial that the next call should repair; null if there is none or the idea has no
   /// repairs left.
-  Result<const Trial *> attemptToRepair(const ProposalContext &context);
-  Answer read(const std::string &reply, const ProposalContext &context, const CodeTask &task,
-              const Candidate &base) const;
-  /// The reply from the store or from the model; nothing if a limit forbids the call.
-  Result<std::optional<std::string>> ask(const ChatRequest &request,
-                                         const ProposalContext &context);
-  /// Records a note. `givenUp` is the hash of an attempt that is not repaired any more, or empty.
-  Status note(const ProposalContext &context, const std::string &text,
-              const std::string &givenUp = {});
+  const Trial *attemptToRepair(const ProposalContext &context) const;
+  Reading read(const std::string &reply, const ProposalContext &context,
+               const Exchange &exchange) const;
 
   ChatModel &model_;
   Store &store_;
   std::int64_t run_;
   LlmOptions options_;
+  std::map<int, Exchange> exchanges_; ///< by the id of the ask
+  JobQueue network_{1};               ///< where the model is waited for
 };
 
 } // namespace kopt

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/proposers/ParamsProposer.h"
-#include "driver/source/CandidateLaunch.h"
-#include "driver/source/RenderSlice.h"
-#include "driver/workload/ApplyCandidate.h"
 
+#include "driver/source/CandidateLaunch.h"
 #include "driver/source/Expression.h"
+#include "driver/source/RenderSlice.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -91,21 +90,15 @@ Point pointAt(const TuneDeclaration &declaration, std::uint64_t index) {
 ParamsProposer::ParamsProposer(TuneDeclaration declaration, std::uint64_t seed)
     : declaration_(std::move(declaration)), seed_(seed) {}
 
-Result<std::vector<Candidate>> ParamsProposer::propose(const ProposalContext &context,
-                                                       std::size_t limit) {
-  std::vector<Candidate> proposals;
+Status ParamsProposer::propose(const ProposalContext &context, Offers &offers) {
   if (declaration_.params.empty())
-    return proposals;
+    return {};
   std::vector<Expression> requirements;
   for (const std::string &text : declaration_.requirements) {
     KOPT_TRY(Expression requirement, Expression::parse(text));
     requirements.push_back(std::move(requirement));
   }
   const Point present = presentValues(declaration_, context);
-  std::set<std::string> known;
-  for (const Trial &trial : context.history)
-    known.insert(trial.candidateHash);
-
   const std::set<std::string> frozen = frozenConstants(context);
   const auto offer = [&](const Point &point) {
     for (const std::string &name : frozen)
@@ -132,41 +125,38 @@ Result<std::vector<Candidate>> ParamsProposer::propose(const ProposalContext &co
           own != candidate.constants.end() && argument.integral &&
           std::to_string(own->second) == argument.value)
         candidate.constants.erase(own);
-    if (candidate.title.empty() || !known.insert(candidate.contentHash()).second)
-      return;
-    for (const Launch &launch : context.problem.workload.launches)
-      if (!applyToLaunch(context.problem.kernel, launch, candidate))
-        return;
-    if (writeBackEdits(context.problem.kernel, context.problem.specialization, candidate))
-      proposals.push_back(std::move(candidate));
+    if (!candidate.title.empty())
+      offers.add(std::move(candidate));
   };
 
   for (const TunableParam &param : declaration_.params)
     for (const std::int64_t value : param.values) {
-      if (proposals.size() >= limit)
-        return proposals;
+      if (offers.isFull())
+        return {};
       Point point = present;
       point[param.name] = value;
       offer(point);
     }
   const std::uint64_t size = spaceSize(declaration_);
-  std::mt19937_64 random(seed_ * 0x9e3779b97f4a7c15ull + std::uint64_t(context.history.size()));
+  std::mt19937_64 random(seed_ * 0x9e3779b97f4a7c15ull +
+                         std::uint64_t(context.history.trials.size()));
   if (size <= kListable) {
     std::vector<std::uint64_t> order(size);
     for (std::uint64_t i = 0; i < size; ++i)
       order[i] = i;
     std::shuffle(order.begin(), order.end(), random);
-    for (std::uint64_t i = 0; i < size && proposals.size() < limit; ++i)
+    for (std::uint64_t i = 0; i < size && !offers.isFull(); ++i)
       offer(pointAt(declaration_, order[i]));
   } else {
-    for (int draw = 0; draw < kDrawsPerCandidate * int(limit) && proposals.size() < limit; ++draw) {
+    const int draws = kDrawsPerCandidate * int(context.ask.limit);
+    for (int draw = 0; draw < draws && !offers.isFull(); ++draw) {
       Point point;
       for (const TunableParam &param : declaration_.params)
         point[param.name] = param.values[random() % param.values.size()];
       offer(point);
     }
   }
-  return proposals;
+  return {};
 }
 
 } // namespace kopt

@@ -8,7 +8,7 @@
 
 namespace kopt {
 
-class ParamsProposer : public Proposer {
+class ParamsProposer final : public ReadyProposer {
 public:
   /// `seed` decides the random order of points.
   ParamsProposer(TuneDeclaration declaration, std::uint64_t seed);
@@ -18,8 +18,7 @@ public:
   /// First every neighbour of the parent (one tunable changed); then all other points in random
   /// order if the space has at most kListable points, otherwise random points. Only points that
   /// satisfy every requirement and give a valid launch.
-  Result<std::vector<Candidate>> propose(const ProposalContext &context,
-                                         std::size_t limit) override;
+  Status propose(const ProposalContext &context, Offers &offers) override;
 
 private:
   TuneDeclaration declaration_;

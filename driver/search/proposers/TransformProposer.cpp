@@ -7,6 +7,7 @@
 #include "driver/workload/WorkloadBuilder.h"
 
 #include <algorithm>
+#include <deque>
 #include <fmt/format.h>
 #include <optional>
 #include <set>
@@ -108,8 +109,7 @@ void writeByHand(const SearchProblem &problem, Candidate &candidate) {
     candidate = std::move(natural);
 }
 
-Result<std::vector<Candidate>> TransformProposer::propose(const ProposalContext &context,
-                                                          std::size_t limit) {
+Status TransformProposer::propose(const ProposalContext &context, Offers &offers) {
   KOPT_TRY(const RenderedSlice rendered,
            renderSlice(context.problem.sliceText, context.problem.kernel,
                        context.problem.specialization, context.parent()));
@@ -118,44 +118,49 @@ Result<std::vector<Candidate>> TransformProposer::propose(const ProposalContext 
     KOPT_TRY(launch, applyToLaunch(context.problem.kernel, launch, context.parent()));
   }
   KOPT_TRY(
-      const std::vector<TransformOffer> offers,
+      const std::vector<TransformOffer> found,
       frontend_.transforms(rendered.text, rendered.expression, context.problem.kernel, launched));
 
   const auto places = SliceLines::inPatchedFiles(rendered, context.problem.kernel,
                                                  context.problem.specialization, context.parent())
                           .value_or(SliceLines());
-  std::set<std::string> known;
-  for (const Trial &trial : context.history)
-    known.insert(trial.candidateHash);
-  std::vector<std::pair<std::size_t, Candidate>> ranked;
-  for (const TransformOffer &offer : offers) {
+  /// The candidates of one technique, in the front end's order.
+  struct Variants {
+    std::size_t rank = 0;
+    std::deque<Candidate> candidates;
+  };
+  std::vector<std::pair<std::string, Variants>> techniques;
+  for (const TransformOffer &offer : found) {
     std::optional<Candidate> candidate = candidateFrom(offer, rendered, context);
-    if (candidate && offer.launch.block)
-      writeByHand(context.problem, *candidate);
-    if (!candidate || !known.insert(candidate->contentHash()).second)
+    if (!candidate)
       continue;
-    if (!writeBackEdits(context.problem.kernel, context.problem.specialization, *candidate))
-      continue; // a candidate that cannot be written back is not worth a trial
+    if (offer.launch.block)
+      writeByHand(context.problem, *candidate);
     candidate->title.insert(std::min(offer.title.find(": "), offer.title.size()),
                             lineOf(offer, rendered, places));
     const RuleHit *why = nullptr;
-    const std::size_t rank = rankOf(offer.technique, context.diagnosis(), &why);
+    const std::size_t rank = rankOf(offer.technique, context.parentTrial().diagnosis, &why);
     if (why)
       candidate->rationale = fmt::format("{}: {}", why->id, why->finding);
-    ranked.emplace_back(rank, std::move(*candidate));
+    auto variants = std::ranges::find(techniques, offer.technique,
+                                      [](auto &one) -> auto & { return one.first; });
+    if (variants == techniques.end())
+      variants = techniques.insert(techniques.end(), {offer.technique, {rank, {}}});
+    variants->second.candidates.push_back(std::move(*candidate));
   }
-  // Offers of different techniques take turns, ordered by rank within a turn, so that a long list
-  // of variants does not delay the others.
-  std::map<std::string, std::size_t> turn;
-  for (auto &[rank, candidate] : ranked)
-    rank = turn[candidate.technique]++ * 10000 + rank;
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [](const auto &a, const auto &b) { return a.first < b.first; });
-  std::vector<Candidate> proposals;
-  for (auto &[rank, candidate] : ranked)
-    if (proposals.size() < limit)
-      proposals.push_back(std::move(candidate));
-  return proposals;
+  // Techniques take turns, ordered by rank, so that a long list of variants does not delay the
+  // others.
+  std::ranges::stable_sort(techniques, {}, [](const auto &one) { return one.second.rank; });
+  for (bool isLeft = true; isLeft && !offers.isFull();) {
+    isLeft = false;
+    for (auto &[technique, variants] : techniques)
+      for (bool isTaken = false; !isTaken && !variants.candidates.empty() && !offers.isFull();) {
+        isTaken = !offers.add(std::move(variants.candidates.front()));
+        variants.candidates.pop_front();
+        isLeft = true;
+      }
+  }
+  return {};
 }
 
 } // namespace kopt

@@ -11,13 +11,12 @@ namespace kopt {
 /// from one launch site or equal ones whose variables are known and have no other parameter's name.
 void writeByHand(const SearchProblem &problem, Candidate &candidate);
 
-class TransformProposer : public Proposer {
+class TransformProposer final : public ReadyProposer {
 public:
   explicit TransformProposer(Frontend &frontend) : frontend_(frontend) {}
 
   std::string name() const override { return "transform"; }
-  Result<std::vector<Candidate>> propose(const ProposalContext &context,
-                                         std::size_t limit) override;
+  Status propose(const ProposalContext &context, Offers &offers) override;
 
 private:
   Frontend &frontend_;

@@ -160,6 +160,18 @@ TEST_F(RunnerClientTest, AfterAFaultAFreshProcessLoadsWhatIsUsed) {
   EXPECT_EQ(device->loads, 1u); // the faulting module is not loaded again unless it is used
 }
 
+TEST_F(RunnerClientTest, EveryEndOfALaunchIsToldApart) {
+  for (const StatusCode code :
+       {StatusCode::LaunchFailed, StatusCode::Race, StatusCode::Uninitialised,
+        StatusCode::Divergence, StatusCode::UnsetShared}) {
+    kernels["fault"] = [code](const LaunchRequest &) { return DeviceStatus{code, "so it ends"}; };
+    const auto runner = start();
+    const auto outcome = must(runner->run(runner->load("fault", "")->id, launch(), {}));
+    EXPECT_EQ(int(outcome.status), int(code));
+    EXPECT_EQ(outcome.detail, "so it ends");
+  }
+}
+
 TEST_F(RunnerClientTest, AHangIsTimedOutAndForgotten) {
   const auto runner = start();
   const ModuleId module = runner->load("copy", "")->id;

@@ -84,9 +84,9 @@ TEST(Explain, SaysThatARunWasInterrupted) {
 
 TEST(Explain, OfAProposerThatFailed) {
   RunHistory history = interrupted(syntheticRun(40));
-  history.decisions = {{1, 0, Ask{"llm", {history.trials[0].candidateHash}, "", 6}},
-                       {2, 0, ProposerFailure{"llm", "no key", false}},
-                       {3, 1, Stop{StopReason::Target, 1.5}}};
+  history.events = {{1, 0, Ask{1, "llm", {history.trials[0].candidateHash}, "", 6}},
+                    {2, 0, ProposerFailure{1, "llm", "no key", false}},
+                    {3, 1, Stop{StopReason::Target, 1.5}}};
   const std::string text = inText(explainRun(history));
   EXPECT_THAT(text, HasSubstr("'params', whose turn it was, had nothing left"));
   EXPECT_THAT(text, HasSubstr("'llm' failed and lost its turn: no key"));
@@ -96,10 +96,13 @@ TEST(Explain, OfAProposerThatFailed) {
 TEST(Explain, WhatFollowsTrialsTakesNoTurn) {
   RunHistory history = interrupted(syntheticRun(40));
   const std::vector<std::string> parents = {history.trials[0].candidateHash};
-  history.decisions = {{1, 0, Ask{"params", parents, "", 6}},   {2, 0, Offered{"params", 6}},
-                       {3, 1, Ask{"classes", parents, "", 6}},  {4, 1, Offered{"classes", 1}},
-                       {5, 2, Ask{"classes", parents, "", 6}},  {6, 2, Offered{"classes", 0}},
-                       {7, 2, Ask{"transform", parents, "", 6}}};
+  history.events = {{1, 0, Ask{1, "params", parents, "", 6}},
+                    {2, 0, Offered{1, "params", std::vector<Candidate>(6)}},
+                    {3, 1, Ask{2, "classes", parents, "", 6}},
+                    {4, 1, Offered{2, "classes", std::vector<Candidate>(1)}},
+                    {5, 2, Ask{3, "classes", parents, "", 6}},
+                    {6, 2, Offered{3, "classes", {}}},
+                    {7, 2, Ask{4, "transform", parents, "", 6}}};
   const std::string text = inText(explainRun(history));
   EXPECT_THAT(text, HasSubstr("because candidates were faster on some launches only"));
   EXPECT_THAT(text, HasSubstr("'classes' had nothing to offer for this parent.\n"));

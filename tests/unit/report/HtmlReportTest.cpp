@@ -96,8 +96,8 @@ TEST(HtmlReport, DrawsWhatWasMeasured) {
                 2U); // by trial and by time
   }
   EXPECT_EQ(count(chart, "<title>"), 2 * candidates);
-  const auto accepted = std::ranges::count_if(history.decisions, [](const Decision &decision) {
-    return std::holds_alternative<Accept>(decision.what);
+  const auto accepted = std::ranges::count_if(history.events, [](const Event &event) {
+    return std::holds_alternative<Accept>(event.what);
   });
   EXPECT_EQ(count(chart, "class=\"accepted\""), 2 * std::size_t(accepted));
 }
@@ -168,6 +168,7 @@ TEST(HtmlReport, OfARunWithoutCountersSaysSo) {
   RunHistory history = syntheticRun(40);
   for (Trial &trial : history.trials)
     trial.counters.clear();
+  diagnose(history);
   const std::string page = renderHtml(history);
   EXPECT_THAT(section(page, "causes"), HasSubstr("no rule could fire"));
   EXPECT_THAT(section(page, "roofline"), HasSubstr("no counters of it were read"));
@@ -211,6 +212,7 @@ TEST(HtmlReport, ARuleThatLacksACounterIsNotGone) {
   for (Trial &trial : history.trials)
     if (&trial != history.trials.data())
       trial.counters.erase("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio");
+  diagnose(history);
   const std::string text = section(renderHtml(history), "causes");
   EXPECT_THAT(text, HasSubstr("not judged"));
   EXPECT_THAT(text, Not(HasSubstr("no longer fires")));

@@ -42,11 +42,11 @@ RunHistory finishedRun() {
   confirmed.speedup->estimate = 2.4;
   confirmed.timings[0].speedup = *confirmed.speedup;
   history.trials = {sampleBaseline(), wrong, sampleWinner(), confirmed};
-  history.decisions = {
+  history.events = {
       {1, 0, Note{"baseline", "baseline measured"}},
       {2, 1, Accept{"abc", "padding", 2.5}},
-      {3, 2, Checked{"", true, "every element of every output of 1 launch compared"}},
-      {4, 2, Checked{"", false, "speed on a real GPU: times are modelled"}}};
+      {3, 2, Checked{CheckId::None, true, "every element of every output of 1 launch compared"}},
+      {4, 2, Checked{CheckId::None, false, "speed on a real GPU: times are modelled"}}};
   history.modelCalls = {{"h", "coder", "exec:replay", "q", "a", 100, 50, 20, 1.0},
                         {"i", "coder", "exec:replay", "q", "a", 10, 5, 2, 1.0}};
   return history;
@@ -125,7 +125,7 @@ TEST(Report, ListsWhatWasNotShownOnceAndInALineEach) {
   const std::string varies = "'stamps' is another each time";
   addGap(history.trials[3].assurance, {CheckId::Outputs, varies});
   addGap(history.trials[3].assurance, {CheckId::Coverage, "a branch\n" + std::string(400, 'x')});
-  history.decisions.push_back({5, 0, Checked{"", false, varies}});
+  history.events.push_back({5, 0, Checked{CheckId::None, false, varies}});
   Trial heldOut = history.trials[3];
   heldOut.purpose = Purpose::HeldOut;
   history.trials.push_back(heldOut);
@@ -144,8 +144,11 @@ TEST(Report, NeverCallsAModelledWinFasterAlone) {
   EXPECT_THAT(text, HasSubstr("2.40x faster, modelled"));
 }
 
-TEST(Report, AppliesTheRulesToTheStoredCounters) {
-  EXPECT_THAT(renderMarkdown(finishedRun()), HasSubstr("fires on the winner"));
+TEST(Report, ShowsTheStoredDiagnosis) {
+  RunHistory history = finishedRun();
+  for (Trial &trial : history.trials)
+    trial.diagnosis = bankConflicts();
+  EXPECT_THAT(renderMarkdown(history), HasSubstr("fires on the winner"));
 }
 
 TEST(Report, OfARunWithoutAWinner) {
@@ -169,9 +172,9 @@ TEST(Report, SaysWhereTheTimeWentInAllSessions) {
   RunHistory history = finishedRun();
   EXPECT_THAT(renderMarkdown(history, {}, {}), Not(HasSubstr("Where the time went")));
   for (const double search : {10.0, 2.5}) {
-    Decision decision;
-    decision.what = Spent{{{"baseline", 4}, {"search", search}}, {{"extract", 1.5}}, 40};
-    history.decisions.push_back(decision);
+    Event event;
+    event.what = Spent{{{"baseline", 4}, {"search", search}}, {{"extract", 1.5}}, 40};
+    history.events.push_back(event);
   }
   const std::string text = renderMarkdown(history, {}, {});
   EXPECT_THAT(text, HasSubstr("| extract | 3.0 | all kernels |\n"));
@@ -206,8 +209,8 @@ TEST(RunFolder, HoldsWhatAPersonWantsToSeeAndCanBeWrittenAgain) {
   RunRecord run = (*store)->beginRun(history.run).value();
   for (const Trial &trial : history.trials)
     ASSERT_TRUE((*store)->recordTrial(run.id, trial).has_value());
-  for (const Decision &decision : history.decisions)
-    ASSERT_TRUE((*store)->recordDecision(run.id, decision).has_value());
+  for (const Event &event : history.events)
+    ASSERT_TRUE((*store)->recordEvent(run.id, event).has_value());
   for (const ModelCall &call : history.modelCalls)
     ASSERT_TRUE((*store)->recordModelCall(run.id, call).has_value());
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "driver/report/facts/RunHistory.h"
+#include "driver/search/diagnose/RuleBook.h"
 #include "unit/store/SampleRun.h"
 
 #include <cmath>
@@ -18,6 +19,13 @@ inline const char *kHostile =
 /// Figures that look drawn and are always the same.
 inline double wave(std::size_t i, double period, double phase) {
   return 0.5 + 0.5 * std::sin(double(i) / period + phase);
+}
+
+/// Diagnoses all trials by their counters.
+inline void diagnose(RunHistory &history) {
+  const RuleBook rules = RuleBook::load().value();
+  for (Trial &trial : history.trials)
+    trial.diagnosis = rules.diagnose(trial.counters);
 }
 
 /// A measured search of `count` trials on a GPU, all verdicts among them, with counters, a
@@ -62,21 +70,22 @@ inline RunHistory syntheticRun(std::size_t count) {
       {"4096x4096", {1, 0.998, 1.002, 0.99, 80, false, 5}, 8.4e-5, 8.4e-5, {}, CacheMode::Cold},
       {"1000x1048", {1, 0.997, 1.003, 0.99, 80, false, 5}, 9.1e-6, 9.1e-6, {}, CacheMode::Cold}};
   history.trials = {baseline};
-  history.decisions = {{1, 0, Note{"baseline", "baseline measured"}}};
+  history.events = {{1, 0, Note{"baseline", "baseline measured"}}};
   const char *const kRoles[] = {"params", "transform", "llm"};
   std::string parent = baseline.candidateHash;
   double best = 1;
-  int round = 0;
+  int round = 0, ask = 0;
   std::size_t bestIndex = 0;
   const auto decide = [&](auto what, std::vector<Evidence> evidence = {}) {
-    history.decisions.push_back(
-        {std::int64_t(history.decisions.size()) + 1, round, std::move(what), std::move(evidence)});
+    history.events.push_back(
+        {std::int64_t(history.events.size()) + 1, round, std::move(what), std::move(evidence)});
   };
   while (history.trials.size() < count - 1) {
     const std::string role = kRoles[round % 3];
-    decide(Ask{role, {parent}, "", 6}, {{"round", "", double(round)}, {"speedup", parent, best}});
+    decide(Ask{++ask, role, {parent}, "", 6},
+           {{"round", "", double(round)}, {"speedup", parent, best}});
     const std::size_t offered = std::min<std::size_t>(6, count - 1 - history.trials.size());
-    decide(Offered{role, offered});
+    decide(Offered{ask, role, std::vector<Candidate>(offered)});
     ++round;
     double roundBest = best;
     std::size_t roundIndex = 0;
@@ -132,12 +141,14 @@ inline RunHistory syntheticRun(std::size_t count) {
         }
       }
       history.trials.push_back(trial);
+      decide(Judged{ask, trial.candidateHash});
     }
     if (roundIndex != 0) {
       best = roundBest;
       bestIndex = roundIndex;
       parent = history.trials[roundIndex].candidateHash;
-      decide(Accept{parent, history.trials[roundIndex].candidate.title, best},
+      decide(Accept{parent, history.trials[roundIndex].candidate.title, best,
+                    history.trials[roundIndex].speedup->low},
              {{"speedup low", parent, history.trials[roundIndex].speedup->low}});
     }
   }
@@ -160,6 +171,7 @@ inline RunHistory syntheticRun(std::size_t count) {
   winner.counters["l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio"] = 4;
   winner.counters["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"] = 0;
   history.run.winnerHash = winner.candidateHash;
+  diagnose(history);
   Trial confirmed = winner;
   confirmed.purpose = Purpose::Confirmation;
   confirmed.counters.clear();
@@ -185,7 +197,7 @@ inline RunHistory syntheticRun(std::size_t count) {
   history.trials.push_back(confirmed);
   decide(Confirm{winner.candidateHash, winner.candidate.title, true, confirmed.reason},
          {{"speedup low", winner.candidateHash, confirmed.speedup->low}});
-  decide(Checked{"", true, "every element of every output of 2 launches compared"});
+  decide(Checked{CheckId::None, true, "every element of every output of 2 launches compared"});
   decide(Spent{{{"baseline", 12}, {"search", 540}, {"confirm", 21}}, {{"extract", 3.1}}, 1800});
   history.run.patchText =
       "From 0\nSubject: [PATCH] synthetic\n\n---\ndiff --git a/src/transpose.cu "
@@ -237,9 +249,9 @@ inline RunHistory withoutWin(RunHistory history) {
   history.session.reset();
   std::erase_if(history.trials,
                 [](const Trial &trial) { return trial.purpose != Purpose::Search; });
-  std::erase_if(history.decisions, [](const Decision &decision) {
-    return std::holds_alternative<Accept>(decision.what) ||
-           std::holds_alternative<Confirm>(decision.what);
+  std::erase_if(history.events, [](const Event &event) {
+    return std::holds_alternative<Accept>(event.what) ||
+           std::holds_alternative<Confirm>(event.what);
   });
   for (Trial &trial : history.trials)
     if (trial.verdict == Verdict::Faster) {
@@ -262,10 +274,12 @@ inline RunHistory interrupted(RunHistory history) {
   history.run.stop.reset();
   history.run.stopText.clear();
   history.trials.resize(std::min<std::size_t>(history.trials.size(), 9));
-  std::erase_if(history.decisions, [](const Decision &decision) {
-    return decision.round > 1 || !(std::holds_alternative<Ask>(decision.what) ||
-                                   std::holds_alternative<Offered>(decision.what) ||
-                                   std::holds_alternative<Note>(decision.what));
+  std::erase_if(history.events, [&](const Event &event) {
+    const auto *judged = std::get_if<Judged>(&event.what);
+    return event.round > 2 || (judged && !history.indexOf(judged->candidate)) ||
+           !(judged || std::holds_alternative<Ask>(event.what) ||
+             std::holds_alternative<Offered>(event.what) ||
+             std::holds_alternative<Note>(event.what));
   });
   return history;
 }
@@ -293,10 +307,10 @@ inline RunHistory hostileRun() {
     for (AssuranceGap &gap : trial.assurance.gaps)
       gap.what = kHostile;
   }
-  for (Decision &decision : history.decisions)
-    if (auto *ask = std::get_if<Ask>(&decision.what))
+  for (Event &event : history.events)
+    if (auto *ask = std::get_if<Ask>(&event.what))
       ask->role = kHostile;
-    else if (auto *offer = std::get_if<Offered>(&decision.what))
+    else if (auto *offer = std::get_if<Offered>(&event.what))
       offer->role = kHostile;
   history.modelCalls = {{"h", kHostile, kHostile, "q", "a", 1, 2, 3, 1.0}};
   SessionRecord &session = *history.session;

@@ -21,8 +21,8 @@ Result<RunHistory> storedAndRead(Store &store, const RunHistory &history) {
     KOPT_TRY(const Trial stored, store.recordTrial(id, trial));
     static_cast<void>(stored);
   }
-  for (const Decision &decision : history.decisions)
-    KOPT_CHECK(store.recordDecision(id, decision));
+  for (const Event &event : history.events)
+    KOPT_CHECK(store.recordEvent(id, event));
   if (history.session) {
     SessionRecord session = *history.session;
     session.wins[0].run = id;

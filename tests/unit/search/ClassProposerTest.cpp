@@ -2,6 +2,8 @@
 // Candidates for some launches, from trials that were faster on some launches only.
 #include "driver/search/proposers/ClassProposer.h"
 #include "fakes/FakeBench.h"
+#include "fakes/OffersOf.h"
+#include "fakes/Results.h"
 #include "fakes/ScaleKernel.h"
 
 #include <gmock/gmock.h>
@@ -87,11 +89,8 @@ protected:
   std::vector<Candidate> propose(std::size_t parent = 0) {
     const DeviceInfo device;
     const SearchProblem problem{kernel_, specialization_, workload_, slice_, device};
-    const Diagnosis diagnosis;
     ClassProposer proposer(frontend_);
-    auto proposed = proposer.propose({problem, {{history_[parent], diagnosis}}, history_, 0}, 6);
-    EXPECT_TRUE(proposed) << (proposed ? "" : proposed.error().what);
-    return proposed ? *proposed : std::vector<Candidate>();
+    return must(fakes::offersOf(proposer, problem, history_, parent, 6));
   }
 
   BothBodies frontend_;

@@ -95,8 +95,27 @@ protected:
         {glue ? SourceRange{} : range(text), begin, begin + text.size(), role, name, editable});
   }
 
-  ProposalContext context() const {
-    return {problem_, {{parentTrial_, diagnosis_}}, history_, round_};
+  /// The answer to the next ask, which goes into the history.
+  Result<std::vector<Candidate>> propose(LlmProposer &llm, std::size_t limit = 4) {
+    parentTrial_.diagnosis = diagnosis_;
+    history_.trials.at(0) = parentTrial_;
+    const int id = int(history_.asked.size()) + 1;
+    history_.apply({.what = Ask{id, "llm", {parentTrial_.candidateHash}, "", limit}});
+    const std::unique_ptr<Inbox> inbox = makeInbox();
+    const ProposalContext context{problem_, history_, history_.asked.back().ask};
+    llm.start(context, *inbox);
+    while (true) {
+      Arrival arrival = inbox->wait();
+      if (auto *reply = std::get_if<Result<ChatReply>>(&arrival.what)) {
+        llm.heard(context, std::move(*reply), *inbox);
+        continue;
+      }
+      ProposerAnswer answer = std::get<ProposerAnswer>(std::move(arrival.what));
+      notes_ = answer.notes;
+      if (answer.candidates)
+        history_.apply({.what = Offered{id, "llm", {}, answer.notes, answer.abandoned}});
+      return answer.candidates;
+    }
   }
   LlmProposer proposer(LlmOptions options = {}) {
     return LlmProposer(model_, store_, kRun, options);
@@ -115,18 +134,15 @@ protected:
     trial.verdict = verdict;
     trial.reason = reason;
     trial.buildLog = log;
-    history_.push_back(trial);
+    history_.trials.push_back(trial);
   }
   Candidate proposeOne(LlmProposer &from) {
-    auto proposed = from.propose(context(), 4);
+    auto proposed = propose(from);
     EXPECT_TRUE(proposed) << proposed.error().what;
     EXPECT_EQ(proposed->size(), 1u);
     return proposed->empty() ? Candidate{} : proposed->front();
   }
-  std::string lastNote() {
-    auto decisions = store_.decisions(kRun);
-    return decisions->empty() ? "" : describe(decisions->back());
-  }
+  std::string lastNote() const { return notes_.empty() ? "" : notes_.back(); }
 
   std::optional<TemporaryDirectory> folder_;
   std::string source_, path_, slice_;
@@ -135,10 +151,10 @@ protected:
   Workload workload_;
   Trial parentTrial_;
   Diagnosis diagnosis_;
-  std::vector<Trial> history_;
+  SearchHistory history_{.trials = {Trial()}};
+  std::vector<std::string> notes_; ///< of the last answer
   DeviceInfo device_;
   SearchProblem problem_{kernel_, specialization_, workload_, slice_, device_};
-  int round_ = 1;
   fakes::FakeChatModel model_;
   fakes::MemoryStore store_;
 };
@@ -253,10 +269,10 @@ TEST_F(LlmProposerTest, ABreachIsRetriedOnceWithItsReason) {
 TEST_F(LlmProposerTest, AnElisionIsRefusedAndAfterASecondOneTheRoundEndsWithAReason) {
   model_.replies = {reply("a", "  // ... rest unchanged"), reply("a", "  // ... rest unchanged")};
   LlmProposer llm = proposer();
-  auto proposed = must(llm.propose(context(), 1));
+  auto proposed = must(propose(llm, 1));
   EXPECT_TRUE(proposed.empty());
   EXPECT_THAT(lastNote(), HasSubstr("leaves code out"));
-  EXPECT_EQ(store_.decisions(kRun)->size(), 1u);
+  EXPECT_EQ(notes_.size(), 1u);
 }
 
 TEST_F(LlmProposerTest, WhatWasTriedIsNotProposedAgain) {
@@ -275,14 +291,14 @@ TEST_F(LlmProposerTest, AReplyThatChangesNothingIsABreach) {
                           present + "````\n";
   model_.replies = {unchanged, unchanged};
   LlmProposer llm = proposer();
-  EXPECT_TRUE(llm.propose(context(), 1)->empty());
+  EXPECT_TRUE(propose(llm, 1)->empty());
   EXPECT_THAT(lastNote(), HasSubstr("changes neither"));
 }
 
 TEST_F(LlmProposerTest, AModelThatStopsOffersNothingAndSaysWhy) {
   model_.replies = {"```json\n{\"stop\": \"at the memory roof\"}\n```"};
   LlmProposer llm = proposer();
-  EXPECT_TRUE(llm.propose(context(), 1)->empty());
+  EXPECT_TRUE(propose(llm, 1)->empty());
   EXPECT_THAT(lastNote(), HasSubstr("at the memory roof"));
 }
 
@@ -306,7 +322,7 @@ TEST_F(LlmProposerTest, AFailedBuildGoesToTheFixerWithItsDiagnostics) {
 TEST_F(LlmProposerTest, WrongResultsAndSlowKernelsAreRepairedToo) {
   for (Verdict verdict : {Verdict::WrongResult, Verdict::RunFailed, Verdict::TimedOut,
                           Verdict::Slower, Verdict::Rejected}) {
-    history_.clear();
+    history_ = {.trials = {Trial()}};
     std::string body = "  // " + std::to_string(int(verdict));
     model_.replies = {reply("a", body)};
     LlmProposer llm = proposer();
@@ -363,19 +379,11 @@ TEST_F(LlmProposerTest, AResumedRunAsksNothingAgain) {
   EXPECT_EQ(after.title, before.title);
 }
 
-TEST_F(LlmProposerTest, AResumedRunSaysItsNotesOnce) {
-  model_.replies = {"```json\n{\"stop\": \"enough\"}\n```"};
-  LlmProposer first = proposer(), second = proposer();
-  EXPECT_TRUE(first.propose(context(), 1)->empty());
-  EXPECT_TRUE(second.propose(context(), 1)->empty());
-  EXPECT_EQ(store_.decisions(kRun)->size(), 1u);
-}
-
 TEST_F(LlmProposerTest, TheCapOfCallsStops) {
   model_.replies = {reply("a", "  // a"), reply("b", "  // b")};
   LlmProposer llm = proposer({.maxCalls = 1});
   judge(proposeOne(llm), Verdict::Same, "1.0x");
-  EXPECT_TRUE(llm.propose(context(), 1)->empty());
+  EXPECT_TRUE(propose(llm, 1)->empty());
   EXPECT_EQ(model_.requests.size(), 1u);
   EXPECT_EQ(lastNote(), "the model is not asked: 1 of 1 calls are used");
 }
@@ -384,13 +392,13 @@ TEST_F(LlmProposerTest, TheCapOfTokensStops) {
   model_.replies = {reply("a", "  // a"), reply("b", "  // b")};
   LlmProposer llm = proposer({.maxTokens = 150});
   judge(proposeOne(llm), Verdict::Same, "1.0x");
-  EXPECT_TRUE(llm.propose(context(), 1)->empty());
+  EXPECT_TRUE(propose(llm, 1)->empty());
   EXPECT_EQ(lastNote(), "the model is not asked: 150 of 150 tokens are used");
 }
 
 TEST_F(LlmProposerTest, AModelThatCannotBeReachedIsAnErrorAndNothingIsStored) {
   LlmProposer llm = proposer();
-  EXPECT_THAT(llm.propose(context(), 1), fails({.code = ErrorCode::Environment}));
+  EXPECT_THAT(propose(llm, 1), fails({.code = ErrorCode::Environment}));
   EXPECT_TRUE(store_.modelCalls(kRun)->empty());
 }
 
@@ -402,14 +410,14 @@ TEST_F(LlmProposerTest, AnExchangeGetsNoMoreTimeThanIsLeft) {
   options.tell = [&](const std::string &text) { told = text; };
   model_.replies = {reply("a", "  // ... rest unchanged"), reply("a", "  // ... rest unchanged")};
   LlmProposer llm = proposer(options);
-  EXPECT_TRUE(llm.propose(context(), 1)->empty());
+  EXPECT_TRUE(propose(llm, 1)->empty());
   EXPECT_EQ(model_.requests.back().timeout, Duration(12));
   EXPECT_THAT(told, HasSubstr("could not be used")) << "the user hears of it";
 }
 
 TEST_F(LlmProposerTest, ALimitOfZeroAsksNobody) {
   LlmProposer llm = proposer();
-  EXPECT_TRUE(llm.propose(context(), 0)->empty());
+  EXPECT_TRUE(propose(llm, 0)->empty());
   EXPECT_TRUE(model_.requests.empty());
 }
 

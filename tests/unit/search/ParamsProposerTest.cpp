@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/proposers/ParamsProposer.h"
 #include "driver/source/Subjects.h"
+#include "fakes/OffersOf.h"
+#include "fakes/Results.h"
 #include "fakes/ScaleKernel.h"
 
 #include <gtest/gtest.h>
@@ -15,14 +17,9 @@ protected:
   std::vector<Candidate> propose(ParamsProposer &proposer, const std::vector<Trial> &history,
                                  std::size_t limit) {
     const Workload work = workload();
-    const Trial parentTrial;
-    const Diagnosis diagnosis;
     const DeviceInfo device;
     const SearchProblem problem{kernel_, specialization_, work, slice_, device};
-    const ProposalContext context{problem, {{parentTrial, diagnosis}}, history, 0};
-    auto proposed = proposer.propose(context, limit);
-    EXPECT_TRUE(proposed);
-    return *proposed;
+    return must(offersOf(proposer, problem, {}, history, limit));
   }
 };
 

@@ -2,7 +2,10 @@
 // The whole loop over a recorded or a fake judge, a store in memory and a fake clock.
 #include "driver/search/SearchLoop.h"
 #include "driver/judge/RecallingJudge.h"
+#include "driver/model/Json.h"
 #include "driver/search/Confirmation.h"
+#include "driver/search/proposers/LaunchClasses.h"
+#include "fakes/FakeInbox.h"
 #include "fakes/FakeJudge.h"
 #include "fakes/MemoryStore.h"
 #include "fakes/RecordedJudge.h"
@@ -21,56 +24,67 @@ using testing::IsEmpty;
 /// Offers a list of titles, a few at a time; "fail" in the list is an error.
 class ListProposer final : public Proposer {
 public:
-  ListProposer(std::string name, std::vector<std::string> titles)
-      : name_(std::move(name)), titles_(std::move(titles)) {}
-  std::string name() const override { return name_; }
-  bool followsTrials() const override { return follows; }
-  Result<std::vector<Candidate>> propose(const ProposalContext &context,
-                                         std::size_t limit) override {
-    parents.push_back(context.parent().title);
-    metrics.push_back(context.diagnosis().skipped.empty() ? "" : context.diagnosis().skipped[0]);
-    if (late-- > 0)
-      return makeError(ErrorCode::Environment, "the model did not answer in time");
-    std::vector<Candidate> candidates;
-    for (const std::string &title : titles_) {
-      if (title == "fail" && candidates.empty()) // nothing else is left
-        return makeError(ErrorCode::Environment, "the model cannot be reached", "check the key");
+  ListProposer(std::string name, const std::vector<std::string> &titles) : name_(std::move(name)) {
+    for (const std::string &title : titles) {
       Candidate candidate;
       candidate.proposer = name_;
       candidate.title = title;
-      candidate.technique = title.find("tile") != std::string::npos ? "tile" : "other";
       candidate.constants[name_ + title] = 1; // what it is told apart by
-      if (derives)
-        candidate.parents = {context.parentTrial().candidateHash};
-      const bool known = std::ranges::any_of(context.history, [&](const Trial &trial) {
-        return trial.candidateHash == candidate.contentHash();
-      });
-      if (!known && candidates.size() < limit)
-        candidates.push_back(std::move(candidate));
+      candidates_.emplace_back(candidate, candidate.contentHash());
+    }
+  }
+  std::string name() const override { return name_; }
+  void start(const ProposalContext &context, Inbox &inbox) override {
+    parents.push_back(context.parent().title);
+    const Diagnosis &diagnosis = context.parentTrial().diagnosis;
+    metrics.push_back(diagnosis.skipped.empty() ? "" : diagnosis.skipped[0]);
+    Arrival arrival{context.ask.id, ProposerAnswer{answer(context)}};
+    if (seconds > 0)
+      static_cast<fakes::FakeInbox &>(inbox).putIn(seconds, std::move(arrival));
+    else
+      inbox.put(std::move(arrival));
+  }
+  std::vector<std::string> parents, metrics;
+  int late = 0;       ///< turns on which it fails first
+  double seconds = 0; ///< until it answers
+
+private:
+  Result<std::vector<Candidate>> answer(const ProposalContext &context) {
+    if (late-- > 0)
+      return makeError(ErrorCode::Environment, "the model did not answer in time");
+    std::vector<Candidate> candidates;
+    for (const auto &[candidate, hash] : candidates_) {
+      if (candidate.title == "fail" && candidates.empty()) // nothing else is left
+        return makeError(ErrorCode::Environment, "the model cannot be reached", "check the key");
+      if (!context.history.find(hash) && candidates.size() < context.ask.limit)
+        candidates.push_back(candidate);
     }
     return candidates;
   }
-  std::vector<std::string> parents, metrics;
-  int late = 0; ///< turns on which it fails first
-  bool follows = false, derives = false;
 
-private:
   std::string name_;
-  std::vector<std::string> titles_;
+  std::vector<std::pair<Candidate, std::string>> candidates_; ///< with their hashes
 };
 
-/// Asks one proposer once, for one technique.
-class OneQuestion final : public Strategy {
+/// Asks all proposers at once, each again as soon as its answer is judged, and accepts nothing.
+class AllAtOnce final : public Strategy {
 public:
-  Decision decide(const SearchHistory &history) override {
-    Decision decision;
-    decision.round = history.round;
-    if (history.trials.size() == 1)
-      decision.what = Ask{"a", {history.trials[0].candidateHash}, "tile", 9};
-    else
-      decision.what = Stop{StopReason::Exhausted};
-    return decision;
+  explicit AllAtOnce(std::vector<std::string> proposers) : proposers_(std::move(proposers)) {}
+  Decision decide(const SearchHistory &history) const override {
+    mostOpen = std::max(mostOpen,
+                        std::size_t(std::ranges::count(history.asked, false, &Asked::isAnswered)));
+    for (const std::string &proposer : proposers_) {
+      const auto last = std::find_if(history.asked.rbegin(), history.asked.rend(),
+                                     [&](const Asked &one) { return one.ask.role == proposer; });
+      if (last == history.asked.rend() || (last->isDone() && last->offered > 0))
+        return {Ask{0, proposer, {history.trials[0].candidateHash}, "", 2}};
+    }
+    return history.isIdle() ? Decision{Stop{StopReason::Exhausted}} : Decision{Wait()};
   }
+  mutable std::size_t mostOpen = 0; ///< asks without an answer at once
+
+private:
+  std::vector<std::string> proposers_;
 };
 
 class SearchLoopTest : public testing::Test {
@@ -83,32 +97,37 @@ protected:
   }
 
   Result<SearchHistory> search(Judge &inner, Strategy &strategy) {
-    KOPT_TRY(RecallingJudge judge, RecallingJudge::open(inner, store_, 1));
-    KOPT_TRY(DecisionLog log, DecisionLog::open(store_, 1));
+    KOPT_TRY(RecallingJudge judge, RecallingJudge::open(inner, store_, 1, [](Trial &trial) {
+               trial.diagnosis.skipped.clear();
+               for (const auto &[name, value] : trial.counters)
+                 trial.diagnosis.skipped.push_back(name);
+             }));
+    KOPT_TRY(Journal journal, Journal::open(store_, 1));
     KOPT_TRY(const Baseline baseline, judge.baseline());
-    const SearchServices services{judge,
-                                  strategy,
-                                  proposers_,
-                                  log,
-                                  clock_,
-                                  observer_,
-                                  [](const Counters &counters) {
-                                    Diagnosis diagnosis;
-                                    for (const auto &[name, value] : counters)
-                                      diagnosis.skipped.push_back(name);
-                                    return diagnosis;
-                                  },
-                                  [this] { return judgements_-- <= 0; }};
+    fakes::FakeInbox inbox(clock_);
+    const SearchServices services{
+        judge, strategy, proposers_, journal,
+        inbox, clock_,   observer_,  [this] { return judgements_-- <= 0; }};
     const SearchProblem problem{kernel_, specialization_, workload_, slice_, device_};
-    return SearchLoop(services, problem, settings_).run(baseline);
+    auto history = SearchLoop(services, problem, settings_).run(baseline);
+    waited_ = inbox.waited;
+    return history;
   }
-  Result<SearchHistory> search() { return search(judge_, *strategy_); }
+  Result<SearchHistory> search(Judge &inner) {
+    TurnSettings turns = turns_;
+    turns.weights = weightsOf(workload_);
+    for (const auto &proposer : proposers_)
+      if (std::ranges::count(turns.followers, proposer->name()) == 0)
+        turns.proposers.push_back(proposer->name());
+    return search(inner, *makeTurnStrategy(turns));
+  }
+  Result<SearchHistory> search() { return search(judge_); }
 
   std::vector<std::string> recorded() {
     std::vector<std::string> lines;
-    const auto decisions = store_.decisions(1);
-    for (const Decision &decision : *decisions)
-      lines.push_back(std::string(kindOf(decision)) + ": " + describe(decision));
+    const auto events = store_.events(1);
+    for (const Event &event : *events)
+      lines.push_back(std::string(kindOf(event)) + ": " + describe(event));
     return lines;
   }
   std::vector<std::string> trials() {
@@ -124,8 +143,9 @@ protected:
   fakes::MemoryStore store_;
   SearchObserver observer_;
   SearchSettings settings_;
-  std::unique_ptr<Strategy> strategy_ = makeTurnStrategy(2);
+  TurnSettings turns_{.batch = 2};
   std::vector<std::unique_ptr<Proposer>> proposers_;
+  double waited_ = 0;     ///< seconds for answers, with nothing to judge
   int judgements_ = 1000; ///< until the user interrupts
   KernelSpec kernel_;
   Specialization specialization_;
@@ -139,9 +159,8 @@ TEST_F(SearchLoopTest, ProposersTakeTurnsUntilNoneHasAnythingLeft) {
   offer("b", {"b1"});
   const auto history = must(search());
   EXPECT_THAT(judge_.judged, ElementsAre("a1", "a2", "b1", "a3"));
-  EXPECT_EQ(std::get<Stop>(history.decisions.back().what).reason, StopReason::Exhausted);
+  EXPECT_EQ(std::get<Stop>(history.events.back().what).reason, StopReason::Exhausted);
   EXPECT_EQ(history.round, 3);
-  EXPECT_EQ(history.roundsSinceGain, 3);
   EXPECT_EQ(history.incumbent, 0u);
 }
 
@@ -149,22 +168,23 @@ TEST_F(SearchLoopTest, WhatFollowsTrialsIsAskedWhenOneIsFasterOnSomeLaunchesOnly
   offer("a", {"a1", "a2", "split", "a4", "a5"});
   offer("b", {"b1", "b2", "b3"});
   offer("f", {"f1", "f2", "f3", "f4", "f5", "f6"});
-  proposer(2).follows = true;
+  turns_.followers = {"f"};
+  turns_.patience = 6;
   workload_.launches.resize(2);
   const auto history = must(search());
   // It takes no turn, so those of the others stay as they are, and its own trials are no reason to
   // ask it again.
   EXPECT_THAT(judge_.judged, ElementsAre("a1", "a2", "b1", "b2", "split", "a4", "f1", "f2", "b3",
                                          "f3", "f4", "a5", "f5", "f6"));
-  EXPECT_THAT(history.proposers, ElementsAre("a", "b"));
   EXPECT_EQ(history.round, 8);
-  EXPECT_EQ(history.roundsSinceGain, 5) << "the rounds of those that take turns";
+  EXPECT_EQ(std::get<Stop>(history.events.back().what).reason, StopReason::Exhausted)
+      << "only five rounds of those that take turns cost patience";
 }
 
 TEST_F(SearchLoopTest, WithoutSuchATrialNothingFollows) {
   offer("a", {"a1", "1.5x"});
   offer("f", {"f1"});
-  proposer(1).follows = true;
+  turns_.followers = {"f"};
   ASSERT_TRUE(search());
   EXPECT_THAT(judge_.judged, ElementsAre("a1", "1.5x"));
   for (const std::string &line : recorded())
@@ -178,17 +198,6 @@ TEST_F(SearchLoopTest, TheBestOfARoundBecomesTheParentOfTheNextAndGetsCounters) 
   EXPECT_THAT(proposer(0).parents, ElementsAre("baseline", "1.30x", "1.30x"));
   EXPECT_THAT(proposer(0).metrics, ElementsAre("base", "counted", "counted"));
   EXPECT_EQ(judge_.counted, 1);
-  EXPECT_EQ(history.roundsSinceGain, 1);
-}
-
-TEST_F(SearchLoopTest, ACandidateIsNamedByWhatItKeepsOfItsParentAsWell) {
-  offer("a", {"1.10x", "1.30x", "wider"});
-  proposer(0).derives = true;
-  const auto history = must(search());
-  std::vector<std::string> titles;
-  for (const Trial &trial : history.trials)
-    titles.push_back(trial.candidate.title);
-  EXPECT_THAT(titles, ElementsAre("baseline", "1.10x", "1.30x", "1.30x + wider"));
 }
 
 TEST_F(SearchLoopTest, WhatFailsOrGainsNothingIsNeverAccepted) {
@@ -200,9 +209,9 @@ TEST_F(SearchLoopTest, WhatFailsOrGainsNothingIsNeverAccepted) {
 
 TEST_F(SearchLoopTest, PatienceCountsRoundsSinceTheLastGain) {
   offer("a", {"1.1x", "x1", "x2", "x3", "1.5x", "x5", "x6", "x7", "x8", "x9"});
-  settings_.budget.patience = 2;
+  turns_.patience = 2;
   const auto history = must(search());
-  const Stop stop = std::get<Stop>(history.decisions.back().what);
+  const Stop stop = std::get<Stop>(history.events.back().what);
   EXPECT_EQ(stop.reason, StopReason::Patience);
   EXPECT_EQ(stop.limit, 2);
   EXPECT_EQ(history.best().candidate.title, "1.5x");
@@ -212,7 +221,7 @@ TEST_F(SearchLoopTest, PatienceCountsRoundsSinceTheLastGain) {
 TEST_F(SearchLoopTest, NoBudgetIsExceeded) {
   offer("a", {"1", "2", "3", "4", "5", "6", "7", "8", "9"});
   settings_.budget.trials = 4; // the baseline is one of them
-  EXPECT_EQ(std::get<Stop>(search()->decisions.back().what).reason, StopReason::Trials);
+  EXPECT_EQ(std::get<Stop>(search()->events.back().what).reason, StopReason::Trials);
   EXPECT_THAT(judge_.judged, ElementsAre("1", "2", "3"));
 }
 
@@ -221,16 +230,16 @@ TEST_F(SearchLoopTest, NoCandidateIsBegunThatTheTimeBudgetDoesNotLast) {
   settings_.budget.seconds = 8; // each judgement takes one, and a confirmation three
   settings_.secondsUsed = 1;
   const auto history = search();
-  const Stop stop = std::get<Stop>(history->decisions.back().what);
+  const Stop stop = std::get<Stop>(history->events.back().what);
   EXPECT_EQ(stop.reason, StopReason::Seconds);
   EXPECT_EQ(judge_.judged.size(), 3u) << "in the middle of a round";
-  EXPECT_EQ(history->decisions.back().evidence.front().value, 8)
+  EXPECT_EQ(history->events.back().evidence.front().value, 8)
       << "with the next one and a confirmation";
 }
 
 TEST_F(SearchLoopTest, WhatTheFirstWaitedToBeBuiltIsNotExpectedOfTheOthers) {
   offer("a", {"1", "2", "3", "4", "5", "6"});
-  strategy_ = makeTurnStrategy(6);     // all of them in one round
+  turns_.batch = 6;                    // all of them in one round
   judge_.building = judge_.waited = 9; // while the others are built
   settings_.budget.seconds = 17;
   ASSERT_TRUE(search());
@@ -243,14 +252,14 @@ TEST_F(SearchLoopTest, TheTimeForTheConfirmationIsLeft) {
   judge_.seconds = 1; // of a trial: its confirmation is expected to take a few
   settings_.budget.seconds = 8;
   const auto history = search();
-  EXPECT_EQ(std::get<Stop>(history->decisions.back().what).reason, StopReason::Seconds);
+  EXPECT_EQ(std::get<Stop>(history->events.back().what).reason, StopReason::Seconds);
   EXPECT_EQ(judge_.judged.size(), std::size_t(8 - secondsToConfirm(*history) - 1));
   EXPECT_GT(secondsToConfirm(*history), 0);
 }
 
 TEST_F(SearchLoopTest, ARoundThatTheTimeCutShortGoesOnWithMoreTime) {
   offer("a", {"1.1x", "a2", "1.4x", "a4", "a5", "a6"});
-  strategy_ = makeTurnStrategy(3);
+  turns_.batch = 3;
   const auto whole = must(search());
   const std::vector<std::string> expected = trials();
   store_ = {};
@@ -289,15 +298,108 @@ TEST_F(SearchLoopTest, ARunThatIsInterruptedGoesOnWhereItWasAndRepeatsNothing) {
   }
 }
 
+/// The store as a run leaves it that is killed after so many events; with `isLate`, the trial of
+/// the next one is there already.
+fakes::MemoryStore killedAfter(std::size_t count, fakes::MemoryStore whole, bool isLate) {
+  fakes::MemoryStore store;
+  const auto events = whole.events(1).value();
+  std::set<std::string> judged = {Candidate().contentHash()};
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (i < count)
+      EXPECT_TRUE(store.recordEvent(1, events[i]));
+    if (const auto *trial = std::get_if<Judged>(&events[i].what); trial && i < count + isLate)
+      judged.insert(trial->candidate);
+  }
+  const std::vector<Trial> trials = whole.trials(1).value();
+  for (const Trial &trial : trials)
+    if (judged.contains(trial.candidateHash))
+      EXPECT_TRUE(store.recordTrial(1, trial));
+  return store;
+}
+
+TEST_F(SearchLoopTest, AKillAtEveryEventLeadsToTheSameJournal) {
+  std::vector<std::string> titles;
+  for (int i = 0; i < 32; ++i)
+    titles.push_back(fmt::format("{:.2f}x {}", i % 7 == 3 ? 1 + 0.1 * i : 0.9, i));
+  offer("a", titles);
+  offer("b", titles);
+  offer("llm", {"late", "1.05x", "wrong"});
+  proposer(2).late = 1;
+  turns_.batch = 1;
+  ASSERT_TRUE(search());
+  const fakes::MemoryStore whole = store_;
+  const std::vector<Event> expected = store_.events(1).value();
+  EXPECT_GE(expected.size(), 200u);
+  const auto failed = std::ranges::find_if(expected, [](const Event &event) {
+    return std::holds_alternative<ProposerFailure>(event.what);
+  });
+  for (std::size_t count = 0; count <= expected.size(); ++count)
+    for (const bool isLate : {false, true}) {
+      if (isLate &&
+          (count == expected.size() || !std::holds_alternative<Judged>(expected[count].what)))
+        continue;
+      store_ = killedAfter(count, whole, isLate);
+      proposer(2).late = expected.begin() + std::ptrdiff_t(count) <= failed;
+      judgements_ = 1000;
+      ASSERT_TRUE(search());
+      const std::vector<Event> events = store_.events(1).value();
+      ASSERT_EQ(events.size(), expected.size()) << "killed after " << count;
+      for (std::size_t i = count; i < events.size(); ++i)
+        ASSERT_EQ(toJson(events[i]), toJson(expected[i])) << "killed after " << count;
+    }
+}
+
+TEST_F(SearchLoopTest, WhileOneAskWaitsForAModelTheOthersKeepTheDeviceBusy) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 8; ++i) {
+    names.push_back(fmt::format("arm {}", i));
+    offer(names.back(), {"0.9x", "1.1x", "1.0x", "0.8x"});
+    proposer(std::size_t(i)).seconds = i == 0 ? 20 : i == 1 ? 3 : 0.5;
+  }
+  AllAtOnce strategy(names);
+  const auto history = must(search(judge_, strategy));
+  EXPECT_EQ(strategy.mostOpen, 8u);
+  EXPECT_EQ(history.trials.size(), 1 + 8 * 4u);
+  // What the others offer takes 28 s: only the model's last answers are waited for.
+  EXPECT_LE(waited_, 1 + 2 * 20) << "its second answer, and the one that says it has no more";
+  const auto firstOfModel = std::ranges::find_if(
+      history.trials, [](const Trial &trial) { return trial.candidate.proposer == "arm 0"; });
+  EXPECT_GE(firstOfModel - history.trials.begin(), 20) << "20 s, but for half a second";
+
+  // The journal replays: the same history, and nothing is asked or judged again.
+  const std::vector<std::string> before = recorded();
+  judge_.judged.clear();
+  const auto replayed = must(search(judge_, strategy));
+  EXPECT_THAT(judge_.judged, IsEmpty());
+  EXPECT_EQ(recorded(), before);
+  for (std::size_t i = 0; i < history.trials.size(); ++i)
+    EXPECT_EQ(replayed.trials.at(i).candidateHash, history.trials[i].candidateHash);
+
+  // Killed anywhere, it ends with the same trials, in the order in which answers arrive then.
+  const fakes::MemoryStore whole = store_;
+  const auto sorted = [&] {
+    std::vector<std::string> all = trials();
+    std::ranges::sort(all);
+    return all;
+  };
+  const std::vector<std::string> expected = sorted();
+  for (std::size_t count = 0; count < before.size(); ++count) {
+    store_ = killedAfter(count, whole, false);
+    judgements_ = 1000;
+    ASSERT_TRUE(search(judge_, strategy));
+    EXPECT_EQ(sorted(), expected) << "killed after " << count;
+  }
+}
+
 TEST_F(SearchLoopTest, AFinishedSearchResumesWithoutAJudgement) {
   offer("a", {"1.1x", "a2"});
   ASSERT_TRUE(search());
-  const std::vector<std::string> decisions = recorded();
+  const std::vector<std::string> events = recorded();
   judge_.judged.clear();
   ASSERT_TRUE(search());
   EXPECT_THAT(judge_.judged, IsEmpty());
   EXPECT_THAT(judge_.remembered, ElementsAre("1.1x", "a2"));
-  EXPECT_EQ(recorded(), decisions);
+  EXPECT_EQ(recorded(), events);
 }
 
 TEST_F(SearchLoopTest, AProposerThatFailsLosesItsTurnAndTheOthersGoOn) {
@@ -318,14 +420,14 @@ TEST_F(SearchLoopTest, AProposerThatFailedOnceGetsItsNextTurn) {
   proposer(0).late = 2;
   const auto history = must(search());
   EXPECT_EQ(history.best().candidate.title, "1.3x");
-  EXPECT_TRUE(history.failed.empty());
+  EXPECT_FALSE(history.isGivenUp("llm"));
 }
 
 TEST_F(SearchLoopTest, WhatWasJudgedBeforeEveryProposerFailedIsAResultToo) {
   offer("llm", {"same", "fail"});
   const auto history = must(search());
   EXPECT_EQ(history.incumbent, 0u);
-  EXPECT_EQ(std::get<Stop>(history.decisions.back().what).reason, StopReason::ProposersFailed);
+  EXPECT_EQ(std::get<Stop>(history.events.back().what).reason, StopReason::ProposersFailed);
 }
 
 TEST_F(SearchLoopTest, WhereEveryProposerFailsAtOnceTheErrorIsTheAnswer) {
@@ -337,7 +439,7 @@ TEST_F(SearchLoopTest, WhatWasFoundBeforeEveryProposerFailedIsTheResult) {
   offer("llm", {"1.2x", "fail"});
   const auto history = must(search());
   EXPECT_EQ(history.best().candidate.title, "1.2x");
-  EXPECT_EQ(std::get<Stop>(history.decisions.back().what).reason, StopReason::ProposersFailed);
+  EXPECT_EQ(std::get<Stop>(history.events.back().what).reason, StopReason::ProposersFailed);
 }
 
 TEST_F(SearchLoopTest, AJudgeThatIsLostEndsTheSearchWithWhatWasJudgedKept) {
@@ -346,34 +448,27 @@ TEST_F(SearchLoopTest, AJudgeThatIsLostEndsTheSearchWithWhatWasJudgedKept) {
   EXPECT_THAT(trials(), ElementsAre("baseline", "1.2x"));
 }
 
-TEST_F(SearchLoopTest, OnlyCandidatesOfTheTechniqueThatWasAskedForAreJudged) {
-  offer("a", {"1.1x tile", "1.5x", "1.2x tile"});
-  OneQuestion strategy;
-  ASSERT_TRUE(search(judge_, strategy));
-  EXPECT_THAT(judge_.judged, ElementsAre("1.1x tile", "1.2x tile"));
-}
-
 TEST_F(SearchLoopTest, TheSameSearchRunsOnRecordsAlone) {
   offer("a", {"1.1x", "wrong", "1.4x"});
   const auto live = must(search());
   RecordedJudge recorded(*judge_.baseline(), *store_.trials(1));
   store_ = {};
   judge_.judged.clear();
-  const auto simulated = must(search(recorded, *strategy_));
+  const auto simulated = must(search(recorded));
   EXPECT_THAT(judge_.judged, IsEmpty());
   EXPECT_EQ(simulated.best().candidateHash, live.best().candidateHash);
   EXPECT_EQ(simulated.round, live.round);
 
   offer("b", {"never judged"});
   store_ = {};
-  EXPECT_THAT(search(recorded, *strategy_), fails({.code = ErrorCode::StaleInput}));
+  EXPECT_THAT(search(recorded), fails({.code = ErrorCode::StaleInput}));
 }
 
 TEST_F(SearchLoopTest, TheWinnerIsTheBestThatHoldsOnFreshSamples) {
   offer("a", {"1.2x", "1.5x lucky", "1.3x"});
   const auto history = must(search());
   auto judge = RecallingJudge::open(judge_, store_, 1);
-  auto log = DecisionLog::open(store_, 1);
+  auto log = Journal::open(store_, 1);
   const auto winner = confirmWinner(history, *judge, *log);
   ASSERT_TRUE(winner && *winner);
   EXPECT_EQ((*winner)->candidate.title, "1.3x");
@@ -394,7 +489,7 @@ TEST_F(SearchLoopTest, FinalistsThatCannotBeToldApartAreTimedAgainstEachOther) {
   offer("a", {"1.50x flattered", "1.49x", "1.2x"});
   const auto history = must(search());
   auto judge = RecallingJudge::open(judge_, store_, 1);
-  auto log = DecisionLog::open(store_, 1);
+  auto log = Journal::open(store_, 1);
   const auto winner = confirmWinner(history, *judge, *log);
   ASSERT_TRUE(winner && *winner);
   EXPECT_EQ((*winner)->candidate.title, "1.49x");
@@ -403,9 +498,9 @@ TEST_F(SearchLoopTest, FinalistsThatCannotBeToldApartAreTimedAgainstEachOther) {
       << "its interval lies below";
   EXPECT_THAT(recorded(), testing::Contains(testing::StartsWith("compare: '1.49x' runs 1.98")));
 
-  // Again, as --resume does: the decision log answers.
+  // Again, as --resume does: the event log answers.
   judge_.judged.clear();
-  auto later = DecisionLog::open(store_, 1);
+  auto later = Journal::open(store_, 1);
   ASSERT_TRUE(*confirmWinner(history, *judge, *later));
   EXPECT_THAT(judge_.judged, IsEmpty());
 }
@@ -414,7 +509,7 @@ TEST_F(SearchLoopTest, OnceTheTimeIsUpOnlyTheBestIsConfirmed) {
   offer("a", {"1.6x lucky", "1.5x"});
   const auto history = search();
   auto judge = RecallingJudge::open(judge_, store_, 1);
-  auto log = DecisionLog::open(store_, 1);
+  auto log = Journal::open(store_, 1);
   const auto winner = must(confirmWinner(*history, *judge, *log, {{}, {}, [] { return true; }}));
   EXPECT_FALSE(winner);
   EXPECT_EQ(judge_.judged.back(), "confirm 1.6x lucky");
@@ -430,7 +525,7 @@ TEST_F(SearchLoopTest, TheFastestInTheProgramIsConfirmedFirst) {
   };
   trialOf("1.6x").candidate.parents = {trialOf("1.4x").candidateHash};
   auto judge = RecallingJudge::open(judge_, store_, 1);
-  auto log = DecisionLog::open(store_, 1);
+  auto log = Journal::open(store_, 1);
   std::vector<std::string> screened;
   const auto screen =
       [&](const std::vector<const Trial *> &trials) -> Result<std::vector<std::optional<double>>> {
@@ -462,7 +557,7 @@ TEST_F(SearchLoopTest, AtMostThreeCandidatesAreConfirmed) {
   offer("a", {"1.6x lucky", "1.5x lucky", "1.4x lucky", "1.3x"});
   const auto history = search();
   auto judge = RecallingJudge::open(judge_, store_, 1);
-  auto log = DecisionLog::open(store_, 1);
+  auto log = Journal::open(store_, 1);
   const auto winner = must(confirmWinner(*history, *judge, *log));
   EXPECT_FALSE(winner);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/proposers/TransformProposer.h"
+#include "fakes/OffersOf.h"
 #include "fakes/ScaleKernel.h"
 #include "tests/fakes/Results.h"
 
@@ -15,13 +16,9 @@ protected:
   std::vector<Candidate> propose(Frontend &frontend, const Candidate &parent = {}) {
     TransformProposer proposer(frontend);
     const Workload work = workload();
-    Trial parentTrial;
-    parentTrial.candidate = parent;
-    const Diagnosis diagnosis;
-    const std::vector<Trial> history;
     const DeviceInfo device;
     const SearchProblem problem{kernel_, specialization_, work, slice_, device};
-    return must(proposer.propose({problem, {{parentTrial, diagnosis}}, history, 0}, 10));
+    return must(offersOf(proposer, problem, parent, {}, 10));
   }
 };
 

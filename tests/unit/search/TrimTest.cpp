@@ -80,7 +80,7 @@ protected:
     winner_.title = "fast";
   }
   std::optional<Trial> trim(const std::function<bool()> &isTimeUp = {}) {
-    auto log = DecisionLog::open(store_, 1);
+    auto log = Journal::open(store_, 1);
     const SearchProblem problem{kernel_, specialization_, workload_, slice_, device_};
     auto trimmed = trimWinner(problem, judge_.trialOf(winner_), 3, judge_, *log, isTimeUp);
     EXPECT_TRUE(trimmed);

@@ -160,26 +160,27 @@ TEST_F(StoreTest, KeepsDecisionsWhoseWordsAreNoUtf8) {
   auto store = open();
   RunRecord run = store->beginRun(sampleRun()).value();
   // As of a comment in Latin-1 that a title quotes.
-  ASSERT_TRUE(store->recordDecision(run.id, {0, 1, Accept{"abc", "h\xF6he", 1.5}}).has_value());
-  EXPECT_EQ(std::get<Accept>(store->decisions(run.id).value().at(0).what).title, "h\xF6he");
+  ASSERT_TRUE(store->recordEvent(run.id, {0, 1, Accept{"abc", "h\xF6he", 1.5}}).has_value());
+  EXPECT_EQ(std::get<Accept>(store->events(run.id).value().at(0).what).title, "h\xF6he");
 }
 
 TEST_F(StoreTest, KeepsDecisionsAndModelCallsInOrder) {
   auto store = open();
   RunRecord run = store->beginRun(sampleRun()).value();
-  ASSERT_TRUE(store->recordDecision(run.id, {0, 1, Offered{"params", 6}}).has_value());
+  ASSERT_TRUE(store->recordEvent(run.id, {0, 1, Offered{1, "params", std::vector<Candidate>(6)}})
+                  .has_value());
   ASSERT_TRUE(
       store
-          ->recordDecision(run.id,
-                           {0, 2, Accept{"abc", "TILE = 32", 1.5}, {{"speedup low", "abc", 1.4}}})
+          ->recordEvent(run.id,
+                        {0, 2, Accept{"abc", "TILE = 32", 1.5}, {{"speedup low", "abc", 1.4}}})
           .has_value());
-  std::vector<Decision> decisions = store->decisions(run.id).value();
-  ASSERT_EQ(decisions.size(), 2u);
-  EXPECT_EQ(decisions[1].sequence, 2);
-  EXPECT_EQ(decisions[1].round, 2);
-  EXPECT_EQ(std::get<Offered>(decisions[0].what).candidates, 6u);
-  EXPECT_EQ(std::get<Accept>(decisions[1].what).title, "TILE = 32");
-  EXPECT_EQ(decisions[1].evidence.at(0).value, 1.4);
+  std::vector<Event> events = store->events(run.id).value();
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[1].sequence, 2);
+  EXPECT_EQ(events[1].round, 2);
+  EXPECT_EQ(std::get<Offered>(events[0].what).candidates.size(), 6u);
+  EXPECT_EQ(std::get<Accept>(events[1].what).title, "TILE = 32");
+  EXPECT_EQ(events[1].evidence.at(0).value, 1.4);
 
   ASSERT_TRUE(
       store->recordModelCall(run.id, {"h1", "coder", "m", "request", "reply", 10, 20, 5, 1.5})

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decisions of a run with their evidence: one typed record for each, stored in order. A resumed
-// run decides the same again; decisions are compared by value, never by wording.
+// The journal of a run: its events in the order in which they happened, one typed record for each,
+// with the evidence of those that were decided. A resumed run replays them.
 #pragma once
 
+#include "driver/model/Candidate.h"
+#include "driver/model/CheckList.h"
 #include "driver/model/Fields.h"
 
 #include <cstdint>
@@ -42,12 +44,13 @@ struct Evidence {
 };
 KOPT_FIELDS(Evidence, what, trial, value)
 
-// The kinds of decisions. Each has its name in JSON, its words as one line, and what identity()
+// The kinds of events. Each has its name in JSON, its words as one line, and what identity()
 // says if that is less than all members.
 
 /// A strategy asks a proposer for candidates.
 struct Ask {
   static constexpr const char *kName = "ask";
+  int id = 0;                       ///< from 1, in the order of the asks of a run
   std::string role;                 ///< name of the proposer
   std::vector<std::string> parents; ///< candidate hashes, at least one; several for a combiner
   std::string technique;            ///< only candidates of this technique; empty: any
@@ -55,7 +58,7 @@ struct Ask {
 
   std::string inWords() const;
 };
-KOPT_FIELDS(Ask, role, parents, technique, limit)
+KOPT_FIELDS(Ask, id, role, parents, technique, limit)
 
 /// The search ends.
 struct Stop {
@@ -71,36 +74,57 @@ KOPT_FIELDS(Stop, reason, limit)
 /// A proposer's answer to an Ask.
 struct Offered {
   static constexpr const char *kName = "propose";
+  int ask = 0; ///< its id
   std::string role;
-  std::size_t candidates = 0;
+  std::vector<Candidate> candidates;
+  std::vector<std::string> notes; ///< why there is nothing, or what else the user should know
+  std::string abandoned;          ///< hash of a candidate that is not repaired again; empty: none
 
   std::string inWords() const;
 };
-KOPT_FIELDS(Offered, role, candidates)
+KOPT_FIELDS(Offered, ask, role, candidates, notes, abandoned)
 
 /// A proposer failed: it loses its turn.
 struct ProposerFailure {
   static constexpr const char *kName = "failed";
+  int ask = 0; ///< its id
   std::string role;
   std::string error;
   bool givenUp = true; ///< it failed several times in a row and is not asked again in this run
 
-  std::string identity() const { return role; }
   std::string inWords() const;
 };
-KOPT_FIELDS(ProposerFailure, role, error, givenUp)
+KOPT_FIELDS(ProposerFailure, ask, role, error, givenUp)
+
+/// An offered candidate has its trial.
+struct Judged {
+  static constexpr const char *kName = "judged";
+  int ask = 0;           ///< id of the ask that it was offered for
+  std::string candidate; ///< its hash
+
+  std::string inWords() const { return "candidate " + candidate + " has its trial"; }
+};
+KOPT_FIELDS(Judged, ask, candidate)
+
+/// Counters of a trial were read, so far as the device has them.
+struct Profiled {
+  static constexpr const char *kName = "profiled";
+  std::string candidate; ///< its hash
+
+  std::string inWords() const { return "counters of candidate " + candidate + " were read"; }
+};
+KOPT_FIELDS(Profiled, candidate)
 
 /// A candidate became the incumbent.
 struct Accept {
   static constexpr const char *kName = "accept";
   std::string candidate; ///< its hash
   std::string title;
-  double speedup = 1;
+  double speedup = 1, low = 1; ///< the estimate and the lower end of its interval
 
-  std::string identity() const { return candidate; }
   std::string inWords() const;
 };
-KOPT_FIELDS(Accept, candidate, title, speedup)
+KOPT_FIELDS(Accept, candidate, title, speedup, low)
 
 /// Two would-be winners were timed against each other.
 struct Compare {
@@ -128,15 +152,32 @@ struct Confirm {
 };
 KOPT_FIELDS(Confirm, candidate, title, held, reason)
 
+struct TimedCandidate {
+  std::string candidate; ///< its hash
+  std::string title;
+  std::optional<double> speedup; ///< of the program; unset: it could not be timed
+};
+KOPT_FIELDS(TimedCandidate, candidate, title, speedup)
+
+/// Candidates were timed in runs of the program, to choose which one to confirm first.
+struct TimedInProgram {
+  static constexpr const char *kName = "program";
+  std::vector<TimedCandidate> times;
+
+  std::string identity() const { return {}; }
+  std::string inWords() const;
+};
+KOPT_FIELDS(TimedInProgram, times)
+
 /// One way in which the baseline or the winner was checked, or could not be checked.
 struct Checked {
   static constexpr const char *kName = "checked";
-  std::string check;  ///< name of the judge's check; empty: not one of them
-  bool shown = false; ///< false: it could not be checked
+  CheckId check = CheckId::None; ///< None: not one of the judge's
+  bool shown = false;            ///< false: it could not be checked
   std::string text;
 
   const char *kind() const { return shown ? "verified" : "unchecked"; }
-  std::string identity() const { return check; }
+  std::string identity() const { return toString(check); }
   std::string inWords() const { return text; }
 };
 KOPT_FIELDS(Checked, check, shown, text)
@@ -156,8 +197,7 @@ KOPT_FIELDS(Spent, kernel, session, limit)
 /// Anything else that happened.
 struct Note {
   static constexpr const char *kName = "note";
-  std::string
-      about; ///< "baseline", "llm", or "abandoned HASH" for an attempt that is not repaired again
+  std::string about; ///< "baseline"
   std::string text;
 
   std::string identity() const { return about; }
@@ -165,21 +205,23 @@ struct Note {
 };
 KOPT_FIELDS(Note, about, text)
 
-struct Decision {
+struct Event {
   std::int64_t sequence = 0; ///< in the database; 0: not recorded yet
   int round = 0;
-  std::variant<Note, Ask, Stop, Offered, ProposerFailure, Accept, Compare, Confirm, Checked, Spent>
+  std::variant<Note, Ask, Stop, Offered, ProposerFailure, Judged, Profiled, Accept, Compare,
+               TimedInProgram, Confirm, Checked, Spent>
       what;
   std::vector<Evidence> evidence{};
 };
-KOPT_FIELDS(Decision, sequence, round, what, evidence)
+KOPT_FIELDS(Event, sequence, round, what, evidence)
 
-/// The kind of the record in `what`: note, ask, stop, propose, failed, accept, compare, confirm,
-/// reject, verified, unchecked or time.
-const char *kindOf(const Decision &decision);
-/// The decision as one line of text.
-std::string describe(const Decision &decision);
-/// A text that is equal if the same decision is taken again, regardless of its wording.
-std::string identityOf(const Decision &decision);
+/// The kind of the record in `what`: its kName, or confirm, reject, verified, unchecked.
+const char *kindOf(const Event &event);
+/// True for the events that a search consists of; the others are of what comes before and after.
+bool isOfSearch(const Event &event);
+/// The event as one line of text.
+std::string describe(const Event &event);
+/// A text that is equal if the same happens again, regardless of its wording.
+std::string identityOf(const Event &event);
 
 } // namespace kopt

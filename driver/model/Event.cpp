@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/model/Decision.h"
+#include "driver/model/Event.h"
 
 #include "driver/model/Json.h"
 
@@ -33,7 +33,10 @@ std::string Stop::inWords() const {
 }
 
 std::string Offered::inWords() const {
-  return fmt::format("'{}' offers {} candidates", role, candidates);
+  std::string text = fmt::format("'{}' offers {} candidates", role, candidates.size());
+  for (const std::string &note : notes)
+    text += "; " + note;
+  return text;
 }
 
 std::string ProposerFailure::inWords() const {
@@ -49,6 +52,14 @@ std::string Compare::inWords() const {
                      low, high, otherTitle);
 }
 
+std::string TimedInProgram::inWords() const {
+  std::string text = "in runs of the program, to choose what to confirm:";
+  for (const TimedCandidate &one : times)
+    text += fmt::format("{} {} {}", &one == &times.front() ? "" : ";", one.title,
+                        one.speedup ? fmt::format("{:.3f}x", *one.speedup) : "not timed");
+  return text;
+}
+
 std::string Confirm::inWords() const {
   return fmt::format("'{}' on fresh samples: {}", title, reason);
 }
@@ -61,7 +72,7 @@ std::string Spent::inWords() const {
   return text;
 }
 
-const char *kindOf(const Decision &decision) {
+const char *kindOf(const Event &event) {
   return std::visit(
       [](const auto &what) {
         if constexpr (requires { what.kind(); })
@@ -69,14 +80,25 @@ const char *kindOf(const Decision &decision) {
         else
           return what.kName;
       },
-      decision.what);
+      event.what);
 }
 
-std::string describe(const Decision &decision) {
-  return std::visit([](const auto &what) { return what.inWords(); }, decision.what);
+bool isOfSearch(const Event &event) {
+  return std::visit(
+      []<class What>(const What &) {
+        return std::is_same_v<What, Ask> || std::is_same_v<What, Offered> ||
+               std::is_same_v<What, ProposerFailure> || std::is_same_v<What, Judged> ||
+               std::is_same_v<What, Profiled> || std::is_same_v<What, Accept> ||
+               std::is_same_v<What, Stop>;
+      },
+      event.what);
 }
 
-std::string identityOf(const Decision &decision) {
+std::string describe(const Event &event) {
+  return std::visit([](const auto &what) { return what.inWords(); }, event.what);
+}
+
+std::string identityOf(const Event &event) {
   const std::string what = std::visit(
       [](const auto &kind) {
         if constexpr (requires { kind.identity(); })
@@ -84,8 +106,8 @@ std::string identityOf(const Decision &decision) {
         else
           return canonicalJson(kind);
       },
-      decision.what);
-  return fmt::format("{}/{}/{}", decision.round, kindOf(decision), what);
+      event.what);
+  return fmt::format("{}/{}/{}", event.round, kindOf(event), what);
 }
 
 } // namespace kopt
