@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/search/proposers/Proposer.h"
+#include "driver/search/Proposer.h"
 
 #include "driver/source/RenderSlice.h"
 #include "driver/workload/ApplyCandidate.h"

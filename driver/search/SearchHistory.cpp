@@ -42,6 +42,9 @@ struct Fold {
     assert(trial && "only trials are accepted");
     history.incumbent = std::size_t(trial - history.trials.data());
   }
+  void take(const Stop &) {
+    history.failures.clear(); // a session that continues the run asks everybody again
+  }
   void take(const auto &) {}
 };
 

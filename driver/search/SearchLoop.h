@@ -8,8 +8,8 @@
 #include "driver/judge/Judge.h"
 #include "driver/search/Budget.h"
 #include "driver/search/Journal.h"
+#include "driver/search/Proposer.h"
 #include "driver/search/Strategy.h"
-#include "driver/search/proposers/Proposer.h"
 #include "driver/support/Clock.h"
 
 #include <functional>

@@ -5,7 +5,7 @@
 
 #include "driver/judge/Judge.h"
 #include "driver/search/Journal.h"
-#include "driver/search/proposers/Proposer.h"
+#include "driver/search/Proposer.h"
 
 #include <functional>
 #include <optional>

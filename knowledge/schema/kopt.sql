@@ -17,7 +17,7 @@ CREATE TABLE IF NOT EXISTS trials (              -- Trial
   UNIQUE (run_id, candidate_hash, purpose)  -- no trial is repeated
 );
 
-CREATE TABLE IF NOT EXISTS decisions (           -- Decision
+CREATE TABLE IF NOT EXISTS events (              -- Event
   run_id INTEGER NOT NULL REFERENCES runs(id),
   sequence INTEGER NOT NULL,       -- from 1 in each run
   record TEXT NOT NULL,

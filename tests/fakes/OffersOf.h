@@ -2,7 +2,7 @@
 // What a proposer that answers at once offers.
 #pragma once
 
-#include "driver/search/proposers/Proposer.h"
+#include "driver/search/Proposer.h"
 
 namespace kopt::fakes {
 

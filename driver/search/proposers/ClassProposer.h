@@ -5,7 +5,7 @@
 // is asked when trials give it a reason, not in turns.
 #pragma once
 
-#include "driver/search/proposers/Proposer.h"
+#include "driver/search/Proposer.h"
 #include "driver/source/Frontend.h"
 
 namespace kopt {

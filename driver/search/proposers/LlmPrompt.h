@@ -5,7 +5,7 @@
 #pragma once
 
 #include "driver/llm/CodeReply.h"
-#include "driver/search/proposers/Proposer.h"
+#include "driver/search/Proposer.h"
 
 #include <map>
 #include <string>

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "driver/llm/ChatModel.h"
+#include "driver/search/Proposer.h"
 #include "driver/search/proposers/LlmPrompt.h"
-#include "driver/search/proposers/Proposer.h"
 #include "driver/store/Store.h"
 #include "driver/support/JobQueue.h"
 

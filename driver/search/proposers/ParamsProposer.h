@@ -4,7 +4,7 @@
 #pragma once
 
 #include "driver/model/TuneDeclaration.h"
-#include "driver/search/proposers/Proposer.h"
+#include "driver/search/Proposer.h"
 
 namespace kopt {
 

@@ -2,7 +2,7 @@
 // Proposes rewrites from the front end's catalogue, first those that treat what the rules found.
 #pragma once
 
-#include "driver/search/proposers/Proposer.h"
+#include "driver/search/Proposer.h"
 #include "driver/source/Frontend.h"
 
 namespace kopt {

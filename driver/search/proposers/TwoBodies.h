@@ -2,7 +2,7 @@
 // Candidates with two bodies of a kernel, of which a condition on the launch chooses one.
 #pragma once
 
-#include "driver/search/proposers/Proposer.h"
+#include "driver/search/Proposer.h"
 #include "driver/search/proposers/RepairConditions.h"
 #include "driver/source/Frontend.h"
 

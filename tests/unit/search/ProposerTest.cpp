@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which candidates of an answer are worth a trial.
-#include "driver/search/proposers/Proposer.h"
+#include "driver/search/Proposer.h"
 #include "fakes/ScaleKernel.h"
 
 #include <gmock/gmock.h>
