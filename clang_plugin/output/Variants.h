@@ -53,13 +53,26 @@ struct TransformRequest {
 };
 KOPT_RECORD(TransformRequest, source, launches, techniques)
 
-/// How the candidate is launched differently.
+/// How the candidate is launched differently: expressions, which may name gridDim and blockDim of
+/// the present launch. Empty ones stay as they are.
 struct LaunchChange {
-  std::array<std::uint32_t, 3> block = {1, 1, 1};
-  bool coverGrid = false; ///< grid = ceil(old grid * old block / new block) in each dimension
-  std::optional<std::uint32_t> sharedBytes; ///< dynamic shared memory, if it depends on the block
+  std::array<std::string, 3> grid, block;
+  std::string sharedBytes; ///< dynamic shared memory
 };
-KOPT_RECORD(LaunchChange, block, cover_grid, shared_bytes)
+KOPT_RECORD(LaunchChange, grid, block, shared_bytes)
+
+/// ceil(old grid * old block / new block) in each dimension.
+inline std::array<std::string, 3> coveringGrid(const std::array<std::uint32_t, 3> &block) {
+  std::array<std::string, 3> grid;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::string threads =
+        std::string("gridDim.") + "xyz"[axis] + " * blockDim." + "xyz"[axis];
+    grid[axis] = block[axis] == 1 ? threads
+                                  : "(" + threads + " + " + std::to_string(block[axis] - 1) +
+                                        ") / " + std::to_string(block[axis]);
+  }
+  return grid;
+}
 
 /// A rewrite that the catalogue offers.
 struct Offer {
@@ -333,12 +346,6 @@ inline std::string problemOf(const LaunchShape &launch) {
   for (std::size_t i = 0; i < 3; ++i)
     if (launch.grid[i] == 0 || launch.block[i] == 0)
       return "a launch of no threads";
-  return "";
-}
-inline std::string problemOf(const LaunchChange &launch) {
-  for (std::uint32_t extent : launch.block)
-    if (extent == 0)
-      return "a block of no threads";
   return "";
 }
 inline std::string problemOf(const GuardReply &reply) {

@@ -109,13 +109,13 @@ std::vector<Offer> blockSizeOffers(const KernelView &view) {
         !shared || (rule->coverGrid && !gridFits(view, block, exact)) ||
         !geometry.sharedArraysHold(block))
       continue;
-    Offer offer{"",
-                "launch in blocks of " + spell(block),
-                "",
-                {},
-                LaunchChange{block, rule->coverGrid, {}}};
+    Offer offer{"", "launch in blocks of " + spell(block), "", {}, LaunchChange{}};
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      offer.launch->block[axis] = std::to_string(block[axis]);
+    if (rule->coverGrid)
+      offer.launch->grid = coveringGrid(block);
     if (*shared) {
-      offer.launch->sharedBytes = *shared;
+      offer.launch->sharedBytes = std::to_string(*shared);
       offer.note = "dynamic shared memory is scaled with the block";
     }
     if (!exact)

@@ -67,10 +67,10 @@ void noteLaunch(const Candidate &candidate, Trial &trial) {
     if (axes)
       parts.push_back(fmt::format("{} = {} x {} x {}", what, (*axes)[0], (*axes)[1], (*axes)[2]));
   };
-  add("grid", launch.gridExpressions);
-  add("block", launch.blockExpressions);
-  if (launch.sharedExpression)
-    parts.push_back("dynamic shared memory = " + *launch.sharedExpression);
+  add("grid", launch.grid);
+  add("block", launch.block);
+  if (launch.sharedBytes)
+    parts.push_back("dynamic shared memory = " + *launch.sharedBytes);
   for (const auto &[name, value] : candidate.constants)
     parts.push_back(fmt::format("{} = {}", name, value));
   if (!parts.empty())

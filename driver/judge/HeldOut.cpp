@@ -46,9 +46,10 @@ Result<Trial> HeldOutJudge::judgeHeldOut(const Candidate &candidate) {
   return trial;
 }
 
-Result<Trial> HeldOutJudge::judge(const Candidate &candidate, Purpose purpose) {
-  KOPT_TRY(Trial trial, inner_->judge(candidate, purpose));
-  if (purpose != Purpose::Confirmation || trial.verdict != Verdict::Faster || heldOut_.empty())
+Result<Trial> HeldOutJudge::judge(const Candidate &candidate, Purpose purpose, Stage upTo) {
+  KOPT_TRY(Trial trial, inner_->judge(candidate, purpose, upTo));
+  if (upTo < Stage::Time || purpose != Purpose::Confirmation || trial.verdict != Verdict::Faster ||
+      heldOut_.empty())
     return trial;
   KOPT_TRY(Trial other, judgeHeldOut(candidate));
   if (record_)

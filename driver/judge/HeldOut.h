@@ -31,7 +31,8 @@ public:
 
   Result<Baseline> baseline() override;
   void begin(const std::vector<Candidate> &candidates) override { inner_->begin(candidates); }
-  Result<Trial> judge(const Candidate &candidate, Purpose purpose) override;
+  Result<Trial> judge(const Candidate &candidate, Purpose purpose,
+                      Stage upTo = Stage::Time) override;
   Result<std::optional<Speedup>> compare(const Candidate &candidate,
                                          const Candidate &other) override {
     return inner_->compare(candidate, other);

@@ -30,10 +30,12 @@ public:
   /// implementation can start early. Changes no verdict.
   virtual void begin(const std::vector<Candidate> &) {}
 
-  /// Evaluates a candidate in full; Purpose::Confirmation judges it again on fresh inputs and
-  /// samples. A candidate's failure is a verdict. Fails only with Environment (no device is left),
-  /// Internal or Interrupted.
-  virtual Result<Trial> judge(const Candidate &candidate, Purpose purpose) = 0;
+  /// Evaluates a candidate; Purpose::Confirmation judges it again on fresh inputs and samples. A
+  /// candidate's failure is a verdict. A trial that ends after an earlier stage than Time is only a
+  /// look: if nothing speaks against the candidate, its verdict is Ambiguous; it is not recorded.
+  /// Fails only with Environment (no device is left), Internal or Interrupted.
+  virtual Result<Trial> judge(const Candidate &candidate, Purpose purpose,
+                              Stage upTo = Stage::Time) = 0;
 
   /// How many times as fast as `other` the candidate is, on fresh samples that alternate between
   /// the two. Both must have been Faster. Nothing if either no longer runs. The result only serves

@@ -258,8 +258,37 @@ void LocalJudge::work(Lane &lane) {
   }
 }
 
-Result<Trial> LocalJudge::judge(const Candidate &candidate, Purpose purpose) {
+Result<Trial> LocalJudge::judge(const Candidate &candidate, Purpose purpose, Stage upTo) {
+  if (upTo < Stage::Time)
+    return look(candidate, purpose, upTo);
   return purpose == Purpose::Confirmation ? confirm(candidate) : evaluate(candidate);
+}
+
+Result<Trial> LocalJudge::look(const Candidate &candidate, Purpose purpose, Stage upTo) {
+  KOPT_TRY(const Prepared prepared, again(candidate));
+  Trial trial = prepared.trial;
+  trial.purpose = purpose;
+  trial.seconds = prepared.seconds;
+  if (!prepared.ready)
+    return trial;
+  if (upTo >= Stage::Verify) {
+    std::optional<Failure> failure;
+    KOPT_CHECK(onFirst([&](Lane &lane) -> Status {
+      KOPT_TRY(failure, lane.judge->whyNot(candidate, prepared.built,
+                                           seedFrom("look/" + trial.candidateHash)));
+      return {};
+    }));
+    trial.stage = Stage::Verify;
+    if (failure) {
+      trial.check = failure->check;
+      trial.verdict = failure->verdict;
+      trial.reason = failure->reason;
+      return trial;
+    }
+  }
+  trial.verdict = Verdict::Ambiguous;
+  trial.reason = fmt::format("nothing speaks against it up to the stage '{}'", toString(upTo));
+  return trial;
 }
 
 Result<Trial> LocalJudge::evaluate(const Candidate &candidate) {

@@ -41,7 +41,8 @@ public:
   /// Takes no counters on a GPU: see addCounters(). A lost device causes no failure while another
   /// one is left. A confirmation times the candidate in several fresh processes on the first
   /// device, at 99% confidence.
-  Result<Trial> judge(const Candidate &candidate, Purpose purpose) override;
+  Result<Trial> judge(const Candidate &candidate, Purpose purpose,
+                      Stage upTo = Stage::Time) override;
 
   Result<std::optional<Speedup>> compare(const Candidate &candidate,
                                          const Candidate &other) override;
@@ -99,6 +100,8 @@ private:
   Result<Prepared> again(const Candidate &candidate);
 
   Result<Trial> evaluate(const Candidate &candidate);
+  /// A trial that ends after `upTo`.
+  Result<Trial> look(const Candidate &candidate, Purpose purpose, Stage upTo);
   Result<Trial> confirm(const Candidate &candidate);
   void compileAhead(const Candidate &candidate);
   std::string codeKey(const std::string &moduleHash, const std::vector<Launch> &launches) const;

@@ -45,7 +45,9 @@ void RecallingJudge::begin(const std::vector<Candidate> &candidates) {
   inner_.begin(unknown);
 }
 
-Result<Trial> RecallingJudge::judge(const Candidate &candidate, Purpose purpose) {
+Result<Trial> RecallingJudge::judge(const Candidate &candidate, Purpose purpose, Stage upTo) {
+  if (upTo < Stage::Time)
+    return inner_.judge(candidate, purpose, upTo);
   const Key key{candidate.contentHash(), purpose};
   if (const auto known = recorded_.find(key); known != recorded_.end())
     return known->second;

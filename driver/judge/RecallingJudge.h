@@ -24,7 +24,8 @@ public:
   /// baseline trial, returns that trial.
   Result<Baseline> baseline() override;
   void begin(const std::vector<Candidate> &candidates) override;
-  Result<Trial> judge(const Candidate &candidate, Purpose purpose) override;
+  Result<Trial> judge(const Candidate &candidate, Purpose purpose,
+                      Stage upTo = Stage::Time) override;
   /// Not recorded: the journal has the choice that follows from it.
   Result<std::optional<Speedup>> compare(const Candidate &candidate,
                                          const Candidate &other) override {

@@ -82,12 +82,32 @@ tl::expected<std::string, std::string> textMember(const json &header, const char
   return header[key].get<std::string>();
 }
 
-std::optional<std::uint32_t> unsignedMember(const json &value, std::uint32_t low,
+/// A number from `low` to `high`, or an expression, which is judged where its names are known.
+std::optional<std::string> expressionMember(const json &value, std::uint32_t low,
                                             std::uint32_t high) {
+  if (value.is_string() && !trim(value.get<std::string>()).empty())
+    return oneLine(value.get<std::string>(), kTitleLimit);
   if (!value.is_number_integer() || value.get<std::int64_t>() < low ||
       value.get<std::int64_t>() > high)
     return std::nullopt;
-  return value.get<std::uint32_t>();
+  return std::to_string(value.get<std::int64_t>());
+}
+
+/// Reads one to three extents; the breach names the member.
+tl::expected<std::array<std::string, 3>, std::string>
+extentsMember(const json &value, const char *key, std::uint32_t most) {
+  if (!value.is_array() || value.empty() || value.size() > 3)
+    return Breach(fmt::format("\"launch.{}\" is not a list of one to three extents", key));
+  std::array<std::string, 3> extents{"1", "1", "1"};
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    const auto extent = expressionMember(value[i], 1, most);
+    if (!extent)
+      return Breach(fmt::format("each extent of \"launch.{}\" is an expression or a whole number "
+                                "from 1 to {}",
+                                key, most));
+    extents[i] = *extent;
+  }
+  return extents;
 }
 
 std::optional<std::string> readLaunch(const json &launch, CodeReply &out) {
@@ -95,34 +115,68 @@ std::optional<std::string> readLaunch(const json &launch, CodeReply &out) {
     return "\"launch\" is not an object";
   for (const auto &[key, value] : launch.items()) {
     if (key == "block") {
-      if (!value.is_array() || value.empty() || value.size() > 3)
-        return "\"launch.block\" is not a list of one to three numbers";
-      std::array<std::uint32_t, 3> block{1, 1, 1};
-      for (std::size_t i = 0; i < value.size(); ++i) {
-        auto extent = unsignedMember(value[i], 1, gpu::kMostThreads);
-        if (!extent)
-          return fmt::format("each number of \"launch.block\" is a whole number from 1 to {}",
-                             gpu::kMostThreads);
-        block[i] = *extent;
-      }
-      if (std::uint64_t(block[0]) * block[1] * block[2] > gpu::kMostThreads)
-        return fmt::format("\"launch.block\" has more than {} threads", gpu::kMostThreads);
-      out.block = block;
+      auto block = extentsMember(value, "block", gpu::kMostThreads);
+      if (!block)
+        return block.error();
+      out.block = *block;
+    } else if (key == "grid" && value.is_array()) {
+      auto grid = extentsMember(value, "grid", gpu::kMostGrid[0]);
+      if (!grid)
+        return grid.error();
+      out.grid = *grid;
     } else if (key == "grid") {
       if (value != "keep" && value != "cover")
-        return "\"launch.grid\" is \"keep\" or \"cover\"";
+        return "\"launch.grid\" is \"keep\", \"cover\" or a list of one to three expressions";
       out.coverGrid = value == "cover";
     } else if (key == "shared_bytes") {
-      out.sharedBytes = unsignedMember(value, 0, gpu::kMostShared);
+      out.sharedBytes = expressionMember(value, 0, gpu::kMostShared);
       if (!out.sharedBytes)
-        return fmt::format("\"launch.shared_bytes\" is not a whole number from 0 to {}",
+        return fmt::format("\"launch.shared_bytes\" is not an expression or a whole number from 0 "
+                           "to {}",
                            gpu::kMostShared);
     } else {
       return fmt::format("\"launch\" has no member \"{}\"", key);
     }
   }
-  if (out.coverGrid && !out.block)
-    return "\"launch.grid\" is \"cover\" without a \"launch.block\"";
+  const auto isNumber = [](const std::string &text) {
+    return text.find_first_not_of("0123456789") == text.npos;
+  };
+  if (out.coverGrid && !(out.block && std::ranges::all_of(*out.block, isNumber)))
+    return "\"launch.grid\" is \"cover\" without numbers in \"launch.block\"; give expressions";
+  return std::nullopt;
+}
+
+std::optional<std::string> readTunables(const json &tunables, CodeReply &out) {
+  static const std::regex kName("[A-Za-z_]\\w*");
+  if (!tunables.is_array())
+    return "\"tunables\" is not a list";
+  for (const json &entry : tunables) {
+    const std::string name =
+        entry.is_object() && entry.contains("name") && entry["name"].is_string()
+            ? entry["name"].get<std::string>()
+            : "";
+    if (!std::regex_match(name, kName))
+      return "a tunable has no \"name\" that is a name in C";
+    const auto isInteger = [](const json &value) { return value.is_number_integer(); };
+    const json values = entry.value("values", json::array());
+    if (!values.is_array() || values.empty() || !std::ranges::all_of(values, isInteger))
+      return fmt::format("\"values\" of the tunable \"{}\" are not whole numbers", name);
+    ReplyTunable tunable;
+    tunable.name = name;
+    for (const json &value : values)
+      if (std::ranges::count(tunable.values, value.get<std::int64_t>()) == 0)
+        tunable.values.push_back(value.get<std::int64_t>());
+    const json value = entry.value("value", json(tunable.values.front()));
+    if (!isInteger(value) || std::ranges::count(tunable.values, value.get<std::int64_t>()) == 0)
+      return fmt::format("\"value\" of the tunable \"{}\" is not one of its values", name);
+    tunable.value = value.get<std::int64_t>();
+    for (const json &requirement : entry.value("requires", json::array())) {
+      if (!requirement.is_string())
+        return fmt::format("\"requires\" of the tunable \"{}\" is not a list of expressions", name);
+      tunable.requirements.push_back(requirement.get<std::string>());
+    }
+    out.tunables.push_back(std::move(tunable));
+  }
   return std::nullopt;
 }
 
@@ -150,8 +204,8 @@ std::optional<std::string> readHeader(const FencedBlock &block, const CodeContra
   if (header.is_discarded() || !header.is_object())
     return "the header is not one JSON object";
   for (const auto &[key, value] : header.items()) {
-    static const std::set<std::string> kKeys{"title",  "technique", "rationale",
-                                             "launch", "constants", "stop"};
+    static const std::set<std::string> kKeys{"title",     "technique", "rationale", "launch",
+                                             "constants", "tunables",  "stop"};
     if (!kKeys.count(key))
       return fmt::format("the JSON header has a member \"{}\" that is not part of the contract",
                          key);
@@ -175,6 +229,9 @@ std::optional<std::string> readHeader(const FencedBlock &block, const CodeContra
     return "\"technique\" has no letter or digit";
   if (header.contains("launch"))
     if (auto breach = readLaunch(header["launch"], out))
+      return breach;
+  if (header.contains("tunables"))
+    if (auto breach = readTunables(header["tunables"], out))
       return breach;
   if (header.contains("constants"))
     if (auto breach = readConstants(header["constants"], contract, out))
@@ -249,7 +306,8 @@ tl::expected<CodeReply, std::string> parseCodeReply(std::string_view reply,
   for (std::size_t i = 1; i < blocks->size(); ++i)
     if (auto breach = readChunk((*blocks)[i], contract, result))
       return Breach(*breach);
-  if (result.chunks.empty() && result.constants.empty() && !result.block && !result.sharedBytes)
+  if (result.chunks.empty() && result.constants.empty() && !result.block && !result.grid &&
+      !result.sharedBytes)
     return Breach("the reply changes nothing: no chunk, no constant, no launch");
   return result;
 }

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
+#include <vector>
 
 namespace kopt {
 
@@ -21,12 +22,21 @@ struct CodeContract {
   std::set<std::string> constants;           ///< names whose value may be changed
 };
 
+/// A constant of the reply's own text that kopt may give each of these values.
+struct ReplyTunable {
+  std::string name;
+  std::vector<std::int64_t> values;      ///< without duplicates
+  std::int64_t value = 0;                ///< the one to begin with
+  std::vector<std::string> requirements; ///< expressions
+};
+
 struct CodeReply {
   std::string title, technique, rationale; ///< one line; lower-case-with-dashes; prose
   std::string stop; ///< why the model has nothing to offer; everything else is empty then
-  std::optional<std::array<std::uint32_t, 3>> block;
-  bool coverGrid = false;
-  std::optional<std::uint32_t> sharedBytes;
+  std::optional<std::array<std::string, 3>> block, grid; ///< expressions
+  bool coverGrid = false; ///< the grid follows the block, which consists of numbers
+  std::optional<std::string> sharedBytes;
+  std::vector<ReplyTunable> tunables;
   std::map<std::string, std::int64_t> constants;
   std::map<std::string, std::string> chunks; ///< label and new text
 };

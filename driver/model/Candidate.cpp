@@ -17,25 +17,12 @@ std::string Candidate::contentHash() const {
   return hashHex(canonicalJson(content));
 }
 
-Status refuseUnbuiltForms(const Candidate &candidate) {
-  if (candidate.tunables.empty())
-    return {};
-  return makeError(ErrorCode::Usage, "the candidate has a tunable of its own ('" +
-                                         candidate.tunables.front().name +
-                                         "'), which kopt cannot build yet");
-}
-
-Status refuseUnbuiltForms(const LaunchOverride &launch) {
-  const char *part = launch.block && launch.blockExpressions         ? "block"
-                     : launch.coverGrid && launch.gridExpressions    ? "grid"
-                     : launch.sharedBytes && launch.sharedExpression ? "shared memory"
-                                                                     : nullptr;
-  if (!part)
-    return {};
-  return makeError(
-      ErrorCode::Usage,
-      fmt::format("the candidate's launch gives its {} twice, as numbers and as expressions",
-                  part));
+std::vector<CandidateDeclaration> declarationsOf(const Candidate &candidate) {
+  std::vector<CandidateDeclaration> declarations = candidate.declarations;
+  for (const CandidateTunable &tunable : candidate.tunables)
+    declarations.push_back(
+        {fmt::format("constexpr int {} = {};", tunable.name, tunable.value), tunable.before, ""});
+  return declarations;
 }
 
 } // namespace kopt

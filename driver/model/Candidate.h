@@ -3,7 +3,6 @@
 #pragma once
 
 #include "driver/model/Workload.h"
-#include "driver/support/Result.h"
 
 #include <array>
 #include <map>
@@ -13,40 +12,33 @@
 
 namespace kopt {
 
-/// The candidate's changes of the launch. Unset members follow the launch site, with the
-/// candidate's constants.
+/// The candidate's changes of the launch: expressions in C syntax over the launch site's variables,
+/// the kernel's parameters, the candidate's constants and tunables, and gridDim and blockDim, which
+/// are those of the launch site. Unset members follow the launch site.
 struct LaunchOverride {
-  std::optional<Dim3> block;
-  /// With a new block: grid = ceil(old grid * old block / new block) in each dimension.
-  bool coverGrid = false;
-  std::optional<std::uint32_t> sharedBytes;
-  /// Expressions in C syntax over the launch site's variables, the kernel's parameters and the
-  /// candidate's constants. They replace those of the launch site.
-  std::optional<std::array<std::string, 3>> gridExpressions, blockExpressions;
-  std::optional<std::string> sharedExpression; ///< in bytes
+  std::optional<std::array<std::string, 3>> grid, block;
+  std::optional<std::string> sharedBytes; ///< dynamic shared memory
   /// The program opts in to more dynamic shared memory with cudaFuncSetAttribute.
   bool largeShared = false;
 
   /// True if the grid, the block or the shared memory may differ from the launch site's.
-  bool changesGeometry() const {
-    return block || sharedBytes || gridExpressions || blockExpressions || sharedExpression;
-  }
+  bool changesGeometry() const { return grid || block || sharedBytes; }
+  bool operator==(const LaunchOverride &) const = default;
 };
-KOPT_FIELDS(LaunchOverride, block, coverGrid, sharedBytes, gridExpressions, blockExpressions,
-            sharedExpression, largeShared)
+KOPT_FIELDS(LaunchOverride, grid, block, sharedBytes, largeShared)
 
-/// A tunable of the candidate's own text, not of the user's clauses.
+/// A tunable of the candidate's own text, not of the user's clauses: `constexpr int name = value;`,
+/// which its text and its launch name, and which the user's patch keeps.
 struct CandidateTunable {
   std::string name;
   std::vector<std::int64_t> values; ///< in order, without duplicates, never empty
   std::vector<std::string>
       requirements; ///< expressions over tunables and constants; it is tried only if all are true
   std::int64_t value = 0; ///< the chosen element of `values`
-  /// Its placeholder, which the chosen value replaces: a byte range in the new text of that chunk.
-  std::size_t chunk = 0;
-  std::uint64_t begin = 0, end = 0;
+  std::size_t before = 0; ///< index of the slice's chunk before which it is declared
+  bool operator==(const CandidateTunable &) const = default;
 };
-KOPT_FIELDS(CandidateTunable, name, values, requirements, value, chunk, begin, end)
+KOPT_FIELDS(CandidateTunable, name, values, requirements, value, before)
 
 /// A header that the candidate includes and the baseline's slice does not include.
 struct CandidateInclude {
@@ -88,16 +80,14 @@ struct Candidate {
   std::vector<std::string> requirements{};
 
   /// Identity of what would run: candidates with equal hashes have the same trial. The proposer,
-  /// the parents, the title, the technique, the rationale and the requirements do not affect it.
+  /// the parents, the title, the technique and the rationale do not affect it.
   std::string contentHash() const;
 };
 KOPT_FIELDS(Candidate, proposer, title, technique, parents, chunks, constants, launch, rationale,
             tunables, includes, declarations, requirements)
 
-/// Fails with Usage, naming the form, if the candidate has a form that kopt can store but not build
-/// yet: own tunables.
-Status refuseUnbuiltForms(const Candidate &candidate);
-/// The same for its launch: fails if a part is given twice, as numbers and as expressions.
-Status refuseUnbuiltForms(const LaunchOverride &launch);
+/// What the candidate adds to the slice before its chunks: its own declarations, then those of its
+/// tunables.
+std::vector<CandidateDeclaration> declarationsOf(const Candidate &candidate);
 
 } // namespace kopt

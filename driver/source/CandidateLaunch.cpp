@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/source/CandidateLaunch.h"
 
+#include "clang_plugin/output/Variants.h"
 #include "driver/source/Expression.h"
 #include "driver/support/FileSystem.h"
 
@@ -116,9 +117,8 @@ public:
       if (auto refusal = takeGeometry(pairs_[i], taken))
         return refusal;
       LaunchOverride &known = candidate_.launch;
-      if (i > 0 && (known.gridExpressions != taken.gridExpressions ||
-                    known.blockExpressions != taken.blockExpressions ||
-                    known.sharedExpression != taken.sharedExpression))
+      if (i > 0 && (known.grid != taken.grid || known.block != taken.block ||
+                    known.sharedBytes != taken.sharedBytes))
         return fmt::format("the candidate changes its launches at {} and {} differently; change "
                            "both in the same way",
                            placeOf(*pairs_.front().after), placeOf(*pairs_[i].after));
@@ -201,24 +201,23 @@ private:
       if (auto refusal = unread("grid", !before.grid[0].empty(), before.gridRange, after.gridRange))
         return refusal;
     } else if (renamed(before.grid, old) != renamed(after.grid, names)) {
-      taken.gridExpressions = renamed(after.grid, names);
+      taken.grid = renamed(after.grid, names);
     }
     if (after.block[0].empty()) {
       if (auto refusal =
               unread("block", !before.block[0].empty(), before.blockRange, after.blockRange))
         return refusal;
     } else if (renamed(before.block, old) != renamed(after.block, names)) {
-      taken.blockExpressions = renamed(after.block, names);
+      taken.block = renamed(after.block, names);
     }
     if (after.sharedBytes.empty()) {
       if (auto refusal = unread("dynamic shared memory", !before.sharedBytes.empty(),
                                 before.sharedRange, after.sharedRange))
         return refusal;
     } else if (kopt::renamed(before.sharedBytes, old) != kopt::renamed(after.sharedBytes, names)) {
-      taken.sharedExpression = kopt::renamed(after.sharedBytes, names);
+      taken.sharedBytes = kopt::renamed(after.sharedBytes, names);
     }
-    const bool isChanged =
-        taken.gridExpressions || taken.blockExpressions || taken.sharedExpression;
+    const bool isChanged = taken.grid || taken.block || taken.sharedBytes;
     return isChanged ? ambiguousName(after, names) : std::nullopt;
   }
 
@@ -324,7 +323,7 @@ std::optional<std::string> takeLaunch(const TuneSubject &subject, const KernelSp
 
 Dim3 blockIn(const LaunchOverride &launch) {
   const auto number = [&](std::size_t axis) {
-    return std::uint32_t(std::strtoul((*launch.blockExpressions)[axis].c_str(), nullptr, 10));
+    return std::uint32_t(std::strtoul((*launch.block)[axis].c_str(), nullptr, 10));
   };
   return {number(0), number(1), number(2)};
 }
@@ -353,22 +352,50 @@ bool writeNaturally(const LaunchSite &site, const Dim3 &block, LaunchOverride &l
     }
     return grid;
   };
-  if (launch.gridExpressions &&
-      !(launch.blockExpressions && made(blockIn(launch)) == *launch.gridExpressions))
-    return false; // another's, which this one does not know
-  isRounded = true;
-  launch.block.reset();
-  launch.coverGrid = false;
-  launch.gridExpressions = made(block);
-  launch.blockExpressions = {std::to_string(block.x), std::to_string(block.y),
-                             std::to_string(block.z)};
+  launch.grid = made(block);
+  launch.block = {std::to_string(block.x), std::to_string(block.y), std::to_string(block.z)};
   return isRounded;
 }
 
+bool isNatural(const LaunchSite &site, const LaunchOverride &launch) {
+  if (!launch.grid || !launch.block)
+    return false;
+  LaunchOverride natural;
+  writeNaturally(site, blockIn(launch), natural);
+  return natural.grid == launch.grid;
+}
+
+bool isCovering(const LaunchOverride &launch) {
+  if (!launch.grid || !launch.block)
+    return false;
+  const Dim3 block = blockIn(launch);
+  return block.count() > 0 && *launch.grid == coveringGrid({block.x, block.y, block.z});
+}
+
+static bool isWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+bool isInParentheses(const std::string &text) {
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (depth == 0)
+      return i > 0 && i + 1 == text.size();
+  }
+  return false;
+}
+
+std::map<std::string, std::string> dimensionsOf(const std::array<std::string, 3> &grid,
+                                                const std::array<std::string, 3> &block) {
+  std::map<std::string, std::string> texts;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    for (const auto &[name, text] : {std::pair("gridDim.", grid[axis]), {"blockDim.", block[axis]}})
+      if (!text.empty())
+        texts[std::string(name) + "xyz"[axis]] =
+            isInParentheses(text) || std::ranges::all_of(text, isWord) ? text : "(" + text + ")";
+  return texts;
+}
+
 std::string renamed(const std::string &expression, const Names &names) {
-  const auto isWord = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-  };
   // True if the text at `at` continues a longer name: "size" is not a name in "size.x".
   const auto goesOn = [&](std::size_t at) {
     return at < expression.size() &&

@@ -36,9 +36,24 @@ std::map<std::string, std::string> parametersAt(const LaunchSite &site,
                                                 const Specialization &specialization);
 
 /// Gives the launch the site's grid and block as expressions, for blocks of other threads that
-/// cover the same elements: "(n + 63) / 64". They replace those that a call for another block gave.
-/// True if the site's grid is the same expression of its block.
+/// cover the same elements: "(n + 63) / 64". True if the site's grid is the same expression of its
+/// block.
 bool writeNaturally(const LaunchSite &site, const Dim3 &block, LaunchOverride &launch);
+
+/// True if the launch's grid is that of writeNaturally() for its block.
+bool isNatural(const LaunchSite &site, const LaunchOverride &launch);
+
+/// True if the launch's grid covers, with its block, the threads of the launch site (coveringGrid()
+/// in clang_plugin/output/Variants.h).
+bool isCovering(const LaunchOverride &launch);
+
+/// True if the first parenthesis of the text closes with its last character.
+bool isInParentheses(const std::string &text);
+
+/// The texts of gridDim and blockDim by member ("gridDim.x"), in parentheses unless they are names
+/// or numbers; without those that are not known (empty).
+std::map<std::string, std::string> dimensionsOf(const std::array<std::string, 3> &grid,
+                                                const std::array<std::string, 3> &block);
 
 /// The numbers of its block's expressions; 0 for others.
 Dim3 blockIn(const LaunchOverride &launch);

@@ -153,8 +153,12 @@ public:
         made.edits.push_back({{sliceFile, edit.begin, edit.end}, edit.text});
       }
       if (offer.launch) {
-        const auto &[x, y, z] = offer.launch->block;
-        made.launch = {Dim3{x, y, z}, offer.launch->coverGrid, offer.launch->sharedBytes};
+        if (!offer.launch->grid[0].empty())
+          made.launch.grid = offer.launch->grid;
+        if (!offer.launch->block[0].empty())
+          made.launch.block = offer.launch->block;
+        if (!offer.launch->sharedBytes.empty())
+          made.launch.sharedBytes = offer.launch->sharedBytes;
       }
     }
     return offers;

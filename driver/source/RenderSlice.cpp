@@ -60,29 +60,6 @@ Result<std::string> renderExpression(const KernelSpec &kernel, const Specializat
   return expression + ">";
 }
 
-std::string dim3Text(const Dim3 &dim) {
-  if (dim.y == 1 && dim.z == 1)
-    return std::to_string(dim.x);
-  return dim.z == 1 ? fmt::format("dim3({}, {})", dim.x, dim.y)
-                    : fmt::format("dim3({}, {}, {})", dim.x, dim.y, dim.z);
-}
-
-/// `ceil(old grid * old block / new block)` in each dimension, as an expression that works at the
-/// launch site for any problem size; `grid` and `block` are its texts.
-std::string coverGridText(const LaunchSite &site, const std::string &grid, const std::string &block,
-                          const Dim3 &newBlock, std::size_t used) {
-  const std::uint32_t threads[] = {newBlock.x, newBlock.y, newBlock.z};
-  const auto part = [](const std::string &known, const std::string &text, std::size_t axis) {
-    return known.empty() ? fmt::format("dim3({}).{}", text, "xyz"[axis]) : known;
-  };
-  std::string text;
-  for (std::size_t axis = 0; axis < used; ++axis)
-    text += fmt::format("{}({} * {} + {}) / {}", axis == 0 ? "" : ", ",
-                        part(site.grid[axis], grid, axis), part(site.block[axis], block, axis),
-                        threads[axis] - 1, threads[axis]);
-  return used == 1 ? text : "dim3(" + text + ")";
-}
-
 /// The launch site's arguments for the kernel parameters, which the candidate's expressions name.
 std::map<std::string, std::string> argumentsAt(const LaunchSite &site,
                                                const Specialization &specialization) {
@@ -94,26 +71,62 @@ std::map<std::string, std::string> argumentsAt(const LaunchSite &site,
   return texts;
 }
 
-/// An expression in the names of the launch site.
-Result<std::string> hostText(const std::string &expression, const LaunchSite &site,
-                             const Specialization &specialization) {
-  if (expression.find("ceil_div") != expression.npos)
-    return makeError(ErrorCode::Usage,
-                     fmt::format("the launch expression '{}' uses ceil_div, which host code does "
-                                 "not have",
-                                 expression),
-                     "write (a + b - 1) / b", placeOf(site));
-  return kopt::renamed(expression, argumentsAt(site, specialization));
+/// Where the brackets close in which `at` is, or one of `stops` is outside of further brackets.
+std::size_t endOf(std::string_view text, std::size_t at, std::string_view stops) {
+  for (int depth = 0; at < text.size(); ++at) {
+    const bool closes = std::string_view(")}]").find(text[at]) != stops.npos;
+    if (depth == 0 && (closes || stops.find(text[at]) != stops.npos))
+      break;
+    depth += closes ? -1 : std::string_view("({[").find(text[at]) != stops.npos;
+  }
+  return at;
 }
 
-Result<std::string> dim3Text(const std::array<std::string, 3> &axes, const LaunchSite &site,
-                             const Specialization &specialization) {
-  const std::size_t used = axes[2] != "1" ? 3 : axes[1] != "1" ? 2 : 1;
-  std::string text;
-  for (std::size_t i = 0; i < used; ++i) {
-    KOPT_TRY(const std::string axis, hostText(axes[i], site, specialization));
-    text += (i == 0 ? "" : ", ") + axis;
+/// The expression with (a + b - 1) / b for ceil_div(a, b), which host code does not have.
+std::string withoutCeilDiv(std::string text) {
+  static constexpr std::string_view kCall = "ceil_div(";
+  for (std::size_t at = text.find(kCall); at != text.npos; at = text.find(kCall)) {
+    const std::size_t first = at + kCall.size(), comma = endOf(text, first, ","),
+                      end = endOf(text, std::min(comma + 1, text.size()), "");
+    if (end >= text.size())
+      break;
+    const std::string dividend = text.substr(first, comma - first),
+                      divisor = std::string(trim(text.substr(comma + 1, end - comma - 1)));
+    text.replace(at, end + 1 - at, fmt::format("((({0}) + ({1}) - 1) / ({1}))", dividend, divisor));
   }
+  return text;
+}
+
+/// What launch expressions name, in the words of the launch site: its arguments for the kernel's
+/// parameters, and its grid and block.
+Result<std::map<std::string, std::string>> namesAt(const LaunchSite &site,
+                                                   const Specialization &specialization) {
+  std::map<std::string, std::string> names = argumentsAt(site, specialization);
+  names.merge(dimensionsOf(site.grid, site.block));
+  for (const auto &[name, range] :
+       {std::pair("gridDim.", site.gridRange), {"blockDim.", site.blockRange}}) {
+    KOPT_TRY(const std::string text, textOf(*range)); // where an axis is not known
+    for (const char axis : {'x', 'y', 'z'})
+      names.try_emplace(std::string(name) + axis, fmt::format("dim3({}).{}", text, axis));
+  }
+  return names;
+}
+
+std::string hostText(const std::string &expression,
+                     const std::map<std::string, std::string> &names) {
+  return kopt::renamed(withoutCeilDiv(expression), names);
+}
+
+std::string dim3Text(const std::array<std::string, 3> &axes,
+                     const std::map<std::string, std::string> &names) {
+  std::array<std::string, 3> texts;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    texts[axis] = hostText(axes[axis], names);
+  const auto isOne = [&](std::size_t axis) { return texts[axis] == "1" || texts[axis] == "1 * 1"; };
+  const std::size_t used = !isOne(2) ? 3 : !isOne(1) ? 2 : 1;
+  std::string text = texts[0];
+  for (std::size_t axis = 1; axis < used; ++axis)
+    text += ", " + texts[axis];
   return used == 1 ? text : "dim3(" + text + ")";
 }
 
@@ -125,17 +138,6 @@ Result<SourceEdit> optIn(const LaunchSite &site, const std::string &bytes) {
                     fmt::format("cudaFuncSetAttribute({}, "
                                 "cudaFuncAttributeMaxDynamicSharedMemorySize, {}),\n      ",
                                 text, bytes)};
-}
-
-/// Where the brackets close in which `at` is, or one of `stops` is outside of further brackets.
-std::size_t endOf(std::string_view text, std::size_t at, std::string_view stops) {
-  for (int depth = 0; at < text.size(); ++at) {
-    const bool closes = std::string_view(")}]").find(text[at]) != stops.npos;
-    if (depth == 0 && (closes || stops.find(text[at]) != stops.npos))
-      break;
-    depth += closes ? -1 : std::string_view("({[").find(text[at]) != stops.npos;
-  }
-  return at;
 }
 
 /// The initializer of the variable that a launch argument is, if it is used in `allowed` alone: a
@@ -211,34 +213,20 @@ Status argumentEdits(const LaunchSite &site, const std::array<std::string, 3> &t
 Status launchEditsAt(const LaunchSite &site, const Specialization &specialization,
                      const LaunchOverride &launch, const std::vector<SourceRange> &arguments,
                      std::vector<SourceEdit> &edits) {
+  KOPT_TRY(const auto names, namesAt(site, specialization));
   std::array<std::string, 3> texts; // grid, block, shared memory
+  if (launch.grid)
+    texts[0] = dim3Text(*launch.grid, names);
+  if (launch.block)
+    texts[1] = dim3Text(*launch.block, names);
   LaunchOverride natural;
-  bool gridFollows = false;
-  if (launch.gridExpressions) {
-    KOPT_TRY(texts[0], dim3Text(*launch.gridExpressions, site, specialization));
-  }
-  if (launch.blockExpressions) {
-    KOPT_TRY(texts[1], dim3Text(*launch.blockExpressions, site, specialization));
-    gridFollows = writeNaturally(site, blockIn(launch), natural) &&
-                  natural.gridExpressions == launch.gridExpressions;
-  }
-  if (launch.block) {
-    KOPT_TRY(const std::string grid, textOf(*site.gridRange));
-    KOPT_TRY(const std::string block, textOf(*site.blockRange));
-    const bool twoD = launch.block->y != 1 || site.grid[1] != "1" || site.block[1] != "1";
-    const bool threeD = launch.block->z != 1 || site.grid[2] != "1" || site.block[2] != "1";
-    texts[1] = dim3Text(*launch.block);
-    if (launch.coverGrid)
-      texts[0] = coverGridText(site, grid, block, *launch.block, threeD ? 3 : twoD ? 2 : 1);
-  }
-  std::string shared = launch.sharedBytes ? std::to_string(*launch.sharedBytes) : "";
-  if (launch.sharedExpression && !launch.sharedBytes) {
-    KOPT_TRY(shared, hostText(*launch.sharedExpression, site, specialization));
-  }
-  texts[2] = shared;
+  const bool gridFollows =
+      launch.block && writeNaturally(site, blockIn(launch), natural) && natural.grid == launch.grid;
+  if (launch.sharedBytes)
+    texts[2] = hostText(*launch.sharedBytes, names);
   KOPT_CHECK(argumentEdits(site, texts, gridFollows, arguments, edits));
   if (launch.largeShared) {
-    KOPT_TRY(SourceEdit edit, optIn(site, shared.empty() ? site.sharedBytes : shared));
+    KOPT_TRY(SourceEdit edit, optIn(site, texts[2].empty() ? site.sharedBytes : texts[2]));
     edits.push_back(std::move(edit));
   }
   return {};
@@ -249,7 +237,6 @@ Status launchEdits(const KernelSpec &kernel, const Specialization &specializatio
   const LaunchOverride &launch = candidate.launch;
   if (!launch.changesGeometry() && !launch.largeShared)
     return {};
-  KOPT_CHECK(refuseUnbuiltForms(launch));
   std::vector<SourceRange> arguments;
   for (const LaunchSite &site : kernel.launches)
     for (const auto &range : {site.gridRange, site.blockRange, site.sharedRange})
@@ -301,7 +288,8 @@ Status textEdits(const Specialization &specialization, const Candidate &candidat
     edits.push_back(std::move(edit));
   };
   std::map<std::size_t, std::string> added;
-  for (const CandidateDeclaration &declaration : candidate.declarations)
+  const std::vector<CandidateDeclaration> declarations = declarationsOf(candidate);
+  for (const CandidateDeclaration &declaration : declarations)
     if (declaration.file.empty())
       added[declaration.before] += declaration.text + "\n\n";
   for (const auto &[before, text] : added) {
@@ -329,7 +317,6 @@ Status textEdits(const Specialization &specialization, const Candidate &candidat
 Result<RenderedSlice> renderSlice(const std::string &sliceText, const KernelSpec &kernel,
                                   const Specialization &specialization,
                                   const Candidate &candidate) {
-  KOPT_CHECK(refuseUnbuiltForms(candidate));
   RenderedSlice rendered;
   KOPT_TRY(rendered.expression, renderExpression(kernel, specialization, candidate));
   const std::vector<NamedConstant> constants = constantsInScope(kernel, specialization);
@@ -338,10 +325,11 @@ Result<RenderedSlice> renderSlice(const std::string &sliceText, const KernelSpec
   for (const CandidateInclude &include : candidate.includes)
     if (inPlace || !include.isUsers)
       rendered.text += "#include " + include.header + "\n";
-  rendered.declarations.resize(candidate.declarations.size());
+  const std::vector<CandidateDeclaration> declarations = declarationsOf(candidate);
+  rendered.declarations.resize(declarations.size());
   const auto addDeclarations = [&](std::size_t before) {
-    for (std::size_t i = 0; i < candidate.declarations.size(); ++i) {
-      const CandidateDeclaration &declaration = candidate.declarations[i];
+    for (std::size_t i = 0; i < declarations.size(); ++i) {
+      const CandidateDeclaration &declaration = declarations[i];
       if (declaration.before != before || (inPlace && !declaration.file.empty()))
         continue;
       const std::uint64_t begin = rendered.text.size();
@@ -393,7 +381,6 @@ Result<RenderedSlice> renderSlice(const std::string &sliceText, const KernelSpec
 Result<std::vector<SourceEdit>> writeBackEdits(const KernelSpec &kernel,
                                                const Specialization &specialization,
                                                const Candidate &candidate) {
-  KOPT_CHECK(refuseUnbuiltForms(candidate));
   std::vector<SourceEdit> edits;
   KOPT_CHECK(textEdits(specialization, candidate, edits));
   const auto inReplacedChunk = [&](const SourceRange &range) {

@@ -55,8 +55,9 @@ SharedCode sharedCode(const KernelSpec &kernel, const Specialization &specializa
     shared.texts.push_back({chunk.name, userText(chunk.users.front()), chunk.sliceBegin,
                             chunk.sliceEnd, rendered.chunks[i].first, rendered.chunks[i].second});
   }
+  const std::vector<CandidateDeclaration> declarations = declarationsOf(candidate);
   for (std::size_t i = 0; i < rendered.declarations.size(); ++i) {
-    const std::string &file = candidate.declarations[i].file;
+    const std::string &file = declarations[i].file;
     if (std::ranges::any_of(kernel.unused,
                             [&](const SliceChunk &chunk) { return chunk.source.file == file; }))
       shared.own.push_back({rendered.declarations[i].first, rendered.declarations[i].second});

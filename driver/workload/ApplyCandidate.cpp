@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/ApplyCandidate.h"
 
+#include "driver/source/CandidateLaunch.h"
 #include "driver/source/Expression.h"
 #include "driver/workload/HostValues.h"
 #include "driver/workload/WorkloadBuilder.h"
@@ -28,14 +29,23 @@ bool isHostVariable(const LaunchSite *site, const std::string &name) {
 }
 
 /// The values for evaluating the candidate's expressions: the launch's own, and the candidate's
-/// constants. A host variable is not a template parameter of the same name.
+/// constants and tunables. A host variable is not a template parameter of the same name.
 Bindings valuesOf(const KernelSpec &kernel, const Launch &launch, const Candidate &candidate) {
   Bindings values = launch.bindings;
   const LaunchSite *site = siteOf(kernel, launch);
   for (const auto &[name, value] : candidate.constants)
     if (!isHostVariable(site, name))
       values[name] = value;
+  for (const CandidateTunable &tunable : candidate.tunables)
+    values[tunable.name] = tunable.value;
   return values;
+}
+
+/// True if the candidate's expressions do not depend on those of the launch site.
+bool isReplaced(const std::optional<Axes> &axes) {
+  return axes && std::ranges::none_of(*axes, [](const std::string &text) {
+           return text.find("gridDim.") != text.npos || text.find("blockDim.") != text.npos;
+         });
 }
 
 /// A captured launch that matches no launch site's expressions has numbers for its geometry. If the
@@ -52,10 +62,9 @@ std::optional<std::string> unknownEffect(const KernelSpec &kernel, const Launch 
   if (!isCaptured || std::ranges::any_of(kernel.launches, hasExpressions))
     return std::nullopt;
   for (const LaunchSite &site : kernel.launches)
-    for (const Axes &texts :
-         {candidate.launch.gridExpressions ? Axes() : site.grid,
-          candidate.launch.blockExpressions ? Axes() : site.block,
-          Axes{candidate.launch.sharedExpression ? "" : site.sharedBytes, "", ""}})
+    for (const Axes &texts : {isReplaced(candidate.launch.grid) ? Axes() : site.grid,
+                              isReplaced(candidate.launch.block) ? Axes() : site.block,
+                              Axes{candidate.launch.sharedBytes ? "" : site.sharedBytes, "", ""}})
       for (const std::string &text : texts)
         for (const std::string &name : namesIn(text).value_or(std::vector<std::string>())) {
           const auto changed = candidate.constants.find(name);
@@ -72,25 +81,20 @@ std::optional<std::string> unknownEffect(const KernelSpec &kernel, const Launch 
 /// The launch's geometry, with the candidate's expressions where it has any.
 GeometryExpressions expressionsOf(const Launch &launch, const LaunchOverride &changed) {
   GeometryExpressions expressions = launch.geometry;
-  expressions.grid = changed.gridExpressions.value_or(expressions.grid);
-  expressions.block = changed.blockExpressions.value_or(expressions.block);
-  expressions.sharedBytes = changed.sharedExpression.value_or(expressions.sharedBytes);
+  const std::map<std::string, std::string> own = dimensionsOf(expressions.grid, expressions.block);
+  const auto take = [&](const std::optional<Axes> &axes, Axes &texts) {
+    for (std::size_t axis = 0; axes && axis < 3; ++axis)
+      texts[axis] = renamed((*axes)[axis], own);
+  };
+  take(changed.grid, expressions.grid);
+  take(changed.block, expressions.block);
+  if (changed.sharedBytes)
+    expressions.sharedBytes = renamed(*changed.sharedBytes, own);
   return expressions;
 }
 
 bool isInName(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == ':';
-}
-
-/// True if the first parenthesis of the text closes with its last character.
-bool isInParentheses(const std::string &text) {
-  int depth = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
-    if (depth == 0)
-      return i > 0 && i + 1 == text.size();
-  }
-  return false;
 }
 
 /// `text` with `value` in the place of each `part` that is a name or in parentheses, its own or the
@@ -243,17 +247,7 @@ Result<Launch> changedLaunch(const KernelSpec &kernel, const Launch &launch,
   }
   changed.grid = geometry->grid;
   changed.block = geometry->block;
-  changed.sharedBytes = candidate.launch.sharedBytes.value_or(geometry->sharedBytes);
-  if (const auto &block = candidate.launch.block) {
-    const auto cover = [](std::uint32_t grid, std::uint32_t oldBlock, std::uint32_t newBlock) {
-      return std::uint32_t((std::uint64_t(grid) * oldBlock + newBlock - 1) / newBlock);
-    };
-    if (candidate.launch.coverGrid)
-      changed.grid = {cover(changed.grid.x, changed.block.x, block->x),
-                      cover(changed.grid.y, changed.block.y, block->y),
-                      cover(changed.grid.z, changed.block.z, block->z)};
-    changed.block = *block;
-  }
+  changed.sharedBytes = geometry->sharedBytes;
   return changed;
 }
 
@@ -267,7 +261,6 @@ std::optional<std::string> refused(const Launch &launch, const Launch &changed,
 
 Result<Launch> applyToLaunch(const KernelSpec &kernel, const Launch &launch,
                              const Candidate &candidate) {
-  KOPT_CHECK(refuseUnbuiltForms(candidate.launch));
   Result<Launch> changed = changedLaunch(kernel, launch, candidate);
   if (!changed)
     return ofLaunch(changed.error().what, launch);

@@ -28,7 +28,7 @@ public:
 
   Result<Baseline> baseline() override { return Baseline{baselineTrial(), {}}; }
   void begin(const std::vector<Candidate> &candidates) override { begun += candidates.size(); }
-  Result<Trial> judge(const Candidate &candidate, Purpose purpose) override {
+  Result<Trial> judge(const Candidate &candidate, Purpose purpose, Stage = Stage::Time) override {
     const std::string &title = candidate.title;
     if (title.find("lost") != std::string::npos)
       return makeError(ErrorCode::Environment, "the GPU is lost", "reset it");

@@ -22,7 +22,7 @@ public:
   Result<Baseline> baseline() override { return baseline_; }
 
   /// Fails with StaleInput if there is no record of the candidate.
-  Result<Trial> judge(const Candidate &candidate, Purpose purpose) override {
+  Result<Trial> judge(const Candidate &candidate, Purpose purpose, Stage = Stage::Time) override {
     const auto found = trials_.find({candidate.contentHash(), purpose});
     if (found == trials_.end())
       return makeError(

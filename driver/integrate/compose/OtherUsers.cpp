@@ -233,7 +233,7 @@ Result<Candidate> composedCandidate(const KernelSpec &kernel, const Specializati
                            {}, placeOf(kernel));
       }
     }
-    for (const CandidateDeclaration &declaration : win->candidate().declarations) {
+    for (const CandidateDeclaration &declaration : declarationsOf(win->candidate())) {
       const SourceRange &before = from.chunks.at(declaration.before).source;
       for (std::size_t i = 0; i < specialization.chunks.size(); ++i) {
         CandidateDeclaration placed = declaration;

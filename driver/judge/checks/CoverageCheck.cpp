@@ -75,8 +75,7 @@ std::string withoutNumbers(const std::string &name) {
 }
 
 bool changesGeometry(const Candidate &candidate) {
-  return !candidate.constants.empty() || candidate.launch.block ||
-         candidate.launch.blockExpressions || candidate.launch.gridExpressions;
+  return !candidate.constants.empty() || candidate.launch.block || candidate.launch.grid;
 }
 
 class CoverageCheck final : public Check {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/report/facts/TrialNames.h"
 
+#include "driver/source/CandidateLaunch.h"
 #include "driver/support/Text.h"
 
 #include <fmt/format.h>
@@ -29,18 +30,13 @@ std::vector<std::string> partsOf(const Candidate &candidate, const std::string &
   for (const auto &[name, value] : candidate.constants)
     parts.push_back(quote + name + quote + fmt::format(" = {}", value));
   const LaunchOverride &launch = candidate.launch;
+  if (launch.grid && !isCovering(launch))
+    parts.push_back(fmt::format("grid = {}", fmt::join(*launch.grid, " x ")));
   if (launch.block)
-    parts.push_back(fmt::format("block = {} x {} x {}{}", launch.block->x, launch.block->y,
-                                launch.block->z,
-                                launch.coverGrid ? ", the grid covers the same threads" : ""));
+    parts.push_back(fmt::format("block = {}{}", fmt::join(*launch.block, " x "),
+                                isCovering(launch) ? ", the grid covers the same threads" : ""));
   if (launch.sharedBytes)
-    parts.push_back(fmt::format("dynamic shared memory = {} bytes", *launch.sharedBytes));
-  if (launch.gridExpressions)
-    parts.push_back(fmt::format("grid = {}", fmt::join(*launch.gridExpressions, " x ")));
-  if (launch.blockExpressions)
-    parts.push_back(fmt::format("block = {}", fmt::join(*launch.blockExpressions, " x ")));
-  if (launch.sharedExpression)
-    parts.push_back("dynamic shared memory = " + *launch.sharedExpression);
+    parts.push_back("dynamic shared memory = " + *launch.sharedBytes);
   if (launch.largeShared)
     parts.push_back("the launch opts in to large shared memory");
   for (const CandidateTunable &tunable : candidate.tunables)

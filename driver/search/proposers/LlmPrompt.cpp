@@ -213,6 +213,9 @@ std::string constantsText(const CodeTask &task, const ProposalContext &context,
     add(constant.name, std::to_string(constant.value));
   for (const TemplateArg &argument : context.problem.specialization.templateArgs)
     add(argument.name, argument.value);
+  for (const CandidateTunable &tunable : base.tunables)
+    text += fmt::format("- the tunable {} = {} of {}\n", tunable.name, tunable.value,
+                        fmt::join(tunable.values, ", "));
   return text.empty() ? "- none\n" : text;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/proposers/LlmProposer.h"
+
+#include "clang_plugin/output/Variants.h"
 #include "driver/search/proposers/TransformProposer.h"
 #include "driver/source/CandidateLaunch.h"
 #include "driver/source/Includes.h"
@@ -271,13 +273,23 @@ LlmProposer::Reading LlmProposer::read(const std::string &text, const ProposalCo
   }
   for (const auto &[name, value] : reply->constants)
     candidate.constants[name] = value;
-  if (reply->block) {
-    candidate.launch.block = Dim3{(*reply->block)[0], (*reply->block)[1], (*reply->block)[2]};
-    candidate.launch.coverGrid = reply->coverGrid;
+  if (reply->block)
+    candidate.launch.block = reply->block;
+  if (reply->block || reply->grid)
+    candidate.launch.grid = reply->grid; // that of the launch site if it has none
+  if (reply->coverGrid) {
+    const Dim3 block = blockIn(candidate.launch);
+    candidate.launch.grid = coveringGrid({block.x, block.y, block.z});
     writeByHand(context.problem, candidate);
   }
   if (reply->sharedBytes)
     candidate.launch.sharedBytes = reply->sharedBytes;
+  for (const ReplyTunable &tunable : reply->tunables) {
+    std::erase_if(candidate.tunables,
+                  [&](const CandidateTunable &old) { return old.name == tunable.name; });
+    candidate.tunables.push_back({tunable.name, tunable.values, tunable.requirements, tunable.value,
+                                  context.problem.specialization.kernelChunk});
+  }
 
   if (std::string name = constantInNewText(context, candidate, *reply); !name.empty())
     return breached(fmt::format(

@@ -18,8 +18,20 @@ constexpr int kDrawsPerCandidate = 200;
 
 using Point = std::map<std::string, std::int64_t>;
 
+/// The user's tunables and the parent's own.
+TuneDeclaration withTunablesOf(const Candidate &parent, TuneDeclaration declaration) {
+  for (const CandidateTunable &tunable : parent.tunables) {
+    declaration.params.push_back({.name = tunable.name, .values = tunable.values});
+    declaration.requirements.insert(declaration.requirements.end(), tunable.requirements.begin(),
+                                    tunable.requirements.end());
+  }
+  return declaration;
+}
+
 Point presentValues(const TuneDeclaration &declaration, const ProposalContext &context) {
   Point point;
+  for (const CandidateTunable &tunable : context.parent().tunables)
+    point[tunable.name] = tunable.value;
   const Bindings &bindings = context.problem.workload.launches.front().bindings;
   for (const TunableParam &param : declaration.params) {
     if (const auto own = context.parent().constants.find(param.name);
@@ -91,14 +103,15 @@ ParamsProposer::ParamsProposer(TuneDeclaration declaration, std::uint64_t seed)
     : declaration_(std::move(declaration)), seed_(seed) {}
 
 Status ParamsProposer::propose(const ProposalContext &context, Offers &offers) {
-  if (declaration_.params.empty())
+  const TuneDeclaration declaration = withTunablesOf(context.parent(), declaration_);
+  if (declaration.params.empty())
     return {};
   std::vector<Expression> requirements;
-  for (const std::string &text : declaration_.requirements) {
+  for (const std::string &text : declaration.requirements) {
     KOPT_TRY(Expression requirement, Expression::parse(text));
     requirements.push_back(std::move(requirement));
   }
-  const Point present = presentValues(declaration_, context);
+  const Point present = presentValues(declaration, context);
   const std::set<std::string> frozen = frozenConstants(context);
   const auto offer = [&](const Point &point) {
     for (const std::string &name : frozen)
@@ -112,8 +125,13 @@ Status ParamsProposer::propose(const ProposalContext &context, Offers &offers) {
     candidate.technique = "params";
     candidate.title = titleOf(point, present);
     candidate.rationale = "declared tunables";
-    for (const auto &[name, value] : point)
-      candidate.constants[name] = value;
+    for (const auto &[name, value] : point) {
+      const auto own = std::ranges::find(candidate.tunables, name, &CandidateTunable::name);
+      if (own != candidate.tunables.end())
+        own->value = value;
+      else
+        candidate.constants[name] = value;
+    }
     // Values that the source already has are not changes.
     for (const NamedConstant &constant :
          constantsInScope(context.problem.kernel, context.problem.specialization))
@@ -129,7 +147,7 @@ Status ParamsProposer::propose(const ProposalContext &context, Offers &offers) {
       offers.add(std::move(candidate));
   };
 
-  for (const TunableParam &param : declaration_.params)
+  for (const TunableParam &param : declaration.params)
     for (const std::int64_t value : param.values) {
       if (offers.isFull())
         return {};
@@ -137,7 +155,7 @@ Status ParamsProposer::propose(const ProposalContext &context, Offers &offers) {
       point[param.name] = value;
       offer(point);
     }
-  const std::uint64_t size = spaceSize(declaration_);
+  const std::uint64_t size = spaceSize(declaration);
   std::mt19937_64 random(seed_ * 0x9e3779b97f4a7c15ull +
                          std::uint64_t(context.history.trials.size()));
   if (size <= kListable) {
@@ -146,12 +164,12 @@ Status ParamsProposer::propose(const ProposalContext &context, Offers &offers) {
       order[i] = i;
     std::shuffle(order.begin(), order.end(), random);
     for (std::uint64_t i = 0; i < size && !offers.isFull(); ++i)
-      offer(pointAt(declaration_, order[i]));
+      offer(pointAt(declaration, order[i]));
   } else {
     const int draws = kDrawsPerCandidate * int(context.ask.limit);
     for (int draw = 0; draw < draws && !offers.isFull(); ++draw) {
       Point point;
-      for (const TunableParam &param : declaration_.params)
+      for (const TunableParam &param : declaration.params)
         point[param.name] = param.values[random() % param.values.size()];
       offer(point);
     }

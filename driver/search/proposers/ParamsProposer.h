@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Proposes values for the declared tunables: named constants, macros and integral template
-// arguments.
+// Proposes values for the declared tunables, which are named constants, macros and integral
+// template arguments, and for those that the parent has of its own.
 #pragma once
 
 #include "driver/model/TuneDeclaration.h"

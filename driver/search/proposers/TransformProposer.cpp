@@ -15,9 +15,18 @@
 namespace kopt {
 namespace {
 
+/// True if the grid is the launch site's, or made for a block by an earlier candidate: then another
+/// one may be made for another block.
+bool isOwnGrid(const SearchProblem &problem, const LaunchOverride &launch) {
+  return !launch.grid || isCovering(launch) ||
+         std::ranges::any_of(problem.kernel.launches, [&](const LaunchSite &site) {
+           return site.symbol == problem.specialization.symbol && isNatural(site, launch);
+         });
+}
+
 /// Applies the offer's edits, whose offsets refer to the rendered slice, to the chunks that contain
 /// them. Nothing if an edit lies outside every editable chunk, or in a chunk that other code uses,
-/// too, because the screen would refuse that.
+/// too, because the screen would refuse that; or if it would replace a grid of the parent's own.
 std::optional<Candidate> candidateFrom(const TransformOffer &offer, const RenderedSlice &rendered,
                                        const ProposalContext &context) {
   Candidate candidate = context.parent();
@@ -26,10 +35,12 @@ std::optional<Candidate> candidateFrom(const TransformOffer &offer, const Render
   candidate.technique = offer.technique;
   candidate.title = offer.title;
   candidate.rationale.clear();
-  if (offer.launch.block) {
+  if (offer.launch.grid && !isOwnGrid(context.problem, candidate.launch))
+    return std::nullopt;
+  if (offer.launch.grid)
+    candidate.launch.grid = offer.launch.grid;
+  if (offer.launch.block)
     candidate.launch.block = offer.launch.block;
-    candidate.launch.coverGrid = offer.launch.coverGrid;
-  }
   if (offer.launch.sharedBytes)
     candidate.launch.sharedBytes = offer.launch.sharedBytes;
 
@@ -85,7 +96,7 @@ std::size_t rankOf(const std::string &technique, const Diagnosis &diagnosis, con
 } // namespace
 
 void writeByHand(const SearchProblem &problem, Candidate &candidate) {
-  if (!candidate.launch.block || !candidate.launch.coverGrid)
+  if (!isCovering(candidate.launch))
     return;
   const LaunchSite *one = nullptr;
   for (const LaunchSite &site : problem.kernel.launches) {
@@ -102,7 +113,7 @@ void writeByHand(const SearchProblem &problem, Candidate &candidate) {
   Candidate natural = candidate;
   if (!one || one->grid[0].empty() || one->block[0].empty())
     return;
-  static_cast<void>(writeNaturally(*one, *candidate.launch.block, natural.launch));
+  static_cast<void>(writeNaturally(*one, blockIn(candidate.launch), natural.launch));
   if (std::ranges::all_of(problem.workload.launches, [&](const Launch &launch) {
         return applyToLaunch(problem.kernel, launch, natural).has_value();
       }))
@@ -134,8 +145,7 @@ Status TransformProposer::propose(const ProposalContext &context, Offers &offers
     std::optional<Candidate> candidate = candidateFrom(offer, rendered, context);
     if (!candidate)
       continue;
-    if (offer.launch.block)
-      writeByHand(context.problem, *candidate);
+    writeByHand(context.problem, *candidate);
     candidate->title.insert(std::min(offer.title.find(": "), offer.title.size()),
                             lineOf(offer, rendered, places));
     const RuleHit *why = nullptr;

@@ -7,7 +7,7 @@
 
 namespace kopt {
 
-/// Writes a new block whose grid covers the same threads as a person does, where all launches come
+/// Writes a block whose grid covers the same threads as a person does, where all launches come
 /// from one launch site or equal ones whose variables are known and have no other parameter's name.
 void writeByHand(const SearchProblem &problem, Candidate &candidate);
 

@@ -91,25 +91,12 @@ LaunchOverride conditionalLaunch(const LaunchOverride &own, const GeometryExpres
   const auto eitherOf = [&](const Axes &one, const Axes &other) {
     return Axes{either(one[0], other[0]), either(one[1], other[1]), either(one[2], other[2])};
   };
-  Axes block = own.blockExpressions.value_or(site.block),
-       grid = own.gridExpressions.value_or(site.grid);
-  if (own.block) {
-    const std::array numbers{own.block->x, own.block->y, own.block->z};
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      if (own.coverGrid)
-        grid[axis] = fmt::format("(({}) * ({}) + {}) / {}", grid[axis], block[axis],
-                                 numbers[axis] - 1, numbers[axis]);
-      block[axis] = std::to_string(numbers[axis]);
-    }
-  }
   LaunchOverride launch;
   launch.largeShared = own.largeShared;
-  launch.gridExpressions = eitherOf(grid, site.grid);
-  launch.blockExpressions = eitherOf(block, site.block);
-  const std::string shared = own.sharedBytes ? std::to_string(*own.sharedBytes)
-                                             : own.sharedExpression.value_or(site.sharedBytes);
-  if (shared != site.sharedBytes)
-    launch.sharedExpression = either(shared, site.sharedBytes);
+  launch.grid = eitherOf(own.grid.value_or(site.grid), site.grid);
+  launch.block = eitherOf(own.block.value_or(site.block), site.block);
+  if (own.sharedBytes && own.sharedBytes != site.sharedBytes)
+    launch.sharedBytes = either(*own.sharedBytes, site.sharedBytes);
   return launch;
 }
 

@@ -147,7 +147,7 @@ protected:
     made.trial.candidate.chunks = std::move(chunks);
     made.trial.candidate.constants = std::move(constants);
     if (block > 0)
-      made.trial.candidate.launch.block = Dim3{block, 1, 1};
+      made.trial.candidate.launch.block = {{std::to_string(block), "1", "1"}};
     made.trial.speedup = Speedup{1.5, 1.4, 1.6};
     made.savedSeconds = saved;
     made.edits =
@@ -215,7 +215,7 @@ protected:
   std::vector<std::string> judged_;
   bool isTimeUp_ = false;
   std::vector<std::map<std::size_t, std::string>> judgedTexts_;
-  std::vector<std::optional<Dim3>> judgedBlocks_;
+  std::vector<std::optional<std::array<std::string, 3>>> judgedBlocks_;
 };
 
 TEST_F(SessionFlowTest, TwoWinsOfOneFileAreOnePatch) {
@@ -263,7 +263,7 @@ TEST_F(SessionFlowTest, WhoSharesItsTextKeepsTheLaunchOfItsOwn) {
   EXPECT_THAT(judged_, ElementsAre("t<16>", "t<32>"));
   EXPECT_FALSE(judgedBlocks_.at(0));
   ASSERT_TRUE(judgedBlocks_.at(1));
-  EXPECT_EQ(judgedBlocks_[1]->x, 128u);
+  EXPECT_EQ(judgedBlocks_[1]->at(0), "128");
   EXPECT_TRUE(session.wins.at(0).ownSpecialization);
   const std::string text = patched(session.offered);
   EXPECT_THAT(text, HasSubstr("x[0] = N * W; }\n\ntemplate <>\n__global__ void t<32>"));
@@ -305,7 +305,7 @@ TEST_F(SessionFlowTest, TextAndLaunchThatOthersShareBecomeItsOwn) {
   verdicts_["d<float, 1>"] = Verdict::Faster;
   Win made = win("d<float, 1>", {{0, "template <class T, int N> __global__ void d(T *x) { }"}}, 2);
   LaunchOverride &launch = made.trial.candidate.launch;
-  launch.sharedBytes = 65536;
+  launch.sharedBytes = "65536";
   launch.largeShared = true;
   made.edits =
       writeBackEdits(made.subject->kernel, made.subject->specialization, made.trial.candidate)

@@ -220,7 +220,7 @@ TEST_F(BaselineTest, WhatAKernelDeclaresCountsBesideDynamicSharedMemory) {
   LocalJudge local = make();
   ASSERT_TRUE(local.baseline());
   Candidate candidate = candidateWith("FAST SHARED");
-  candidate.launch.sharedBytes = 20 * 1024;
+  candidate.launch.sharedBytes = "20480";
   auto trial = local.judge(candidate, Purpose::Search);
   ASSERT_TRUE(trial);
   EXPECT_EQ(trial->verdict, Verdict::RunFailed);

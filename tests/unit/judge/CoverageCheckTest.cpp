@@ -160,7 +160,7 @@ TEST_F(CoverageCheckTest, AConditionOfTheOriginalIsNoNewsWhateverItsConstantIs) 
   ASSERT_TRUE(local.baseline());
   // The same, which this candidate's block makes impossible; then with another constant.
   Candidate wide = candidateWith("RARE 1");
-  wide.launch.block = Dim3{128, 1, 1};
+  wide.launch.block = {{"128", "1", "1"}};
   const auto trial = local.judge(wide, Purpose::Search);
   ASSERT_TRUE(trial);
   EXPECT_EQ(trial->verdict, Verdict::Same) << trial->reason;

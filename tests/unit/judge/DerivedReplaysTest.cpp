@@ -133,7 +133,7 @@ TEST_F(CapturedJudge, AGridThatEndsAtSomeSizeIsJudgedBeyondIt) {
   ASSERT_TRUE(local.baseline());
   const auto limited = [](const std::string &grid) {
     Candidate candidate = candidateWith("FAST COVERS " + grid);
-    candidate.launch.gridExpressions = {grid, "1", "1"};
+    candidate.launch.grid = {grid, "1", "1"};
     return candidate;
   };
   const auto twice = local.judge(limited("min((n + 63) / 64, 3)"), Purpose::Search);
@@ -225,7 +225,7 @@ TEST_F(CapturedJudge, ACandidateOfFarMoreThreadsRunsOnASmallerProblemThere) {
   ASSERT_TRUE(local.baseline());
   const auto detailOf = [&](const std::string &grid) {
     Candidate candidate = candidateWith("FAST // " + grid);
-    candidate.launch.gridExpressions = {grid, "1", "1"};
+    candidate.launch.grid = {grid, "1", "1"};
     const auto trial = local.judge(candidate, Purpose::Search);
     EXPECT_TRUE(trial && trial->verdict == Verdict::Faster);
     const CheckRecord *record = recordOf(*trial, CheckId::Emulated);
@@ -311,8 +311,8 @@ TEST_F(CapturedJudge, WhereACandidateHasVeryManyThreadsTheEmulatedDeviceDoesNotR
   LocalJudge local = make(declaredSubject(), {});
   ASSERT_TRUE(local.baseline());
   Candidate candidate = candidateWith("FAST");
-  candidate.launch.gridExpressions = {{"n", "1", "1"}};
-  candidate.launch.blockExpressions = {{"1024", "1", "1"}};
+  candidate.launch.grid = {{"n", "1", "1"}};
+  candidate.launch.block = {{"1024", "1", "1"}};
   const auto trial = local.judge(candidate, Purpose::Search);
   ASSERT_TRUE(trial);
   EXPECT_EQ(trial->verdict, Verdict::Faster) << trial->reason;

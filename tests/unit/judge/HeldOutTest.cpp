@@ -14,7 +14,7 @@ public:
   OneAnswer(Verdict verdict, std::vector<AssuranceGap> gaps)
       : verdict_(verdict), gaps_(std::move(gaps)) {}
   Result<Baseline> baseline() override { return Baseline{}; }
-  Result<Trial> judge(const Candidate &candidate, Purpose purpose) override {
+  Result<Trial> judge(const Candidate &candidate, Purpose purpose, Stage = Stage::Time) override {
     Trial trial;
     trial.moduleHash = "code";
     if (purpose == Purpose::Search && asked_++ > 0) { // as LocalJudge does

@@ -26,7 +26,7 @@ TEST_F(SameCodeTest, ALaunchThatIsTheSameOnlyForTheseArgumentsIsNoDuplicate) {
   ASSERT_TRUE(local.baseline());
   const auto trial = [&](const char *text, const char *grid) {
     Candidate candidate = candidateWith(text);
-    candidate.launch.gridExpressions = {grid, "1", "1"};
+    candidate.launch.grid = {grid, "1", "1"};
     return local.judge(candidate, Purpose::Search).value().verdict;
   };
   EXPECT_EQ(trial("FAST", "(n + 63) / 64 + 1"), Verdict::Faster);

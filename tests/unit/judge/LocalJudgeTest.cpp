@@ -53,6 +53,26 @@ TEST_F(LocalJudgeTest, WhatTheEmulatedDeviceCannotRunIsNotCalledWrong) {
                                     "\"x\" is undefined; judge it on a GPU"));
 }
 
+TEST_F(LocalJudgeTest, ALookEndsAfterItsStageAndIsNoTrial) {
+  LocalJudge local = make();
+  ASSERT_TRUE(local.baseline());
+  const auto look = [&](const std::string &text, Stage upTo) {
+    return local.judge(candidateWith(text), Purpose::Search, upTo).value();
+  };
+  const Trial built = look("FAST", Stage::Build);
+  EXPECT_EQ(built.verdict, Verdict::Ambiguous);
+  EXPECT_EQ(built.stage, Stage::Build);
+  EXPECT_FALSE(built.moduleHash.empty());
+  EXPECT_EQ(look("NOBUILD", Stage::Build).verdict, Verdict::BuildFailed);
+  const Trial wrong = look("WRONG", Stage::Build);
+  EXPECT_EQ(wrong.verdict, Verdict::Ambiguous) << "it is not run";
+  EXPECT_EQ(look("WRONG", Stage::Verify).verdict, Verdict::WrongResult);
+  const Trial verified = look("FAST", Stage::Verify);
+  EXPECT_EQ(verified.verdict, Verdict::Ambiguous);
+  EXPECT_TRUE(verified.timings.empty());
+  EXPECT_EQ(judge(local, "FAST").verdict, Verdict::Faster) << "a look makes no duplicate of it";
+}
+
 TEST_F(LocalJudgeTest, AFailureCostsOnlyItself) {
   LocalJudge local = make();
   ASSERT_TRUE(local.baseline());

@@ -24,24 +24,12 @@ TEST(Candidate, IsAnotherTrialWithAnyOtherContent) {
               testing::ElementsAre("/parents", "/proposer", "/rationale", "/technique", "/title"));
 }
 
-TEST(Candidate, NamesTheFormThatCannotBeBuiltYet) {
-  EXPECT_TRUE(refuseUnbuiltForms(Candidate{}));
-  Candidate candidate;
-  candidate.declarations = fullCandidate().declarations;
-  candidate.includes = fullCandidate().includes;
-  EXPECT_TRUE(refuseUnbuiltForms(candidate));
-  candidate.tunables = fullCandidate().tunables;
-  EXPECT_THAT(refuseUnbuiltForms(candidate).error().what, HasSubstr("'W'"));
-  LaunchOverride launch;
-  launch.largeShared = true;
-  launch.gridExpressions = {{"n", "1", "1"}};
-  launch.blockExpressions = {{"128", "1", "1"}};
-  EXPECT_TRUE(refuseUnbuiltForms(launch));
-  launch.block = Dim3{64, 1, 1};
-  EXPECT_THAT(refuseUnbuiltForms(launch).error().what, HasSubstr("block twice"));
-  launch.blockExpressions.reset();
-  launch.coverGrid = true;
-  EXPECT_THAT(refuseUnbuiltForms(launch).error().what, HasSubstr("grid twice"));
+TEST(Candidate, ATunableIsAConstantThatItDeclares) {
+  const auto declarations = declarationsOf(fullCandidate());
+  ASSERT_EQ(declarations.size(), 2u);
+  EXPECT_EQ(declarations[0].text, "struct Pair { int a, b; };");
+  EXPECT_EQ(declarations[1].text, "constexpr int W = 64;");
+  EXPECT_EQ(declarations[1].before, 2u);
 }
 
 TEST(Candidate, TheHashIsOfWhatRunsNotOfItsTitle) {
@@ -50,7 +38,7 @@ TEST(Candidate, TheHashIsOfWhatRunsNotOfItsTitle) {
   b.constants["TILE"] = 16;
   b.title = "another title";
   EXPECT_EQ(a.contentHash(), b.contentHash());
-  b.launch.sharedBytes = 1;
+  b.launch.sharedBytes = "1";
   EXPECT_NE(a.contentHash(), b.contentHash());
 }
 

@@ -67,8 +67,8 @@ TEST(Json, KeepsNumbersAndBytesExactly) {
 
 TEST(Json, HasKeysAndNamesThatPeopleRead) {
   const nlohmann::json trial = toJson(fullTrial());
-  EXPECT_EQ(trial["candidate"]["launch"]["shared_bytes"], 128);
-  EXPECT_EQ(trial["candidate"]["launch"]["block"], nlohmann::json({64, 1, 1}));
+  EXPECT_EQ(trial["candidate"]["launch"]["shared_bytes"], "W * 4");
+  EXPECT_EQ(trial["candidate"]["launch"]["block"], nlohmann::json({"W", "1", "1"}));
   EXPECT_EQ(trial["verdict"], "Ambiguous");
   EXPECT_EQ(trial["checks"][0]["state"], "passed");
   EXPECT_EQ(trial["timings"][0]["cache_mode"], "cold");

@@ -52,12 +52,10 @@ inline Candidate fullCandidate() {
   candidate.parents = {"aa", "bb"};
   candidate.chunks = {{2, "__global__ void k() {}"}};
   candidate.constants = {{"TILE", 32}};
-  candidate.launch.block = Dim3{64, 1, 1};
-  candidate.launch.sharedBytes = 128;
-  candidate.launch.gridExpressions = {{"n / 64", "1", "1"}};
-  candidate.launch.blockExpressions = {{"W", "1", "1"}};
-  candidate.launch.sharedExpression = "W * 4";
-  candidate.tunables = {{"W", {32, 64}, {"W > 0"}, 64, 2, 10, 11}};
+  candidate.launch.grid = {{"n / 64", "1", "1"}};
+  candidate.launch.block = {{"W", "1", "1"}};
+  candidate.launch.sharedBytes = "W * 4";
+  candidate.tunables = {{"W", {32, 64}, {"W > 0"}, 64, 2}};
   candidate.includes = {{"<cuda/barrier>", true}};
   candidate.declarations = {{"struct Pair { int a, b; };", 1, "a.cu"}};
   return candidate;

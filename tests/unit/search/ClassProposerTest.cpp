@@ -108,7 +108,7 @@ TEST_F(ClassProposerTest, ACandidateThatIsWrongElsewhereKeepsTheOriginalThere) {
   EXPECT_EQ(proposed[0].chunks.at(1),
             BothBodies::guarded("n % 4 == 0", "float4 v; x[TILE] = 2 * n;", "x[TILE] = n;"));
   EXPECT_EQ(proposed[0].technique, "guard");
-  EXPECT_FALSE(proposed[0].launch.gridExpressions);
+  EXPECT_FALSE(proposed[0].launch.grid);
 
   // The repair is refused as well: the condition becomes narrower.
   Trial &again = add(proposed[0], 1.5, 1.5, Verdict::WrongResult);
@@ -123,14 +123,14 @@ TEST_F(ClassProposerTest, ACandidateThatIsWrongElsewhereKeepsTheOriginalThere) {
 
 TEST_F(ClassProposerTest, ARepairedLaunchDependsOnTheConditionToo) {
   Candidate changed = body("float4 v; x[TILE] = 2 * n;");
-  changed.launch.gridExpressions = {"n / 128", "1", "1"};
+  changed.launch.grid = {"n / 128", "1", "1"};
   Trial &wrong = add(changed, 1.5, 1.5, Verdict::RunFailed);
   wrong.assurance.counterexamples = {{"n = 999", {{"n", 999}}, {{"x", 256}}}};
   const auto proposed = propose();
   ASSERT_EQ(proposed.size(), 1u);
-  ASSERT_TRUE(proposed[0].launch.gridExpressions);
-  EXPECT_EQ((*proposed[0].launch.gridExpressions)[0], "(n % 4 == 0 ? n / 128 : (n + 31) / 32)");
-  EXPECT_EQ((*proposed[0].launch.blockExpressions)[0], "32");
+  ASSERT_TRUE(proposed[0].launch.grid);
+  EXPECT_EQ((*proposed[0].launch.grid)[0], "(n % 4 == 0 ? n / 128 : (n + 31) / 32)");
+  EXPECT_EQ((*proposed[0].launch.block)[0], "32");
 
   history_.back().assurance.counterexamples = {{"x further", {{"n", 1000}}, {{"x", 4}}}};
   EXPECT_THAT(propose(), IsEmpty()) << "host code cannot ask for the alignment";
@@ -167,7 +167,7 @@ TEST_F(ClassProposerTest, WhatGainsNothingIsNotProposed) {
 
 TEST_F(ClassProposerTest, OnlyTheBodyMayDiffer) {
   Candidate candidate = body("x[TILE] = 2 * n;");
-  candidate.launch.block = Dim3{64, 1, 1};
+  candidate.launch.block = {{"64", "1", "1"}};
   add(candidate, 0.8, 1.5);
   candidate = body("x[TILE] = 2 * n;");
   candidate.chunks[0] = "constexpr int TILE = 31 + 1;";

@@ -2,6 +2,7 @@
 #include "driver/search/proposers/LlmProposer.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
+#include "driver/workload/ApplyCandidate.h"
 #include "tests/fakes/FakeChatModel.h"
 #include "tests/fakes/MemoryStore.h"
 #include "tests/fakes/Results.h"
@@ -236,12 +237,38 @@ TEST_F(LlmProposerTest, LaunchAndConstantsAreTakenOver) {
   LlmProposer llm = proposer();
   Candidate candidate = proposeOne(llm);
   EXPECT_EQ(candidate.constants.at("TILE"), 64);
-  ASSERT_TRUE(candidate.launch.gridExpressions && candidate.launch.blockExpressions);
-  EXPECT_EQ((*candidate.launch.blockExpressions)[0], "128");
-  EXPECT_TRUE((*candidate.launch.gridExpressions)[0].ends_with("+ 127) / 128"))
-      << (*candidate.launch.gridExpressions)[0];
-  EXPECT_EQ(*candidate.launch.sharedBytes, 512u);
+  ASSERT_TRUE(candidate.launch.grid && candidate.launch.block);
+  EXPECT_EQ((*candidate.launch.block)[0], "128");
+  EXPECT_TRUE((*candidate.launch.grid)[0].ends_with("+ 127) / 128")) << (*candidate.launch.grid)[0];
+  EXPECT_EQ(*candidate.launch.sharedBytes, "512");
   EXPECT_TRUE(candidate.chunks.empty());
+}
+
+TEST_F(LlmProposerTest, LaunchExpressionsMayNameTunablesOfTheReply) {
+  std::string text = reply("rows", "  x[ROWS] = n;");
+  text.insert(text.find("\"title\""),
+              "\"launch\":{\"grid\":[\"(n + ROWS * blockDim.x - 1) / (ROWS * "
+              "blockDim.x)\"]},\"tunables\":[{\"name\":\"ROWS\","
+              "\"values\":[2,4]}], ");
+  const auto withRows = [&](const std::string &rows) {
+    std::string other = text;
+    return other.replace(other.find("[2,4]"), 5, rows);
+  };
+  model_.replies = {text, withRows("[4]"),
+                    withRows("[2,4]").replace(text.find("(n + ROWS"), 3, "(m ")};
+  LlmProposer llm = proposer();
+  Candidate candidate = proposeOne(llm);
+  ASSERT_EQ(candidate.tunables.size(), 1u);
+  EXPECT_EQ(candidate.tunables[0].value, 2);
+  EXPECT_EQ(candidate.tunables[0].before, 3u) << "in front of the kernel";
+  EXPECT_EQ(applyToLaunch(kernel_, workload_.launches[0], candidate)->grid.x, 16u);
+  judge(candidate, Verdict::Same, "1.0x");
+  candidate = proposeOne(llm);
+  EXPECT_EQ(candidate.tunables[0].value, 4);
+  judge(candidate, Verdict::Same, "1.0x");
+  model_.replies.push_back(model_.replies.front());
+  EXPECT_TRUE(propose(llm, 1)->empty());
+  EXPECT_THAT(lastNote(), HasSubstr("no value for m"));
 }
 
 TEST_F(LlmProposerTest, TheIncumbentsChangesStay) {

@@ -46,6 +46,26 @@ TEST_F(ParamsProposerTest, RequirementsAndImpossibleBlocksAreKeptOut) {
   EXPECT_EQ(proposed[1].constants.at("TILE"), 64);
 }
 
+TEST_F(ParamsProposerTest, TunablesOfTheParentsOwnAreTriedWithTheDeclaredOnes) {
+  ParamsProposer proposer(declaration({"param TILE in {32, 64}"}), 1);
+  const Workload work = workload();
+  const DeviceInfo device;
+  const SearchProblem problem{kernel_, specialization_, work, slice_, device};
+  Candidate parent;
+  parent.tunables = {{"ROWS", {2, 4, 8}, {"ROWS * TILE <= 256"}, 4, 1}};
+  const auto proposed = must(offersOf(proposer, problem, parent, {}, 10));
+  std::set<std::pair<std::int64_t, std::int64_t>> points;
+  for (const Candidate &candidate : proposed) {
+    ASSERT_EQ(candidate.tunables.size(), 1u);
+    EXPECT_FALSE(candidate.constants.contains("ROWS"));
+    const auto tile = candidate.constants.find("TILE");
+    points.emplace(tile == candidate.constants.end() ? 32 : tile->second,
+                   candidate.tunables[0].value);
+  }
+  EXPECT_EQ(points,
+            (std::set<std::pair<std::int64_t, std::int64_t>>{{32, 2}, {32, 8}, {64, 2}, {64, 4}}));
+}
+
 TEST_F(ParamsProposerTest, ATunableThatIsNoConstantIsAnErrorThatListsWhatThereIs) {
   const auto status =
       checkTunables(declaration({"param WIDTH in {1, 2}"}), kernel_, specialization_);

@@ -53,7 +53,7 @@ TEST_F(OffersTest, WhatIsNotWorthATrialIsRefusedWithTheReason) {
   EXPECT_THAT(refusal(withTile(16)), HasSubstr("repeats attempt \"TILE = 16\""));
   EXPECT_THAT(refusal(withTile(4096)), HasSubstr("is not possible"));
   Candidate candidate = withTile(64);
-  candidate.launch.blockExpressions = {"64", "1", "1"};
+  candidate.launch.block = {"64", "1", "1"};
   EXPECT_EQ(refusal(candidate), "");
   kernel_.launches[0].blockRange.reset();
   EXPECT_THAT(refusal(candidate), HasSubstr("cannot be written back to the user's source: the "

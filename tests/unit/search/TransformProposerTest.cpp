@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/proposers/TransformProposer.h"
+#include "clang_plugin/output/Variants.h"
 #include "fakes/OffersOf.h"
 #include "fakes/ScaleKernel.h"
 #include "tests/fakes/Results.h"
@@ -76,8 +77,8 @@ public:
     std::vector<TransformOffer> offers;
     for (const std::uint32_t threads : {64u, 128u}) {
       offers.push_back({"block-size", "another block", {}, {}});
-      offers.back().launch.block = Dim3{threads, 1, 1};
-      offers.back().launch.coverGrid = true;
+      offers.back().launch.block = {{std::to_string(threads), "1", "1"}};
+      offers.back().launch.grid = coveringGrid({threads, 1, 1});
     }
     return offers;
   }
@@ -88,12 +89,11 @@ TEST_F(TransformProposerTest, ANewBlockIsWrittenAsAPersonWould) {
   TwoBlocks frontend;
   const auto first = propose(frontend);
   ASSERT_EQ(first.size(), 2u);
-  EXPECT_FALSE(first.front().launch.block || first.front().launch.coverGrid);
-  EXPECT_EQ((*first.front().launch.gridExpressions)[0], "(n + 63) / 64");
+  EXPECT_EQ((*first.front().launch.grid)[0], "(n + 63) / 64");
   // The next block replaces it.
   const auto next = propose(frontend, first.front());
-  EXPECT_EQ((*next.back().launch.gridExpressions)[0], "(n + 127) / 128");
-  EXPECT_EQ((*next.back().launch.blockExpressions)[0], "128");
+  EXPECT_EQ((*next.back().launch.grid)[0], "(n + 127) / 128");
+  EXPECT_EQ((*next.back().launch.block)[0], "128");
 }
 
 TEST_F(TransformProposerTest, OneOfSeveralLoopsHasItsLine) {

@@ -54,7 +54,7 @@ public:
   }
 
   Result<Baseline> baseline() override { return Baseline{}; }
-  Result<Trial> judge(const Candidate &candidate, Purpose) override {
+  Result<Trial> judge(const Candidate &candidate, Purpose, Stage) override {
     judged.push_back(candidate.title);
     return trialOf(candidate);
   }
@@ -136,7 +136,7 @@ TEST_F(TrimTest, AWinnerOfOneEditIsNotJudgedAgain) {
   winner_.constants.clear();
   winner_.chunks = {{1, "k() {\n  load4;\n  work;\n  store;\n}\n"}};
   EXPECT_THAT(titles(), IsEmpty());
-  winner_.launch.block = Dim3{64, 1, 1};
+  winner_.launch.block = {{"64", "1", "1"}};
   EXPECT_THAT(titles(), ElementsAre("the launch", "the change of k()"));
 }
 

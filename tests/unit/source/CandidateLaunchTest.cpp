@@ -57,14 +57,13 @@ using Axes = std::array<std::string, 3>;
 
 TEST_F(CandidateLaunchTest, TheSameLaunchIsNoChange) {
   EXPECT_EQ(take(), "");
-  EXPECT_FALSE(candidate_.launch.gridExpressions || candidate_.launch.blockExpressions ||
-               candidate_.launch.sharedExpression);
+  EXPECT_FALSE(candidate_.launch.grid || candidate_.launch.block || candidate_.launch.sharedBytes);
   // Another name of the variable that is passed is no change, either.
   changed_.launches[0].args = {"x", "count"};
   changed_.launches[0].variables = {"count"};
   changed_.launches[0].grid[0] = "(count + TILE - 1) / TILE";
   EXPECT_EQ(take(), "");
-  EXPECT_FALSE(candidate_.launch.gridExpressions);
+  EXPECT_FALSE(candidate_.launch.grid);
 }
 
 TEST_F(CandidateLaunchTest, WhatDiffersIsTakenOverParametersAndValues) {
@@ -76,9 +75,9 @@ TEST_F(CandidateLaunchTest, WhatDiffersIsTakenOverParametersAndValues) {
   changed_.constants.push_back({"PART", ConstantKind::Constexpr, 4, {}, 1, false, true});
   changed_.constants.push_back({"threads", ConstantKind::Const, 128, {}, 1, false, true});
   EXPECT_EQ(take(), "");
-  EXPECT_EQ(candidate_.launch.gridExpressions, (Axes{"(n / 4 + TILE - 1) / TILE", "2", "1"}));
-  EXPECT_EQ(candidate_.launch.sharedExpression, "128 * 4");
-  EXPECT_FALSE(candidate_.launch.blockExpressions);
+  EXPECT_EQ(candidate_.launch.grid, (Axes{"(n / 4 + TILE - 1) / TILE", "2", "1"}));
+  EXPECT_EQ(candidate_.launch.sharedBytes, "128 * 4");
+  EXPECT_FALSE(candidate_.launch.block);
 }
 
 TEST_F(CandidateLaunchTest, SitesThatSayTheSameOfTheirArgumentsAreOneLaunch) {
@@ -86,7 +85,7 @@ TEST_F(CandidateLaunchTest, SitesThatSayTheSameOfTheirArgumentsAreOneLaunch) {
   changed_.launches[0].grid[0] = "n / 64";
   changed_.launches[1].grid[0] = "m / 64";
   EXPECT_EQ(take(), "");
-  EXPECT_EQ(candidate_.launch.gridExpressions, (Axes{"n / 64", "1", "1"}));
+  EXPECT_EQ(candidate_.launch.grid, (Axes{"n / 64", "1", "1"}));
   changed_.launches[1].grid[0] = "m / 32";
   EXPECT_THAT(take(), HasSubstr("its launches at c.cu:9 and "));
 }

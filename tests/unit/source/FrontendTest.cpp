@@ -81,7 +81,8 @@ TEST_F(FrontendTest, AsksForTransformsWithTheLaunches) {
   processes_.on({"transforms"}, 0, R"({"offers":[
     {"technique":"unroll","title":"unroll by 4","note":"","edits":[{"begin":2,"end":3,"text":"x"}]},
     {"technique":"block-size","title":"block 128","note":"","edits":[],
-     "launch":{"block":[128,1,1],"cover_grid":true,"shared_bytes":64}}]})");
+     "launch":{"grid":["(gridDim.x * blockDim.x + 127) / 128","1","1"],
+     "block":["128","1","1"],"shared_bytes":"64"}}]})");
   Workload workload;
   workload.launches.resize(1);
   workload.launches[0].grid = {7, 1, 1};
@@ -91,9 +92,9 @@ TEST_F(FrontendTest, AsksForTransformsWithTheLaunches) {
   EXPECT_EQ(offers[0].edits.at(0).range.file, "/out/stencil.cu");
   EXPECT_EQ(offers[0].edits.at(0).range.end, 3u);
   EXPECT_FALSE(offers[0].launch.block.has_value());
-  EXPECT_EQ(offers[1].launch.block, (Dim3{128, 1, 1}));
-  EXPECT_TRUE(offers[1].launch.coverGrid);
-  EXPECT_EQ(offers[1].launch.sharedBytes, 64u);
+  EXPECT_EQ(offers[1].launch.block, (std::array<std::string, 3>{"128", "1", "1"}));
+  EXPECT_EQ(offers[1].launch.grid->at(0), "(gridDim.x * blockDim.x + 127) / 128");
+  EXPECT_EQ(offers[1].launch.sharedBytes, "64");
   EXPECT_EQ(request()["launches"][0]["grid"], json({7, 1, 1}));
   EXPECT_EQ(request()["source"]["arch"], "sm_90");
   EXPECT_EQ(request()["source"]["flags"], json({"-O3", "-arch=sm_90"}));

@@ -96,7 +96,7 @@ TEST_F(RenderSliceTest, ThePatchHasEachIncludeAndTableOnce) {
 
 TEST_F(RenderSliceTest, DynamicSharedMemoryIsInsertedWhereTheLaunchHadNone) {
   Candidate candidate;
-  candidate.launch.sharedBytes = 2048;
+  candidate.launch.sharedBytes = "2048";
   const auto edits = must(writeBackEdits(kernel_, specialization_, candidate));
   EXPECT_THAT(patched(edits), HasSubstr("TILE, 2048>>>"));
 }
@@ -107,7 +107,7 @@ protected:
   /// kernel, with the site's expressions.
   std::string launched(const std::string &host, std::array<std::string, 3> grid,
                        std::array<std::string, 3> block, const Dim3 &newBlock,
-                       std::optional<std::uint32_t> shared = {}) {
+                       std::optional<std::string> shared = {}) {
     const std::string kernel = lineAt(0) + "\n" + lineAt(1) + "\n";
     source_ = kernel + host;
     EXPECT_TRUE(writeFileAtomically(path_, source_));
@@ -164,7 +164,7 @@ TEST_F(LaunchEditTest, AConstantThatFeedsTheLaunchAloneChanges) {
         "4>>>(x);\n}\n"})
     EXPECT_EQ(launched(before, grid, block, {64, 1, 1},
                        before.find("* 4") == before.npos ? std::nullopt
-                                                         : std::optional<std::uint32_t>(256)),
+                                                         : std::optional<std::string>("256")),
               before.substr(0, before.find("256")) + "64" + before.substr(before.find("256") + 3));
 }
 
@@ -219,7 +219,7 @@ TEST_F(LaunchEditTest, AGridOfAnotherFormCoversTheSameThreads) {
 TEST_F(RenderSliceTest, ABlockFromAMacroCannotBeWrittenBack) {
   kernel_.launches[0].blockRange.reset();
   Candidate candidate;
-  candidate.launch.block = Dim3{64, 1, 1};
+  candidate.launch.block = {{"64", "1", "1"}};
   EXPECT_THAT(writeBackEdits(kernel_, specialization_, candidate), fails({.where = path_ + ":4"}));
 }
 

@@ -3,6 +3,7 @@
 // and report tests.
 #pragma once
 
+#include "clang_plugin/output/Variants.h"
 #include "driver/store/Store.h"
 
 namespace kopt {
@@ -80,8 +81,8 @@ inline Trial sampleWinner() {
   trial.candidate.technique = "shared-padding";
   trial.candidate.chunks = {{1, "__global__ void transpose(...) {}"}};
   trial.candidate.constants = {{"TILE", 32}};
-  trial.candidate.launch.block = Dim3{32, 8, 1};
-  trial.candidate.launch.coverGrid = true;
+  trial.candidate.launch.block = {{"32", "8", "1"}};
+  trial.candidate.launch.grid = coveringGrid({32, 8, 1});
   trial.candidate.rationale = "bank conflicts: 30 extra cycles a request";
   trial.verdict = Verdict::Faster;
   trial.reason = "2.50x modelled";

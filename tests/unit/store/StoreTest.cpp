@@ -53,7 +53,7 @@ TEST_F(StoreTest, AReasonIsTextForWhoeverReadsTheDatabase) {
 TEST_F(StoreTest, GivesBackWhatWasRecorded) {
   Trial trial = sampleWinner();
   trial.candidate.chunks[3] = std::string("bytes \xff\xfe and \0 zero", 18);
-  trial.candidate.launch.sharedBytes = 4224;
+  trial.candidate.launch.sharedBytes = "4224";
   trial.counters["odd"] = std::nan("");
   trial.timings[0].speedup.high = std::numeric_limits<double>::infinity();
   trial.timings[0].speedup.processes = 2;

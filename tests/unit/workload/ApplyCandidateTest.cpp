@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/ApplyCandidate.h"
+#include "clang_plugin/output/Variants.h"
 #include "driver/source/RenderSlice.h"
 #include "fakes/ScaleKernel.h"
 
@@ -30,8 +31,8 @@ TEST_F(ApplyCandidateTest, AConstantChangesTheSliceTheLaunchAndTheSourceTogether
 
 TEST_F(ApplyCandidateTest, ANewBlockCoversTheSameThreadsAndRewritesTheLaunchSite) {
   Candidate candidate;
-  candidate.launch.block = Dim3{256, 1, 1};
-  candidate.launch.coverGrid = true;
+  candidate.launch.block = {{"256", "1", "1"}};
+  candidate.launch.grid = coveringGrid({256, 1, 1});
   const auto launch = applyToLaunch(kernel_, workload().launches[0], candidate);
   ASSERT_TRUE(launch);
   EXPECT_EQ(launch->block.x, 256u);
@@ -39,9 +40,31 @@ TEST_F(ApplyCandidateTest, ANewBlockCoversTheSameThreadsAndRewritesTheLaunchSite
   const auto edits = writeBackEdits(kernel_, specialization_, candidate);
   ASSERT_TRUE(edits);
   EXPECT_NE(
-      patched(*edits).find("scale<<<((n + TILE - 1) / TILE * TILE + 255) / 256, 256>>>(x, n);"),
+      patched(*edits).find("scale<<<(((n + TILE - 1) / TILE) * TILE + 255) / 256, 256>>>(x, n);"),
       std::string::npos)
       << patched(*edits);
+}
+
+TEST_F(ApplyCandidateTest, ATunableIsDeclaredNamedByTheLaunchAndKeptByThePatch) {
+  Candidate candidate;
+  candidate.tunables = {{"ROWS", {2, 4}, {}, 4, 1}};
+  candidate.launch.grid = {{"ceil_div(n, ROWS * blockDim.x)", "1", "1"}};
+  candidate.launch.sharedBytes = "ROWS * 8";
+  const auto launch = applyToLaunch(kernel_, workload().launches[0], candidate);
+  ASSERT_TRUE(launch) << launch.error().what;
+  EXPECT_EQ(launch->grid.x, 8u); // 1000 of 4 rows of 32
+  EXPECT_EQ(launch->sharedBytes, 32u);
+  const auto rendered = renderSlice(slice_, kernel_, specialization_, candidate);
+  ASSERT_TRUE(rendered);
+  EXPECT_NE(rendered->text.find("constexpr int ROWS = 4;\n\n__global__"), std::string::npos)
+      << rendered->text;
+  const auto edits = writeBackEdits(kernel_, specialization_, candidate);
+  ASSERT_TRUE(edits);
+  const std::string text = patched(*edits);
+  EXPECT_NE(text.find("constexpr int ROWS = 4;\n\n__global__"), std::string::npos) << text;
+  EXPECT_NE(text.find("scale<<<(((n) + (ROWS * TILE) - 1) / (ROWS * TILE)), TILE, ROWS * 8>>>"),
+            std::string::npos)
+      << text;
 }
 
 TEST_F(ApplyCandidateTest, WhatNoGpuLaunchesIsNamedWithTheLimit) {
@@ -58,22 +81,22 @@ TEST_F(ApplyCandidateTest, WhatNoGpuLaunchesIsNamedWithTheLimit) {
   EXPECT_EQ(launch.error().what, "a block of 2048 x 1 x 1 has 2048 threads; a GPU takes at most "
                                  "1024 in launch 'launch'");
   LaunchOverride over;
-  over.blockExpressions = {{"1", "1", "65"}};
+  over.block = {{"1", "1", "65"}};
   EXPECT_NE(why(over).find("65 deep in z; a GPU takes at most 64"), std::string::npos) << why(over);
-  over.blockExpressions = {{"8", "8", "16"}};
+  over.block = {{"8", "8", "16"}};
   EXPECT_EQ(why(over), "launched");
-  over.gridExpressions = {{"1", "65536", "1"}};
+  over.grid = {{"1", "65536", "1"}};
   EXPECT_NE(why(over).find("a grid of 1 x 65536 x 1 is too large"), std::string::npos) << why(over);
-  over.gridExpressions = {{"n / 2000", "1", "1"}};
+  over.grid = {{"n / 2000", "1", "1"}};
   EXPECT_NE(why(over).find("the grid's x 'n / 2000' is 0"), std::string::npos) << why(over);
-  over.gridExpressions = {{"m / 2", "1", "1"}};
+  over.grid = {{"m / 2", "1", "1"}};
   EXPECT_NE(why(over).find("no value for m"), std::string::npos) << why(over);
 }
 
 TEST_F(ApplyCandidateTest, ALaunchWhoseNumbersCannotBeIsRefusedButNotAnUnknownOne) {
   const auto why = [&](const char *grid) {
     Candidate candidate;
-    candidate.launch.gridExpressions = {grid, "1", "1"};
+    candidate.launch.grid = {grid, "1", "1"};
     return whyNotLaunched(kernel_, workload().launches[0], candidate).value_or("launched");
   };
   EXPECT_EQ(why("n / 10"), "launched");
@@ -85,8 +108,8 @@ TEST_F(ApplyCandidateTest, ALaunchWhoseNumbersCannotBeIsRefusedButNotAnUnknownOn
 TEST_F(ApplyCandidateTest, ExpressionsTakeThePlaceOfTheLaunchSitesAndFollowItsNumbers) {
   Candidate candidate;
   candidate.constants["TILE"] = 64;
-  candidate.launch.gridExpressions = {{"(n / 4 + TILE - 1) / TILE", "2", "1"}};
-  candidate.launch.sharedExpression = "TILE * 8";
+  candidate.launch.grid = {{"(n / 4 + TILE - 1) / TILE", "2", "1"}};
+  candidate.launch.sharedBytes = "TILE * 8";
   Launch before = workload().launches[0];
   auto launch = applyToLaunch(kernel_, before, candidate);
   ASSERT_TRUE(launch) << launch.error().what;
@@ -104,7 +127,7 @@ TEST_F(ApplyCandidateTest, ExpressionsTakeThePlaceOfTheLaunchSitesAndFollowItsNu
 
 TEST_F(ApplyCandidateTest, LargeSharedMemoryHasToBeAskedFor) {
   Candidate candidate;
-  candidate.launch.sharedExpression = "TILE * 2048";
+  candidate.launch.sharedBytes = "TILE * 2048";
   Launch before = workload().launches[0];
   auto launch = applyToLaunch(kernel_, before, candidate);
   ASSERT_FALSE(launch);
@@ -114,11 +137,11 @@ TEST_F(ApplyCandidateTest, LargeSharedMemoryHasToBeAskedFor) {
   launch = applyToLaunch(kernel_, before, candidate);
   ASSERT_TRUE(launch) << launch.error().what;
   EXPECT_EQ(launch->sharedBytes, 65536u);
-  candidate.launch.sharedExpression = "TILE * 8192"; // more than 227 KiB is on no GPU
+  candidate.launch.sharedBytes = "TILE * 8192"; // more than 227 KiB is on no GPU
   launch = applyToLaunch(kernel_, before, candidate);
   ASSERT_FALSE(launch);
   EXPECT_NE(launch.error().what.find("262144 bytes"), std::string::npos) << launch.error().what;
-  candidate.launch.sharedExpression = "TILE * 2048";
+  candidate.launch.sharedBytes = "TILE * 2048";
   candidate.launch.largeShared = false;
   before.sharedBytes = 50000; // the program opts in already
   EXPECT_TRUE(applyToLaunch(kernel_, before, candidate));
@@ -145,8 +168,8 @@ TEST_F(ApplyCandidateTest, ACapturedLaunchOfAnUnknownSiteDoesNotFollowConstants)
   EXPECT_NE(launch.error().what.find("'TILE' changes the launch at " + path_ + ":4"),
             std::string::npos)
       << launch.error().what;
-  candidate.launch.gridExpressions = {{"n / 64", "1", "1"}};
-  candidate.launch.blockExpressions = {{"TILE", "1", "1"}};
+  candidate.launch.grid = {{"n / 64", "1", "1"}};
+  candidate.launch.block = {{"TILE", "1", "1"}};
   EXPECT_TRUE(applyToLaunch(kernel_, captured, candidate)) << "it says what it launches";
 }
 
@@ -160,24 +183,24 @@ TEST_F(ApplyCandidateTest, WhatTheLaunchSiteHadInACapturedLaunchIsKnown) {
   captured.block = {16, 8, 1};
   captured.geometry = {{"400", "1", "1"}, {"16", "8", "1"}, "0"};
   Candidate candidate;
-  candidate.launch.gridExpressions = {{"min(((width * height) / 250), n / 10)", "1", "1"}};
-  candidate.launch.blockExpressions = {{"threads", "rows / 4", "1"}};
+  candidate.launch.grid = {{"min(((width * height) / 250), n / 10)", "1", "1"}};
+  candidate.launch.block = {{"threads", "rows / 4", "1"}};
   const auto launch = applyToLaunch(kernel_, captured, candidate);
   ASSERT_TRUE(launch) << launch.error().what;
   EXPECT_EQ(launch->grid, (Dim3{100, 1, 1})); // n = 1000
   EXPECT_EQ(launch->block, (Dim3{16, 2, 1}));
   kernel_.launches[0].grid[0] = "((width * height) / 250)"; // as the front end writes it
-  candidate.launch.gridExpressions = {
+  candidate.launch.grid = {
       {"((((width * height) / 250) <= n) ? ((width * height) / 250) : n)", "1", "1"}};
   const auto chosen = applyToLaunch(kernel_, captured, candidate);
   ASSERT_TRUE(chosen) << chosen.error().what;
   EXPECT_EQ(chosen->grid, (Dim3{400, 1, 1}));
-  candidate.launch.gridExpressions = {{"width / 250", "1", "1"}};
+  candidate.launch.grid = {{"width / 250", "1", "1"}};
   const auto unknown = applyToLaunch(kernel_, captured, candidate);
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().what.find("no value for width"), std::string::npos)
       << unknown.error().what;
-  candidate.launch.gridExpressions = {{"((width * height) / 250) / 2", "1", "1"}};
+  candidate.launch.grid = {{"((width * height) / 250) / 2", "1", "1"}};
   kernel_.launches.push_back(kernel_.launches[0]);
   EXPECT_TRUE(applyToLaunch(kernel_, captured, candidate)) << "both sites launch it alike";
   kernel_.launches.back().grid[0] = "depth";
@@ -196,13 +219,13 @@ TEST_F(ApplyCandidateTest, HostVariablesFollowFromWhatTheCapturedLaunchHad) {
   captured.sharedBytes = 8192;
   captured.geometry = {{"40", "1", "1"}, {"512", "1", "1"}, "8192"};
   Candidate candidate;
-  candidate.launch.sharedExpression = "((length + (length / 32)) + 1) * 4";
-  candidate.launch.gridExpressions = {{"(batch + 511) / 512", "1", "1"}};
+  candidate.launch.sharedBytes = "((length + (length / 32)) + 1) * 4";
+  candidate.launch.grid = {{"(batch + 511) / 512", "1", "1"}};
   const auto launch = applyToLaunch(kernel_, captured, candidate);
   ASSERT_TRUE(launch) << launch.error().what;
   EXPECT_EQ(launch->sharedBytes, 4 * (2048 + 64 + 1u));
   EXPECT_EQ(launch->grid.x, 20u) << "of 9985 to 10240";
-  candidate.launch.gridExpressions = {{"(batch + 127) / 128", "1", "1"}};
+  candidate.launch.grid = {{"(batch + 127) / 128", "1", "1"}};
   EXPECT_FALSE(applyToLaunch(kernel_, captured, candidate)) << "79 or 80";
 }
 
@@ -229,9 +252,9 @@ TEST_F(ApplyCandidateTest, ExpressionsAreWrittenToTheLaunchSite) {
   kernel_.launches[0].args = {"x", "count * 2"};
   kernel_.launches[0].column = 3;
   Candidate candidate;
-  candidate.launch.gridExpressions = {{"(n + 127) / 128", "2", "1"}};
-  candidate.launch.blockExpressions = {{"128", "1", "1"}};
-  candidate.launch.sharedExpression = "n * 64";
+  candidate.launch.grid = {{"(n + 127) / 128", "2", "1"}};
+  candidate.launch.block = {{"128", "1", "1"}};
+  candidate.launch.sharedBytes = "n * 64";
   candidate.launch.largeShared = true;
   const auto edits = writeBackEdits(kernel_, specialization_, candidate);
   ASSERT_TRUE(edits) << edits.error().what;
@@ -241,8 +264,10 @@ TEST_F(ApplyCandidateTest, ExpressionsAreWrittenToTheLaunchSite) {
                                  "(count * 2) * 64>>>(x, n);"),
             std::string::npos)
       << patched(*edits);
-  candidate.launch.gridExpressions = {{"ceil_div(n, 128)", "1", "1"}};
-  EXPECT_FALSE(writeBackEdits(kernel_, specialization_, candidate));
+  candidate.launch.grid = {{"ceil_div(n, 128)", "1", "1"}};
+  EXPECT_NE(patched(*writeBackEdits(kernel_, specialization_, candidate))
+                .find("scale<<<((((count * 2)) + (128) - 1) / (128)), 128"),
+            std::string::npos);
 }
 
 } // namespace

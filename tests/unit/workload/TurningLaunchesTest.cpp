@@ -17,7 +17,7 @@ protected:
   }
   static Candidate withGrid(const std::string &x) {
     Candidate candidate;
-    candidate.launch.gridExpressions = {x, "1", "1"};
+    candidate.launch.grid = {x, "1", "1"};
     return candidate;
   }
 };
@@ -36,7 +36,7 @@ TEST_F(TurningLaunchesTest, AGridThatIsLimitedIsMetJustBeyondItsLimit) {
 TEST_F(TurningLaunchesTest, ALaunchThatNoGpuMakesIsFound) {
   declaration_.arguments["n"] = "1000";
   Candidate shared;
-  shared.launch.sharedExpression = "n * 4";
+  shared.launch.sharedBytes = "n * 4";
   const auto found = turns(shared);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_TRUE(found[0].isRefused);
@@ -44,7 +44,7 @@ TEST_F(TurningLaunchesTest, ALaunchThatNoGpuMakesIsFound) {
   EXPECT_GT(found[0].derived.launch.bindings.at("n"), 48 * 1024 / 4);
   EXPECT_LE(found[0].derived.launch.bindings.at("n"), 48 * 1024 / 4 + 8);
   Candidate block = withGrid("1");
-  block.launch.blockExpressions = {"n", "1", "1"};
+  block.launch.block = {"n", "1", "1"};
   const auto tooMany = turns(block);
   ASSERT_EQ(tooMany.size(), 1u);
   EXPECT_THAT(tooMany[0].what, testing::HasSubstr("1024"));

@@ -23,8 +23,11 @@ Question askBody(const std::string &body, Shape block = {256, 1, 1},
 
 std::vector<Shape> shapes(const Question &question) {
   std::vector<Shape> result;
-  for (const Offer &offer : offersFor(question))
-    result.push_back(offer.launch.value_or(LaunchChange{}).block);
+  for (const Offer &offer : offersFor(question)) {
+    const std::array<std::string, 3> block = offer.launch.value_or(LaunchChange{}).block;
+    result.push_back({unsigned(std::stoul(block[0])), unsigned(std::stoul(block[1])),
+                      unsigned(std::stoul(block[2]))});
+  }
   return result;
 }
 
@@ -35,8 +38,11 @@ TEST(BlockSize, RetargetsAGuardedLine) {
   EXPECT_THAT(shapes(askBody(kGuarded)),
               ElementsAre(Shape{128, 1, 1}, Shape{512, 1, 1}, Shape{64, 1, 1}, Shape{1024, 1, 1}));
   for (const Offer &offer : offers) {
-    EXPECT_TRUE(offer.launch->coverGrid);
-    EXPECT_FALSE(offer.launch->sharedBytes);
+    EXPECT_EQ(offer.launch->grid[0], "(gridDim.x * blockDim.x + " +
+                                         std::to_string(std::stoul(offer.launch->block[0]) - 1) +
+                                         ") / " + offer.launch->block[0]);
+    EXPECT_EQ(offer.launch->grid[1], "gridDim.y * blockDim.y");
+    EXPECT_TRUE(offer.launch->sharedBytes.empty());
     EXPECT_TRUE(offer.edits.empty());
   }
 }
@@ -54,7 +60,7 @@ TEST(BlockSize, KeepsTheGridOfARowPerBlock) {
       "for (int i = threadIdx.x; i < w; i += blockDim.x) out[blockIdx.x * w + i] = in[i];"));
   ASSERT_THAT(offers, Not(IsEmpty()));
   for (const Offer &offer : offers)
-    EXPECT_FALSE(offer.launch->coverGrid);
+    EXPECT_TRUE(offer.launch->grid[0].empty());
 }
 
 TEST(BlockSize, RetargetsPlanes) {
@@ -81,8 +87,8 @@ TEST(BlockSize, ScalesDynamicSharedMemory) {
   question.launches = {{{64, 1, 1}, {256, 1, 1}, 1024}};
   const auto offers = offersFor(question);
   ASSERT_THAT(offers, Not(IsEmpty()));
-  EXPECT_EQ(offers.front().launch->block, (Shape{128, 1, 1}));
-  EXPECT_EQ(offers.front().launch->sharedBytes, 512u);
+  EXPECT_EQ(shapes(question).front(), (Shape{128, 1, 1}));
+  EXPECT_EQ(offers.front().launch->sharedBytes, "512");
   question.launches = {{{64, 1, 1}, {256, 1, 1}, 1000}};
   EXPECT_THAT(offersFor(question), IsEmpty());
 }
@@ -108,7 +114,7 @@ TEST(BlockSize, SaysThatTheGridGrows) {
   Question question = askBody(kGuarded);
   question.launches = {{{3, 1, 1}, {256, 1, 1}, 0}};
   for (const Offer &offer : offersFor(question))
-    EXPECT_EQ(offer.note.empty(), 768 % offer.launch->block[0] == 0) << offer.title;
+    EXPECT_EQ(offer.note.empty(), 768 % std::stoul(offer.launch->block[0]) == 0) << offer.title;
 }
 
 TEST(BlockSize, RefusesConstantsTiedToTheBlock) {
