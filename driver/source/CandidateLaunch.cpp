@@ -365,11 +365,17 @@ bool isNatural(const LaunchSite &site, const LaunchOverride &launch) {
   return natural.grid == launch.grid;
 }
 
+void coverThreads(LaunchOverride &launch) {
+  const Dim3 block = blockIn(launch);
+  launch.grid = coveringGrid({block.x, block.y, block.z});
+}
+
 bool isCovering(const LaunchOverride &launch) {
   if (!launch.grid || !launch.block)
     return false;
-  const Dim3 block = blockIn(launch);
-  return block.count() > 0 && *launch.grid == coveringGrid({block.x, block.y, block.z});
+  LaunchOverride covering = launch;
+  coverThreads(covering);
+  return covering.grid == launch.grid;
 }
 
 static bool isWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }

@@ -43,6 +43,9 @@ bool writeNaturally(const LaunchSite &site, const Dim3 &block, LaunchOverride &l
 /// True if the launch's grid is that of writeNaturally() for its block.
 bool isNatural(const LaunchSite &site, const LaunchOverride &launch);
 
+/// Lets the launch's grid cover, with its block of numbers, the threads of the launch site.
+void coverThreads(LaunchOverride &launch);
+
 /// True if the launch's grid covers, with its block, the threads of the launch site (coveringGrid()
 /// in clang_plugin/output/Variants.h).
 bool isCovering(const LaunchOverride &launch);

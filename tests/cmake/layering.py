@@ -25,7 +25,7 @@ EDGES = {
     "driver/judge": "driver/support driver/model driver/source driver/workload driver/device driver/store runtime/device runtime/runner",
     "driver/search": "driver/support driver/model driver/source driver/workload driver/store driver/llm driver/judge",
     "driver/integrate": "driver/support driver/model driver/source driver/workload driver/device driver/store driver/judge",
-    "driver/report": "driver/support driver/model driver/store driver/judge",
+    "driver/report": "driver/support driver/model driver/source driver/store driver/judge",
     "driver/app": "driver/support driver/model driver/sandbox driver/source driver/workload driver/device driver/store "
                   "driver/llm driver/judge driver/search driver/integrate driver/report runtime/device",
     "driver/cli": "driver/support driver/model driver/source driver/integrate driver/report driver/app",

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/proposers/LlmProposer.h"
-
-#include "clang_plugin/output/Variants.h"
 #include "driver/search/proposers/TransformProposer.h"
 #include "driver/source/CandidateLaunch.h"
 #include "driver/source/Includes.h"
@@ -278,8 +276,7 @@ LlmProposer::Reading LlmProposer::read(const std::string &text, const ProposalCo
   if (reply->block || reply->grid)
     candidate.launch.grid = reply->grid; // that of the launch site if it has none
   if (reply->coverGrid) {
-    const Dim3 block = blockIn(candidate.launch);
-    candidate.launch.grid = coveringGrid({block.x, block.y, block.z});
+    coverThreads(candidate.launch);
     writeByHand(context.problem, candidate);
   }
   if (reply->sharedBytes)
