@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -74,7 +75,15 @@ inline std::array<std::string, 3> coveringGrid(const std::array<std::uint32_t, 3
   return grid;
 }
 
-/// A rewrite that the catalogue offers.
+/// A number that an offer leaves open.
+struct OfferParameter {
+  std::string name;
+  std::vector<std::int64_t> values; ///< the most promising first
+};
+KOPT_RECORD(OfferParameter, name, values)
+
+/// A rewrite that the catalogue offers. ${NAME} in the title, in texts of edits and in launch
+/// expressions stands for the value of a parameter.
 struct Offer {
   std::string technique; ///< launch-bounds, unroll, readonly-loads, shared-padding, block-size
   std::string title;     ///< one line: "pad tile[32][32] to tile[32][32 + 1]"
@@ -82,8 +91,34 @@ struct Offer {
   std::string note;
   std::vector<SliceEdit> edits; ///< sorted, not overlapping
   std::optional<LaunchChange> launch;
+  std::vector<OfferParameter> parameters{};
+  std::vector<std::string> requirements{}; ///< expressions over the parameters that have to be true
 };
-KOPT_RECORD(Offer, technique, title, note, edits, launch)
+KOPT_RECORD(Offer, technique, title, note, edits, launch, parameters, requirements)
+
+/// The offer with these values of its parameters.
+inline Offer withValues(Offer offer, const std::map<std::string, std::int64_t> &values) {
+  const auto fillIn = [&](std::string &text) {
+    for (const auto &[name, value] : values) {
+      const std::string placeholder = "${" + name + "}";
+      for (std::size_t at = text.find(placeholder); at != text.npos; at = text.find(placeholder))
+        text.replace(at, placeholder.size(), std::to_string(value));
+    }
+  };
+  fillIn(offer.title);
+  for (SliceEdit &edit : offer.edits)
+    fillIn(edit.text);
+  if (offer.launch) {
+    for (std::string &text : offer.launch->grid)
+      fillIn(text);
+    for (std::string &text : offer.launch->block)
+      fillIn(text);
+    fillIn(offer.launch->sharedBytes);
+  }
+  offer.parameters.clear();
+  offer.requirements.clear();
+  return offer;
+}
 
 struct OfferList {
   std::vector<Offer> offers;

@@ -8,11 +8,16 @@ namespace kopt::frontend {
 
 namespace {
 
-/// Drops the offers whose text does not parse.
+/// Drops the offers whose text does not parse with the first values of their parameters: another
+/// number changes no syntax.
 void dropUnparsable(const KernelSource &request, std::vector<Offer> &offers) {
   std::vector<std::vector<SliceEdit>> edits;
-  for (const Offer &offer : offers)
-    edits.push_back(offer.edits);
+  for (const Offer &offer : offers) {
+    std::map<std::string, std::int64_t> values;
+    for (const OfferParameter &parameter : offer.parameters)
+      values[parameter.name] = parameter.values.front();
+    edits.push_back(withValues(offer, values).edits);
+  }
   const std::vector<bool> isBroken = findUnparsable(request, edits);
   std::vector<Offer> kept;
   for (std::size_t i = 0; i < offers.size(); ++i)

@@ -154,32 +154,31 @@ std::vector<Offer> offersFor(const KernelView &view, const ForStmt &loop,
   const auto trips = tripCount(view, loop);
   if (trips && *trips < 2)
     return {};
-  std::vector<std::string> pragmas;
-  if (trips && *trips <= kMostFullTrips)
-    pragmas.push_back("#pragma unroll");
-  for (unsigned factor : {4u, 2u, 8u})
-    if (!trips || factor < *trips)
-      pragmas.push_back("#pragma unroll " + std::to_string(factor));
-  pragmas.push_back("#pragma unroll 1");
-
   const std::string indentation = view.indentation(place);
   const bool startsLine =
       view.text().take_front(place).rfind('\n') + 1 + indentation.size() == place;
   std::vector<Offer> offers;
-  for (const std::string &pragma : pragmas) {
+  const auto add = [&](const std::string &pragma, const std::string &title,
+                       std::vector<OfferParameter> parameters) {
     if (pragma == present)
-      continue;
+      return;
     // A directive needs a line of its own.
     const SliceEdit edit =
         existing ? SliceEdit{existing->begin, existing->end, pragma}
                  : SliceEdit{place, place,
                              (startsLine ? "" : "\n" + indentation) + pragma + "\n" + indentation};
-    const std::string factor = pragma == "#pragma unroll" ? "fully unroll"
-                               : pragma == "#pragma unroll 1"
-                                   ? "do not unroll"
-                                   : "unroll by " + pragma.substr(pragma.rfind(' ') + 1);
-    offers.push_back({"", factor + ": " + heading(view, loop), "", {edit}, {}});
-  }
+    offers.push_back(
+        {"", title + ": " + heading(view, loop), "", {edit}, {}, std::move(parameters)});
+  };
+  if (trips && *trips <= kMostFullTrips)
+    add("#pragma unroll", "fully unroll", {});
+  OfferParameter factor{"FACTOR", {}};
+  for (const unsigned value : {4u, 2u, 8u})
+    if ((!trips || value < *trips) && present != "#pragma unroll " + std::to_string(value))
+      factor.values.push_back(value);
+  if (!factor.values.empty())
+    add("#pragma unroll ${FACTOR}", "unroll by ${FACTOR}", {factor});
+  add("#pragma unroll 1", "do not unroll", {});
   return offers;
 }
 

@@ -3,6 +3,7 @@
 
 #include "clang_plugin/output/RecordJson.h"
 #include "driver/source/CompilerMessages.h"
+#include "driver/source/Expression.h"
 #include "driver/support/Hash.h"
 #include "driver/support/OnceEach.h"
 #include "driver/support/RelativeDeadline.h"
@@ -52,6 +53,41 @@ std::string baselineExpression(const KernelSpec &kernel, const std::string &slic
       found = specialization.expression;
   }
   return found.empty() ? candidateExpression : found;
+}
+
+/// All values of an offer's parameters that its requirements allow; the last parameter changes
+/// first. Fails with Usage on a requirement that cannot be evaluated.
+Result<std::vector<Bindings>> pointsOf(const Offer &offer) {
+  std::vector<Bindings> points(1);
+  for (const OfferParameter &parameter : offer.parameters) {
+    std::vector<Bindings> longer;
+    for (const Bindings &point : points)
+      for (const std::int64_t value : parameter.values)
+        longer.emplace_back(point)[parameter.name] = value;
+    points = std::move(longer);
+  }
+  std::vector<Bindings> allowed;
+  for (Bindings &point : points) {
+    bool isAllowed = true;
+    for (const std::string &requirement : offer.requirements) {
+      KOPT_TRY(const std::int64_t holds, evaluateExpression(requirement, point));
+      isAllowed &= holds != 0;
+    }
+    if (isAllowed)
+      allowed.push_back(std::move(point));
+  }
+  return allowed;
+}
+
+LaunchOverride overrideOf(const LaunchChange &change) {
+  LaunchOverride launch;
+  if (!change.grid[0].empty())
+    launch.grid = change.grid;
+  if (!change.block[0].empty())
+    launch.block = change.block;
+  if (!change.sharedBytes.empty())
+    launch.sharedBytes = change.sharedBytes;
+  return launch;
 }
 
 ErrorCode errorCodeOf(int exitCode) {
@@ -142,23 +178,21 @@ public:
     KOPT_TRY(const OfferList reply, question<OfferList>("transforms", request, kernel));
     const std::string sliceFile = sliceFileOf(kernel, expression);
     std::vector<TransformOffer> offers;
-    for (const Offer &offer : reply.offers) {
-      TransformOffer &made = offers.emplace_back();
-      made.technique = offer.technique;
-      made.title = offer.title;
-      for (const SliceEdit &edit : offer.edits) {
-        if (edit.begin > edit.end || edit.end > sliceText.size())
-          return malformed("transforms",
-                           "an edit outside the slice in offer '" + offer.title + "'");
-        made.edits.push_back({{sliceFile, edit.begin, edit.end}, edit.text});
-      }
-      if (offer.launch) {
-        if (!offer.launch->grid[0].empty())
-          made.launch.grid = offer.launch->grid;
-        if (!offer.launch->block[0].empty())
-          made.launch.block = offer.launch->block;
-        if (!offer.launch->sharedBytes.empty())
-          made.launch.sharedBytes = offer.launch->sharedBytes;
+    for (const Offer &open : reply.offers) {
+      KOPT_TRY(const std::vector<Bindings> points, pointsOf(open));
+      for (const Bindings &point : points) {
+        const Offer offer = withValues(open, point);
+        TransformOffer &made = offers.emplace_back();
+        made.technique = offer.technique;
+        made.title = offer.title;
+        for (const SliceEdit &edit : offer.edits) {
+          if (edit.begin > edit.end || edit.end > sliceText.size())
+            return malformed("transforms",
+                             "an edit outside the slice in offer '" + offer.title + "'");
+          made.edits.push_back({{sliceFile, edit.begin, edit.end}, edit.text});
+        }
+        if (offer.launch)
+          made.launch = overrideOf(*offer.launch);
       }
     }
     return offers;

@@ -79,22 +79,34 @@ TEST_F(FrontendTest, AMissingFrontEndIsTheEnvironments) {
 
 TEST_F(FrontendTest, AsksForTransformsWithTheLaunches) {
   processes_.on({"transforms"}, 0, R"({"offers":[
-    {"technique":"unroll","title":"unroll by 4","note":"","edits":[{"begin":2,"end":3,"text":"x"}]},
+    {"technique":"unroll","title":"unroll by 4","note":"","edits":[{"begin":2,"end":3,"text":"x"}],
+     "parameters":[],"requirements":[]},
     {"technique":"block-size","title":"block 128","note":"","edits":[],
      "launch":{"grid":["(gridDim.x * blockDim.x + 127) / 128","1","1"],
-     "block":["128","1","1"],"shared_bytes":"64"}}]})");
+     "block":["128","1","1"],"shared_bytes":"64"},"parameters":[],"requirements":[]},
+    {"technique":"tile","title":"tile ${X} by ${Y}","note":"",
+     "edits":[{"begin":0,"end":1,"text":"${X}, ${Y}"}],
+     "launch":{"grid":["n / ${X}","1","1"],"block":["","",""],"shared_bytes":""},
+     "parameters":[{"name":"X","values":[1,2]},{"name":"Y","values":[4,3]}],
+     "requirements":["X * Y != 3"]}]})");
   Workload workload;
   workload.launches.resize(1);
   workload.launches[0].grid = {7, 1, 1};
   workload.launches[0].block = {256, 1, 1};
   auto offers = must(frontend_->transforms("slice", "ns::stencil<float, 2>", kernel(), workload));
-  ASSERT_EQ(offers.size(), 2u);
+  ASSERT_EQ(offers.size(), 5u);
   EXPECT_EQ(offers[0].edits.at(0).range.file, "/out/stencil.cu");
   EXPECT_EQ(offers[0].edits.at(0).range.end, 3u);
   EXPECT_FALSE(offers[0].launch.block.has_value());
   EXPECT_EQ(offers[1].launch.block, (std::array<std::string, 3>{"128", "1", "1"}));
   EXPECT_EQ(offers[1].launch.grid->at(0), "(gridDim.x * blockDim.x + 127) / 128");
   EXPECT_EQ(offers[1].launch.sharedBytes, "64");
+  EXPECT_EQ(offers[2].title, "tile 1 by 4");
+  EXPECT_EQ(offers[3].title, "tile 2 by 4") << "1 by 3 is not allowed";
+  EXPECT_EQ(offers[4].title, "tile 2 by 3");
+  EXPECT_EQ(offers[4].edits.at(0).text, "2, 3");
+  EXPECT_EQ(offers[4].launch.grid->at(0), "n / 2");
+  EXPECT_FALSE(offers[4].launch.block);
   EXPECT_EQ(request()["launches"][0]["grid"], json({7, 1, 1}));
   EXPECT_EQ(request()["source"]["arch"], "sm_90");
   EXPECT_EQ(request()["source"]["flags"], json({"-O3", "-arch=sm_90"}));

@@ -35,10 +35,19 @@ inline std::vector<Offer> offersFor(const Question &question) {
     ADD_FAILURE() << llvm::toString(offers.takeError());
     return {};
   }
-  for (const Offer &offer : *offers)
+  std::vector<Offer> chosen; // with each value of a parameter
+  for (const Offer &offer : *offers) {
+    EXPECT_LE(offer.parameters.size(), 1u) << offer.title;
+    if (offer.parameters.empty())
+      chosen.push_back(offer);
+    for (const OfferParameter &parameter : offer.parameters)
+      for (const std::int64_t value : parameter.values)
+        chosen.push_back(withValues(offer, {{parameter.name, value}}));
+  }
+  for (const Offer &offer : chosen)
     EXPECT_TRUE(offer.launch || applyEdits(question.slice, offer.edits) != question.slice)
         << offer.title;
-  return *offers;
+  return chosen;
 }
 
 /// The slice after each offer.
