@@ -6,9 +6,9 @@
 #include "driver/judge/PureOutputs.h"
 #include "driver/judge/Statistics.h"
 #include "driver/judge/checks/CompareBuffers.h"
+#include "driver/judge/derive/DerivedLaunches.h"
 #include "driver/support/ElementType.h"
 #include "driver/support/Log.h"
-#include "driver/workload/derived/CapturedLaunches.h"
 
 #include <algorithm>
 #include <chrono>

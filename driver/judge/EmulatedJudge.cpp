@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/EmulatedJudge.h"
+#include "driver/judge/derive/DerivedLaunches.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/workload/ApplyCandidate.h"
-#include "driver/workload/derived/CapturedLaunches.h"
 
 #include "driver/judge/DeviceJudge.h"
 #include "driver/support/FileSystem.h"

@@ -2,9 +2,9 @@
 #include "driver/judge/Strengthening.h"
 
 #include "driver/judge/checks/DerivedOptions.h"
+#include "driver/judge/derive/DrawnLaunches.h"
+#include "driver/judge/derive/LargerLaunches.h"
 #include "driver/support/Hash.h"
-#include "driver/workload/derived/DrawnLaunches.h"
-#include "driver/workload/derived/LargerLaunches.h"
 
 #include <iterator>
 

@@ -22,7 +22,8 @@ EDGES = {
                      "clang_plugin/output clang_plugin/parse",
     "driver/store": "driver/support driver/model",
     "driver/llm": "driver/support runtime/device",
-    "driver/judge": "driver/support driver/model driver/source driver/workload driver/device driver/store runtime/device runtime/runner",
+    "driver/judge": "driver/support driver/model driver/source driver/workload driver/device driver/store runtime/device runtime/runner "
+                    "runtime/trace",
     "driver/search": "driver/support driver/model driver/source driver/workload driver/store driver/llm driver/judge",
     "driver/integrate": "driver/support driver/model driver/source driver/workload driver/device driver/store driver/judge",
     "driver/report": "driver/support driver/model driver/source driver/store driver/judge",

@@ -7,19 +7,19 @@
 // the same. Contents go to FOLDER.
 #include "driver/app/Sources.h"
 #include "driver/device/runner/ToLaunchSpec.h"
+#include "driver/judge/derive/DerivedLaunches.h"
+#include "driver/judge/derive/DrawnLaunches.h"
+#include "driver/judge/derive/LargerLaunches.h"
+#include "driver/judge/derive/LaunchNumbers.h"
+#include "driver/judge/derive/ProgramLaunches.h"
+#include "driver/judge/derive/ReachingLaunches.h"
+#include "driver/judge/derive/TurningLaunches.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/source/candidate/CandidateFile.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
 #include "driver/support/Process.h"
 #include "driver/workload/ApplyCandidate.h"
-#include "driver/workload/derived/CapturedLaunches.h"
-#include "driver/workload/derived/DerivedLaunches.h"
-#include "driver/workload/derived/DrawnLaunches.h"
-#include "driver/workload/derived/LargerLaunches.h"
-#include "driver/workload/derived/ProgramLaunches.h"
-#include "driver/workload/derived/ReachingLaunches.h"
-#include "driver/workload/derived/TurningLaunches.h"
 #include "driver/workload/observed/SubjectWorkload.h"
 #include "runtime/runner/Fill.h"
 #include "runtime/trace/Contents.h"
@@ -188,9 +188,11 @@ public:
     for (const Launch &drawn : withDrawnContents(source_, launch))
       print(subject_.label, how + " drawn", asJson(drawn, folder_));
     print(subject_.label, how + " less", asJson(withLessMemory(launch, 4096, 0.1), folder_));
+    const auto numbers = numbersOf(source_, launch);
     for (const auto &[name, value] : launch.bindings)
-      if (const auto other = withCapturedInteger(source_, launch, name, value / 2))
-        print(subject_.label, how + " half " + name, asJson(*other, folder_));
+      if (numbers->mayBecome(name, value / 2))
+        if (const auto other = numbers->with(numbers->related({{name, value / 2}})))
+          print(subject_.label, how + " half " + name, asJson(*other, folder_));
   }
 
   void render(const Candidate &candidate, const Workload &workload) const {

@@ -3,10 +3,10 @@
 
 #include "driver/judge/checks/DerivedOptions.h"
 #include "driver/judge/checks/OwnLaunches.h"
+#include "driver/judge/derive/LargerLaunches.h"
+#include "driver/judge/derive/ReachingLaunches.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/support/MappedFile.h"
-#include "driver/workload/derived/LargerLaunches.h"
-#include "driver/workload/derived/ReachingLaunches.h"
 
 #include <algorithm>
 #include <atomic>

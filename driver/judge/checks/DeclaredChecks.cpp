@@ -2,7 +2,7 @@
 #include "driver/judge/checks/Checks.h"
 
 #include "driver/judge/checks/OwnLaunches.h"
-#include "driver/workload/derived/DerivedLaunches.h"
+#include "driver/judge/derive/DerivedLaunches.h"
 
 #include <algorithm>
 #include <fmt/format.h>

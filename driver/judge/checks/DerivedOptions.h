@@ -3,7 +3,7 @@
 #pragma once
 
 #include "driver/judge/checks/CheckContext.h"
-#include "driver/workload/derived/DerivedLaunches.h"
+#include "driver/judge/derive/DerivedLaunches.h"
 
 #include <algorithm>
 #include <cmath>

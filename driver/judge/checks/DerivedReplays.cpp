@@ -3,15 +3,13 @@
 
 #include "driver/judge/checks/DerivedOptions.h"
 #include "driver/judge/checks/ErrorStatistics.h"
+#include "driver/judge/derive/DerivedLaunches.h"
 #include "driver/model/Json.h"
 #include "driver/support/ElementType.h"
 #include "driver/support/Log.h"
 #include "driver/support/Text.h"
+#include "driver/workload/OtherScalars.h"
 #include "driver/workload/ScalarArguments.h"
-#include "driver/workload/derived/CapturedLaunches.h"
-#include "driver/workload/derived/DerivedLaunches.h"
-#include "driver/workload/derived/LaunchFamily.h"
-#include "driver/workload/derived/OtherScalars.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "driver/judge/checks/Check.h"
-#include "driver/workload/derived/ProgramLaunches.h"
+#include "driver/judge/derive/ProgramLaunches.h"
 
 #include <deque>
 #include <functional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/checks/EmulationCheck.h"
+#include "driver/judge/derive/DerivedLaunches.h"
 #include "driver/source/RenderSlice.h"
-#include "driver/workload/derived/CapturedLaunches.h"
 
 #include <fmt/format.h>
 #include <future>

@@ -2,9 +2,9 @@
 #include "driver/judge/checks/OwnLaunches.h"
 
 #include "driver/judge/checks/DerivedOptions.h"
+#include "driver/judge/derive/TurningLaunches.h"
 #include "driver/workload/ApplyCandidate.h"
-#include "driver/workload/derived/OtherScalars.h"
-#include "driver/workload/derived/TurningLaunches.h"
+#include "driver/workload/OtherScalars.h"
 
 #include <algorithm>
 #include <fmt/format.h>

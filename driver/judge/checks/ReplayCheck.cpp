@@ -3,10 +3,10 @@
 #include "driver/judge/checks/DerivedOptions.h"
 #include "driver/judge/checks/DerivedReplays.h"
 #include "driver/judge/checks/OwnLaunches.h"
+#include "driver/judge/derive/DrawnLaunches.h"
+#include "driver/judge/derive/ProgramLaunches.h"
 #include "driver/support/Hash.h"
 #include "driver/support/Text.h"
-#include "driver/workload/derived/DrawnLaunches.h"
-#include "driver/workload/derived/ProgramLaunches.h"
 
 #include <algorithm>
 #include <chrono>

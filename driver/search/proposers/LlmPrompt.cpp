@@ -5,7 +5,7 @@
 #include "driver/source/RenderSlice.h"
 #include "driver/support/Text.h"
 #include "driver/workload/ApplyCandidate.h"
-#include "driver/workload/derived/OtherScalars.h"
+#include "driver/workload/OtherScalars.h"
 #include "knowledge/PromptFiles.h"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/proposers/RepairConditions.h"
 
-#include "driver/workload/derived/ProgramLaunches.h"
+#include "driver/judge/derive/DeriveLimits.h"
+#include "driver/judge/derive/ProgramLaunches.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/proposers/TwoBodies.h"
 
+#include "driver/judge/derive/ProgramLaunches.h"
 #include "driver/search/proposers/LaunchClasses.h"
 #include "driver/source/CandidateLaunch.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/support/Text.h"
-#include "driver/workload/derived/ProgramLaunches.h"
 
 #include <algorithm>
 #include <array>

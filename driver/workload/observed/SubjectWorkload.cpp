@@ -2,8 +2,8 @@
 #include "driver/workload/observed/SubjectWorkload.h"
 
 #include "driver/workload/DeclaredNames.h"
+#include "driver/workload/OtherScalars.h"
 #include "driver/workload/WorkloadBuilder.h"
-#include "driver/workload/derived/OtherScalars.h"
 
 #include <algorithm>
 #include <fmt/format.h>

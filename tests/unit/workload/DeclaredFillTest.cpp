@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/DeclaredFill.h"
-#include "driver/workload/derived/LaunchFamily.h"
 #include "fakes/ScaleKernel.h"
 
 #include <cstring>
@@ -94,19 +93,6 @@ TEST_F(DeclaredFillTest, AFileGivesItsBytes) {
   const auto other = launch({"extent shape = 5", "fill shape = file(\"shape.bin\")"});
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().what, "fill shape gives 3 elements of 4 bytes, but extent shape is 5");
-}
-
-TEST_F(DeclaredFillTest, ASmallerProblemTakesTheFirstValues) {
-  const auto made = launch({"extent shape = n", "fill shape = values(5, 6, 7, 8)"}, {"arg n = 4"});
-  ASSERT_TRUE(made) << made.error().what;
-  const DerivationSource source{kernel_, specialization_, &declaration_};
-  const LaunchFamily family(source, *made);
-  const auto smaller = family.with({{"n", 2}});
-  ASSERT_TRUE(smaller) << smaller.error().what;
-  EXPECT_EQ(elements<std::int32_t>(smaller->buffers[1].fill.bytes),
-            (std::vector<std::int32_t>{5, 6}));
-  // There are no values for a larger one: it is not made.
-  EXPECT_FALSE(family.with({{"n", 5}}));
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/Requirements.h"
 
-#include "unit/workload/DerivedLaunchesFixture.h"
+#include "unit/judge/derive/DerivedLaunchesFixture.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
