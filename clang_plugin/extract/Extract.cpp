@@ -27,8 +27,9 @@
 namespace kopt::frontend {
 namespace {
 
-void addNote(ExtractionResult &extraction, const std::string &note) {
-  if (!llvm::is_contained(extraction.notes, note))
+void addNote(ExtractionResult &extraction, const std::string &text,
+             NoteKind kind = NoteKind::Other) {
+  if (const ExtractionNote note{text, kind}; !llvm::is_contained(extraction.notes, note))
     extraction.notes.push_back(note);
 }
 
@@ -421,9 +422,11 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
       return outcome;
     }
     if (const Diagnostic *first = firstErrorOf(broken.diagnostics))
-      addNote(extraction, (first->file.empty() ? unit.file : first->place()) +
-                              ": nvcc compiles what Clang does not (" + first->message + "); " +
-                              std::string(kPartlyRead));
+      addNote(extraction,
+              (first->file.empty() ? unit.file : first->place()) +
+                  ": nvcc compiles what Clang does not (" + first->message +
+                  "); what depends on it may be missing",
+              NoteKind::PartlyRead);
   }
   if (!host.ast || !device.ast) {
     outcome.diagnostics = host.ast ? device.diagnostics : host.diagnostics;

@@ -205,14 +205,14 @@ std::vector<FoundKernel> findKernels(const SourceIndex &host, ExtractionResult &
       if (isNew(launch))
         extraction.unresolvedLaunches.push_back(std::move(launch));
     } else if (!targets.problem.empty())
-      extraction.notes.push_back(placeOfLaunch(host, site) +
-                                 ": more kernels may be launched here: one comes from " +
-                                 targets.problem);
+      extraction.notes.push_back({placeOfLaunch(host, site) +
+                                  ": more kernels may be launched here: one comes from " +
+                                  targets.problem});
   }
   for (const std::string &place : inTemplates)
     if (!read.count(place))
-      extraction.notes.push_back(place + ": a launch in a template that nothing in this unit "
-                                         "instantiates");
+      extraction.notes.push_back(
+          {place + ": a launch in a template that nothing in this unit instantiates"});
   for (auto &[declaration, kernel] : declared)
     kernels.push_back(std::move(kernel));
   return kernels;

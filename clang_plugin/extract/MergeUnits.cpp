@@ -78,7 +78,7 @@ void mergeKernel(ExtractionResult &extraction, KernelSpec kernel) {
 
 void merge(ExtractionResult &all, ExtractionResult unit) {
   std::size_t earlier = all.notes.size();
-  for (std::string &note : unit.notes)
+  for (ExtractionNote &note : unit.notes)
     if (std::find(all.notes.begin(), all.notes.begin() + static_cast<std::ptrdiff_t>(earlier),
                   note) == all.notes.begin() + static_cast<std::ptrdiff_t>(earlier))
       all.notes.push_back(std::move(note));

@@ -290,12 +290,24 @@ KOPT_RECORD(LibraryKernel, symbol, name, file, line)
 
 inline constexpr int kExtractionSchema = 1;
 
-/// The text of the note about a file that is left out of an extraction.
-inline constexpr std::string_view kFileLeftOut = "does not compile, so its kernels are left out";
-/// In the note about a file with several compile commands.
-inline constexpr std::string_view kSeveralCommands = "commands for";
-/// The end of the note about a file that nvcc compiles and Clang reads with errors.
-inline constexpr std::string_view kPartlyRead = "what depends on it may be missing";
+enum class NoteKind {
+  Other,
+  FileLeftOut,     ///< a file does not compile
+  SeveralCommands, ///< a file has several compile commands
+  PartlyRead,      ///< nvcc compiles a file that Clang reads with errors
+};
+constexpr auto spellings(NoteKind) {
+  return std::to_array<std::string_view>(
+      {"other", "file-left-out", "several-commands", "partly-read"});
+}
+
+/// What could not be checked or read, e.g. that no nvcc proved the slices.
+struct ExtractionNote {
+  std::string text;
+  NoteKind kind = NoteKind::Other;
+  bool operator==(const ExtractionNote &) const = default;
+};
+KOPT_RECORD(ExtractionNote, text, kind)
 
 struct ExtractionResult {
   int schemaVersion = kExtractionSchema;
@@ -304,8 +316,7 @@ struct ExtractionResult {
   std::vector<LibraryKernel> libraryKernels;
   std::vector<LaunchSite> unresolvedLaunches;    ///< of kernels that are not known
   std::map<std::string, std::string> fileHashes; ///< XXH3-128 of every file of the user read
-  std::vector<std::string>
-      notes; ///< what could not be checked, e.g. that no nvcc proved the slices
+  std::vector<ExtractionNote> notes;
 };
 KOPT_RECORD(ExtractionResult, schema_version, tool, kernels, library_kernels, unresolved_launches,
             file_hashes, notes)

@@ -120,10 +120,11 @@ std::string hintFor(const std::string &file, const Diagnostic *error, const std:
   return "give the flags it is built with: -p BUILD for a compile database, or nvcc flags after --";
 }
 
-std::string leftOut(const std::string &file, const std::vector<Diagnostic> &diagnostics) {
+ExtractionNote leftOut(const std::string &file, const std::vector<Diagnostic> &diagnostics) {
   const Diagnostic *first = firstErrorOf(diagnostics);
-  return file + " " + std::string(kFileLeftOut) +
-         (first ? ": " + first->place() + ": " + first->message : "");
+  return {file + " does not compile, so its kernels are left out" +
+              (first ? ": " + first->place() + ": " + first->message : ""),
+          NoteKind::FileLeftOut};
 }
 
 int failToCompile(const Options &options, const std::string &file,
@@ -145,7 +146,7 @@ using Databases = std::map<std::string, std::optional<CompileDatabase>>;
 /// file without a project). `note` says if the database lacks the file or has several commands for
 /// it.
 std::optional<ExtractUnit> unitFor(const Options &options, const std::string &file,
-                                   Databases &databases, std::string &error, std::string &note) {
+                                   Databases &databases, std::string &error, ExtractionNote &note) {
   ExtractUnit unit;
   std::error_code ignored;
   unit.file = fs::weakly_canonical(file, ignored).string();
@@ -166,17 +167,17 @@ std::optional<ExtractUnit> unitFor(const Options &options, const std::string &fi
         database ? findCommand(*database, unit.file, options.command, count) : nullptr;
     if (command) {
       if (count > 1)
-        note = database->path + " has " + std::to_string(count) + " " +
-               std::string(kSeveralCommands) + " " + unit.file +
-               "; --command TEXT takes the one that contains TEXT; this one is used: " +
-               llvm::join(command->arguments, " ");
+        note = {database->path + " has " + std::to_string(count) + " commands for " + unit.file +
+                    "; --command TEXT takes the one that contains TEXT; this one is used: " +
+                    llvm::join(command->arguments, " "),
+                NoteKind::SeveralCommands};
       unit.flags = command->arguments;
       unit.directory = command->directory;
     } else if (database && !options.command.empty()) {
       error = database->path + " has no command with '" + options.command + "' for " + unit.file;
       return std::nullopt;
     } else if (database) {
-      note = database->path + " has no command for " + unit.file + ": parsed without flags";
+      note.text = database->path + " has no command for " + unit.file + ": parsed without flags";
     }
   }
   unit.flags.insert(unit.flags.end(), options.extraArgs.begin(), options.extraArgs.end());
@@ -185,7 +186,7 @@ std::optional<ExtractUnit> unitFor(const Options &options, const std::string &fi
 
 struct UnitJob {
   ExtractUnit unit;
-  std::string note; ///< as unitFor()
+  ExtractionNote note; ///< as unitFor()
   ExtractionResult extraction;
   UnitOutcome outcome;
 };
@@ -279,8 +280,8 @@ std::string summary(const ExtractionResult &extraction, const fs::path &output) 
       unresolved += launch.geometry == GeometryKind::Unresolved;
     }
   }
-  for (const std::string &note : extraction.notes)
-    text += "note: " + note + "\n";
+  for (const ExtractionNote &note : extraction.notes)
+    text += "note: " + note.text + "\n";
   auto also = [](std::size_t count, const std::string &what) {
     return count ? ", " + std::to_string(count) + " " + what : "";
   };
@@ -345,8 +346,8 @@ std::string listText(const ExtractionResult &extraction) {
     text += "launches of unknown kernels\n";
   for (const LaunchSite &launch : extraction.unresolvedLaunches)
     text += launchText(launch, launch.callee.value_or(""));
-  for (const std::string &note : extraction.notes)
-    text += "note: " + note + "\n";
+  for (const ExtractionNote &note : extraction.notes)
+    text += "note: " + note.text + "\n";
   return text;
 }
 
@@ -373,16 +374,17 @@ int runExtract(int argc, const char **argv) {
   std::vector<UnitJob> jobs;
   Databases databases;
   for (const std::string &file : options.files) {
-    std::string error, note;
+    std::string error;
+    ExtractionNote note;
     std::optional<ExtractUnit> unit = unitFor(options, file, databases, error, note);
     if (!unit)
       return fail(options, kUsage, error);
-    if (!note.empty())
+    if (!note.text.empty())
       extraction.notes.push_back(note);
+    std::vector<std::string> skipped;
     if (options.printClangArgs)
-      for (const std::string &argument :
-           clangArguments({unit->file, std::nullopt, unit->flags, unit->directory, Pass::Host},
-                          extraction.notes))
+      for (const std::string &argument : clangArguments(
+               {unit->file, std::nullopt, unit->flags, unit->directory, Pass::Host}, skipped))
         std::cout << argument << "\n";
     jobs.push_back({std::move(*unit), std::move(note), {}, {}});
   }
@@ -397,7 +399,8 @@ int runExtract(int argc, const char **argv) {
       continue;
     }
     if (!jobs[i].outcome.ok)
-      return failToCompile(options, options.files[i], jobs[i].outcome.diagnostics, jobs[i].note);
+      return failToCompile(options, options.files[i], jobs[i].outcome.diagnostics,
+                           jobs[i].note.text);
     merge(extraction, std::move(jobs[i].extraction));
   }
 

@@ -16,9 +16,9 @@ Result<std::vector<KernelSpec>> listKernels(Services services, const SourceSetti
   ExtractRequest request = extractRequest(sources, scratch.path());
   request.prove = false;
   KOPT_TRY(ExtractionResult extraction, frontend->extract(request));
-  for (const std::string &note : extraction.notes)
-    if (note.find(kSeveralCommands) != note.npos)
-      services.terminal.line("note: " + note);
+  for (const ExtractionNote &note : extraction.notes)
+    if (note.kind == NoteKind::SeveralCommands)
+      services.terminal.line("note: " + note.text);
   return std::move(extraction.kernels);
 }
 

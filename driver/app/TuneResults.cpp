@@ -75,8 +75,8 @@ std::vector<Event> verificationOf(const SearchedKernel &searched) {
     add(false, fmt::format("the kernel as it is launched at {}: no launch of the workload has that "
                            "geometry; --run takes the program's own launches",
                            place));
-  for (const std::string &note : searched.extraction.notes)
-    add(false, note);
+  for (const ExtractionNote &note : searched.extraction.notes)
+    add(false, note.text);
   return events;
 }
 

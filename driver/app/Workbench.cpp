@@ -50,13 +50,13 @@ Status Workbench::readSources(const SelectionRequest &selection, const PlanKerne
     candidateDeadline_.took(services_.clock.now() - start);
     extractSeconds_ = Duration(services_.clock.now() - start).count();
   }
-  const auto tellOf = [&](std::string_view kind) {
-    for (const std::string &note : found.notes)
-      if (note.find(kind) != note.npos)
-        services_.terminal.line("note: " + note);
+  const auto tellOf = [&](NoteKind kind) {
+    for (const ExtractionNote &note : found.notes)
+      if (note.kind == kind)
+        services_.terminal.line("note: " + note.text);
   };
-  tellOf(kFileLeftOut);
-  tellOf(kSeveralCommands);
+  tellOf(NoteKind::FileLeftOut);
+  tellOf(NoteKind::SeveralCommands);
   KOPT_TRY(const std::string note, checkKernelNames(found, selection.clauses));
   if (!note.empty())
     services_.terminal.line("note: " + note);
@@ -74,7 +74,7 @@ Status Workbench::readSources(const SelectionRequest &selection, const PlanKerne
       proven = std::async(std::launch::async, [&] { return extract(*reader, ahead, found); });
     });
     if (!planned)
-      tellOf(kPartlyRead); // it may be why
+      tellOf(NoteKind::PartlyRead); // it may be why
     KOPT_TRY(plan, std::move(planned));
   }
   leavesOut_ = plan.leaveOut;
@@ -274,8 +274,8 @@ Status Workbench::tellOfNotes() {
     if (!layer.active)
       services_.terminal.line(
           fmt::format("note: candidates run without {}: {}", layer.name, layer.detail));
-  for (const std::string &note : extraction_.notes)
-    services_.terminal.line("note: " + note);
+  for (const ExtractionNote &note : extraction_.notes)
+    services_.terminal.line("note: " + note.text);
   std::vector<TuneSubject> kept;
   for (TuneSubject &subject : subjects_) {
     const Specialization &specialization = subject.specialization;

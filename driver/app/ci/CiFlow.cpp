@@ -150,9 +150,9 @@ private:
   }
 
   void noteLeftOut(const ExtractionResult &found, const std::string &version) {
-    for (const std::string &note : found.notes)
-      if (note.find(kFileLeftOut) != note.npos)
-        report_.notes.push_back(fmt::format("{}: {}", version, note));
+    for (const ExtractionNote &note : found.notes)
+      if (note.kind == NoteKind::FileLeftOut)
+        report_.notes.push_back(fmt::format("{}: {}", version, note.text));
   }
 
   /// Finds the compiled files that the change affects. A file whose inputs are unchanged has
@@ -276,9 +276,9 @@ private:
     if (found) {
       base_ = std::move(*found);
       noteLeftOut(base_, "base");
-      for (const std::string &note : base_.notes)
-        if (note.find(kFileLeftOut) != note.npos)
-          baseProblems_.push_back(note);
+      for (const ExtractionNote &note : base_.notes)
+        if (note.kind == NoteKind::FileLeftOut)
+          baseProblems_.push_back(note.text);
     } else if (found.error().code == ErrorCode::BaselineFailed) {
       baseProblems_.push_back(sentenceOf(found.error()));
       report_.notes.push_back("base: " + baseProblems_.back());

@@ -8,7 +8,7 @@ namespace kopt {
 
 inline nlohmann::json extractionSample() {
   return nlohmann::json::parse(R"json({
-  "schema_version": 1, "tool": "kopt-extract 0.1.0", "notes": ["no nvcc: slices are not proven"],
+  "schema_version": 1, "tool": "kopt-extract 0.1.0", "notes": [{"text": "no nvcc: slices are not proven", "kind": "other"}],
   "library_kernels": [], "file_hashes": {"/src/a.cu": "99aa06d3014798d86001c324468d497f"},
   "kernels": [{
     "name": "ns::stencil", "file": "/src/a.cu", "line": 7, "unit": "/src/a.cu", "units": ["/src/a.cu"], "annotated": true,

@@ -61,6 +61,7 @@ TEST_F(SchemaTest, DescribesEveryMember) {
   const std::string kernel = "/$defs/kernel/properties",
                     specialization = "/$defs/specialization/properties";
   expectDescribed<ExtractionResult>("");
+  expectDescribed<ExtractionNote>("/properties/notes/items");
   expectDescribed<LibraryKernel>("/properties/library_kernels/items");
   expectDescribed<SourceRange>("/$defs/range");
   expectDescribed<KernelSpec>("/$defs/kernel");
