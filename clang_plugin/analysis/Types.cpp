@@ -265,7 +265,7 @@ KernelParam describeParam(const clang::ParmVarDecl &parameter) {
   KernelParam info;
   info.name = parameter.getNameAsString();
   info.type = typeText(context, type);
-  info.restrictQualified = type.isRestrictQualified();
+  info.restrict = type.isRestrictQualified();
   if (type->isIncompleteType() || type->isDependentType())
     return info;
   const ParamLayout layout = layoutOf(parameter);

@@ -18,14 +18,11 @@
 
 namespace kopt::frontend {
 
-/// A struct lists its members in `fields(archive, value)`, found by its namespace: KOPT_RECORD
-/// makes that function. The same list serves both directions.
+/// A struct without a list of its members (KOPT_FIELDS) has a function `fields(archive, value)` in
+/// its namespace, for both directions.
 class ByteWriter {
 public:
   template <class... Values> void operator()(const Values &...values) { (write(values), ...); }
-  template <class... Values> void operator()(FieldNames, const Values &...values) {
-    (write(values), ...);
-  }
   std::string take() { return std::move(bytes_); }
 
 private:
@@ -34,6 +31,8 @@ private:
       number(static_cast<std::uint64_t>(value));
     else if constexpr (std::is_integral_v<Value>)
       number(static_cast<std::uint64_t>(value));
+    else if constexpr (HasFields<const Value>)
+      std::apply([&](const auto &...field) { (write(field.value), ...); }, fieldsOf(value));
     else
       fields(*this, const_cast<Value &>(value)); // not modified here; the other direction writes
   }
@@ -76,7 +75,6 @@ public:
   explicit ByteReader(std::string_view bytes) : left_(bytes) {}
 
   template <class... Values> void operator()(Values &...values) { (read(values), ...); }
-  template <class... Values> void operator()(FieldNames, Values &...values) { (read(values), ...); }
   bool failed() const { return failed_; }
   bool atEnd() const { return left_.empty(); }
 
@@ -84,6 +82,8 @@ private:
   template <class Value> void read(Value &value) {
     if constexpr (std::is_enum_v<Value> || std::is_integral_v<Value>)
       value = static_cast<Value>(number());
+    else if constexpr (HasFields<Value>)
+      std::apply([&](const auto &...field) { (read(field.value), ...); }, fieldsOf(value));
     else
       fields(*this, value);
   }

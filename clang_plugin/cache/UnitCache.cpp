@@ -14,7 +14,7 @@
 
 namespace kopt::frontend {
 
-KOPT_RECORD(Diagnostic, severity, file, message, line, column, inSystemHeader)
+KOPT_FIELDS(Diagnostic, severity, file, message, line, column, inSystemHeader)
 
 namespace {
 
@@ -25,7 +25,7 @@ struct Entry {
   std::vector<Diagnostic> diagnostics;
   ExtractionResult extraction;
 };
-KOPT_RECORD(Entry, manifest, ok, diagnostics, extraction)
+KOPT_FIELDS(Entry, manifest, ok, diagnostics, extraction)
 
 /// The environment variables that Clang's driver and nvcc read. PATH counts through the programs
 /// that are found in it.

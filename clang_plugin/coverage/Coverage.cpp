@@ -57,7 +57,7 @@ public:
 
   CoverageClone finish(const std::string &slice) const {
     CoverageClone clone;
-    clone.sliceText = slice;
+    clone.slice = slice;
     clone.variable = kVariable;
     clone.inMacros = inMacros_;
     clone.marks = marks_;
@@ -95,7 +95,7 @@ public:
     edits.insert(edits.end(), before_.begin(), before_.end());
     llvm::stable_sort(edits,
                       [](const SliceEdit &a, const SliceEdit &b) { return a.begin < b.begin; });
-    clone.sliceText = applyEdits(slice, edits);
+    clone.slice = applyEdits(slice, edits);
     return clone;
   }
 

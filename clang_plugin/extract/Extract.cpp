@@ -512,7 +512,7 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
       if (!work.specializations.empty())
         works.push_back(std::move(work));
     }
-    if (!infos[k].isDefined)
+    if (!infos[k].defined)
       addNote(extraction, infos[k].file + ":" + std::to_string(infos[k].line) + ": " +
                               infos[k].name + " is launched in " + unit.file +
                               " and defined in another file");

@@ -142,7 +142,7 @@ std::vector<FoundKernel> findKernels(const SourceIndex &host, ExtractionResult &
         return kernel;
     FoundKernel &kernel = declared.emplace_back(declaration, describe(host, declaration)).second;
     kernel.pattern = nullptr;
-    kernel.info.isDefined = false;
+    kernel.info.defined = false;
     return kernel;
   };
 

@@ -42,7 +42,7 @@ std::optional<NeedKind> objectKind(QualType type, unsigned depth = 0) {
     if (llvm::isa<clang::ClassTemplateSpecializationDecl>(record) &&
         record->getDeclContext()->isTranslationUnit() &&
         (record->getName() == "texture" || record->getName() == "surface"))
-      return fromSpelling<NeedKind>(record->getName());
+      return parseEnum<NeedKind>(record->getName());
     if (record->hasDefinition())
       for (const clang::FieldDecl *field : record->getDefinition()->fields())
         if (const auto kind = objectKind(field->getType(), depth + 1))

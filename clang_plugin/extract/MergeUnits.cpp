@@ -41,9 +41,9 @@ void joinLaunches(KernelSpec &declared, KernelSpec &defined) {
 /// Merges a kernel: one in a header is found in every unit that includes it.
 void mergeKernel(ExtractionResult &extraction, KernelSpec kernel) {
   for (KernelSpec &known : extraction.kernels)
-    if (known.isDefined != kernel.isDefined)
-      joinLaunches(kernel.isDefined ? known : kernel, kernel.isDefined ? kernel : known);
-  auto isIdle = [](const KernelSpec &known) { return !known.isDefined && known.launches.empty(); };
+    if (known.defined != kernel.defined)
+      joinLaunches(kernel.defined ? known : kernel, kernel.defined ? kernel : known);
+  auto isIdle = [](const KernelSpec &known) { return !known.defined && known.launches.empty(); };
   std::erase_if(extraction.kernels, isIdle);
   if (isIdle(kernel))
     return;
@@ -66,7 +66,7 @@ void mergeKernel(ExtractionResult &extraction, KernelSpec kernel) {
     });
     for (OutsideNamed &name : kernel.outside)
       if (std::none_of(known.outside.begin(), known.outside.end(), [&](const OutsideNamed &other) {
-            return other.name == name.name && other.isDeclared >= name.isDeclared;
+            return other.name == name.name && other.declared >= name.declared;
           }))
         known.outside.push_back(std::move(name));
     return;

@@ -22,7 +22,7 @@ struct SourceRange {
   std::uint64_t begin = 0, end = 0;
   bool operator==(const SourceRange &) const = default;
 };
-KOPT_RECORD(SourceRange, file, begin, end)
+KOPT_FIELDS(SourceRange, file, begin, end)
 
 enum class ParamKind { Pointer, Scalar, Struct };
 constexpr auto spellings(ParamKind) {
@@ -35,7 +35,7 @@ struct ParamMember {
   std::string scalar;
   std::uint32_t offset = 0; ///< bytes
 };
-KOPT_RECORD(ParamMember, name, scalar, offset)
+KOPT_FIELDS(ParamMember, name, scalar, offset)
 
 struct KernelParam {
   std::string name;
@@ -50,7 +50,7 @@ struct KernelParam {
   std::string scalar;
   std::uint32_t components = 1;  ///< scalars of an element: 4 of float4
   std::uint32_t pointeeSize = 0; ///< bytes of one pointed-to element
-  bool pointeeConst = false, restrictQualified = false;
+  bool pointeeConst = false, restrict = false;
   /// Integers that the kernel compares it with by ==, != or as cases of a switch, and those beside
   /// the ones that it is tested to be less or more than.
   std::vector<std::int64_t> comparedWith{};
@@ -58,23 +58,23 @@ struct KernelParam {
   /// anything else, such as a pointer.
   std::vector<ParamMember> members{};
 };
-KOPT_RECORD(KernelParam, name, type, kind, size, align, scalar, components, pointee_size,
-            pointee_const, restrict, compared_with, members)
+KOPT_FIELDS(KernelParam, name, type, kind, size, align, scalar, components, pointeeSize,
+            pointeeConst, restrict, comparedWith, members)
 
 struct TemplateArg {
   std::string name, value; ///< "TILE", "32" or "T", "float"
   bool integral = false;
   std::optional<SourceRange> range; ///< what to edit so that the launch uses another value
 };
-KOPT_RECORD(TemplateArg, name, value, integral, range)
+KOPT_FIELDS(TemplateArg, name, value, integral, range)
 
 /// Code of the unit outside a slice that uses code of the slice.
 struct OutsideUser {
   std::string name, file;
   unsigned line = 0;
-  bool onHostAlone = false;
+  bool host = false;
 };
-KOPT_RECORD(OutsideUser, name, file, line, host)
+KOPT_FIELDS(OutsideUser, name, file, line, host)
 
 /// A name in code outside the kernel's slices: a new declaration of the name could change the
 /// meaning of that code.
@@ -82,10 +82,10 @@ struct OutsideNamed {
   std::string name;
   /// True for a function or type that is called or declared there. False for any other word, which
   /// only a macro would replace.
-  bool isDeclared = false;
+  bool declared = false;
   OutsideUser user; ///< the first code found that has the name
 };
-KOPT_RECORD(OutsideNamed, name, declared, user)
+KOPT_FIELDS(OutsideNamed, name, declared, user)
 
 enum class ChunkRole {
   Kernel,
@@ -116,7 +116,7 @@ struct SliceChunk {
   /// False for a header that the kernel does not seem to need, included with the file's others.
   bool needed = true;
 };
-KOPT_RECORD(SliceChunk, source, slice_begin, slice_end, role, name, editable, users, needed)
+KOPT_FIELDS(SliceChunk, source, sliceBegin, sliceEnd, role, name, editable, users, needed)
 
 enum class NeedKind {
   Texture, ///< a texture object, which kopt's own launches do not have
@@ -135,7 +135,7 @@ struct LaunchNeed {
   unsigned line = 0;
   bool isCooperative() const { return kind == NeedKind::Cooperative; }
 };
-KOPT_RECORD(LaunchNeed, kind, name, file, line)
+KOPT_FIELDS(LaunchNeed, kind, name, file, line)
 
 /// A __constant__ variable that the kernel reads and that has no initializer: host code sets it
 /// before the launch.
@@ -147,7 +147,7 @@ struct ConstantVariable {
   std::string type,
       scalar; ///< of its elements: as KernelParam has them of what a pointer points to
 };
-KOPT_RECORD(ConstantVariable, name, symbol, bytes, type, scalar)
+KOPT_FIELDS(ConstantVariable, name, symbol, bytes, type, scalar)
 
 enum class Route {
   Slice,   ///< a translation unit of its own
@@ -164,7 +164,7 @@ struct LiftedText {
   std::string instantiation; ///< what the slice names so that the kernel is emitted; empty for a
                              ///< kernel that is not a template
 };
-KOPT_RECORD(LiftedText, text, instantiation)
+KOPT_FIELDS(LiftedText, text, instantiation)
 template <> inline constexpr bool kCrossesWall<LiftedText> = false;
 
 struct Specialization {
@@ -183,8 +183,8 @@ struct Specialization {
   std::size_t kernelChunk = 0;
   LiftedText lifted;
 };
-KOPT_RECORD(Specialization, symbol, expression, file_local, template_args, params, needs,
-            constant_variables, route, slice, reason, proven, chunks, kernel_chunk, lifted)
+KOPT_FIELDS(Specialization, symbol, expression, fileLocal, templateArgs, params, needs,
+            constantVariables, route, slice, reason, proven, chunks, kernelChunk, lifted)
 
 /// What a pointer argument is based on: a variable, a member or the result of an accessor, with its
 /// value at the launch, and the offset from it. Two arguments of a launch with the same root and
@@ -197,7 +197,7 @@ struct PointerOrigin {
   /// too.
   std::string bytes{};
 };
-KOPT_RECORD(PointerOrigin, root, offset, bytes)
+KOPT_FIELDS(PointerOrigin, root, offset, bytes)
 
 enum class GeometryKind {
   Exact,
@@ -230,9 +230,8 @@ struct LaunchSite {
   std::vector<std::string> guards{};
   std::optional<std::string> callee; ///< as spelled, if the kernel is not known
 };
-KOPT_RECORD(LaunchSite, file, line, column, symbol, geometry, grid, block, shared_bytes, args,
-            grid_range, block_range, shared_range, variables, reason, pointers, values, guards,
-            callee)
+KOPT_FIELDS(LaunchSite, file, line, column, symbol, geometry, grid, block, sharedBytes, args,
+            gridRange, blockRange, sharedRange, variables, reason, pointers, values, guards, callee)
 
 enum class ConstantKind { Macro, Constexpr, Const, Enum };
 constexpr auto spellings(ConstantKind) {
@@ -248,21 +247,21 @@ struct NamedConstant {
   unsigned line = 0;
   bool usedByKernel = false, usedByLaunch = false;
 };
-KOPT_RECORD(NamedConstant, name, kind, value, value_range, line, used_by_kernel, used_by_launch)
+KOPT_FIELDS(NamedConstant, name, kind, value, valueRange, line, usedByKernel, usedByLaunch)
 
 /// One clause of [[kopt::tune(...)]] or of kopt.toml; driver/source/TuneClauses.h has the grammar.
 struct TuneClause {
   std::string text, file;
   unsigned line = 0;
 };
-KOPT_RECORD(TuneClause, text, file, line)
+KOPT_FIELDS(TuneClause, text, file, line)
 
 struct KernelSpec {
   std::string name, file, unit;   ///< qualified; where it is defined; the file that is compiled
   std::vector<std::string> units; ///< all compiled files that it was found in, `unit` the first
   unsigned line = 0;
   bool annotated = false;
-  bool isDefined = true; ///< false: another file defines it, this one only launches it
+  bool defined = true; ///< false: another file defines it, this one only launches it
   std::vector<TuneClause> clauses;
   std::vector<Specialization> specializations;
   std::vector<LaunchSite> launches;
@@ -278,15 +277,15 @@ struct KernelSpec {
   /// headers of -isystem and -include, files of options.
   std::map<std::string, std::string> projectFiles;
 };
-KOPT_RECORD(KernelSpec, name, file, unit, units, line, annotated, defined, clauses, specializations,
-            launches, constants, outside, unused, compile_flags, directory, project_files)
+KOPT_FIELDS(KernelSpec, name, file, unit, units, line, annotated, defined, clauses, specializations,
+            launches, constants, outside, unused, compileFlags, directory, projectFiles)
 
 /// A kernel of the toolkit or of another system header that the user's code instantiates.
 struct LibraryKernel {
   std::string symbol, name, file;
   unsigned line = 0;
 };
-KOPT_RECORD(LibraryKernel, symbol, name, file, line)
+KOPT_FIELDS(LibraryKernel, symbol, name, file, line)
 
 inline constexpr int kExtractionSchema = 1;
 
@@ -307,7 +306,7 @@ struct ExtractionNote {
   NoteKind kind = NoteKind::Other;
   bool operator==(const ExtractionNote &) const = default;
 };
-KOPT_RECORD(ExtractionNote, text, kind)
+KOPT_FIELDS(ExtractionNote, text, kind)
 
 struct ExtractionResult {
   int schemaVersion = kExtractionSchema;
@@ -318,8 +317,8 @@ struct ExtractionResult {
   std::map<std::string, std::string> fileHashes; ///< XXH3-128 of every file of the user read
   std::vector<ExtractionNote> notes;
 };
-KOPT_RECORD(ExtractionResult, schema_version, tool, kernels, library_kernels, unresolved_launches,
-            file_hashes, notes)
+KOPT_FIELDS(ExtractionResult, schemaVersion, tool, kernels, libraryKernels, unresolvedLaunches,
+            fileHashes, notes)
 
 // The rule that a record breaks; empty if it breaks none. Readers of JSON call these.
 inline std::string problemOf(const SourceRange &range) {

@@ -1,56 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// One list of members for each record that crosses the wall between the front end and the driver.
-// The JSON reader and writer (RecordJson.h), the cache's bytes (cache/Bytes.h) and the test of the
-// schema all use that list. No Clang, no JSON.
+// Lists of the members of a record and of the names of an enum, for the front end and the driver.
+// JSON (RecordJson.h), the cache's bytes (cache/Bytes.h), hashes and tests use these lists. No
+// Clang, no JSON.
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <concepts>
 #include <cstddef>
 #include <optional>
-#include <string>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 
 namespace kopt {
 
-/// The JSON names of a record's members in their order, as "file, begin, end".
-class FieldNames {
-public:
-  explicit constexpr FieldNames(std::string_view names) : left_(names) {}
-  constexpr std::string_view next() {
-    const std::size_t end = std::min(left_.find(','), left_.size());
-    const std::string_view name = left_.substr(0, end);
-    left_.remove_prefix(std::min(end + 2, left_.size()));
-    return name;
-  }
-
-private:
-  std::string_view left_;
+/// A member of a record, with its name in C++.
+template <class T> struct Field {
+  const char *name;
+  T &value;
 };
+template <class T> Field(const char *, T &) -> Field<T>;
 
-/// Lists the JSON names of all members of a record, in the order of their declarations. A list that
-/// is too short or too long does not compile. A visitor is called as `visitor(FieldNames, a, b,
-/// …)`. A member that is a std::optional may be absent from the JSON. Two
-/// members of the same type in the wrong order do compile; the test of the schema finds them.
-#define KOPT_RECORD(Record, ...)                                                                   \
-  template <class Visitor> void fields(Visitor &visitor, Record &record) {                         \
-    auto &[__VA_ARGS__] = record;                                                                  \
-    visitor(::kopt::FieldNames(#__VA_ARGS__), __VA_ARGS__);                                        \
-  }
+/// A record with a list of its members.
+template <class Record>
+concept HasFields = requires(Record &record) { fieldsOf(record); };
 
-/// False for the type of a member that one side of the wall keeps to itself.
+/// False for the type of a member that the front end keeps to itself: it is not in the JSON.
 template <class Member> inline constexpr bool kCrossesWall = true;
 
-/// An enum whose values are spelled in JSON: `spellings(value)` gives an array of all spellings, in
-/// the order of the values.
+/// An enum whose values have names that are stored and shown: `spellings(value)` gives an array of
+/// all names, in the order of the values, which count from 0.
 template <class Enum>
 concept SpelledEnum = requires(Enum value) { spellings(value).size(); };
 
-template <SpelledEnum Enum> std::string toString(Enum value) {
-  return std::string(spellings(value).at(static_cast<std::size_t>(value)));
+template <SpelledEnum Enum> constexpr const char *toString(Enum value) {
+  return spellings(value).at(static_cast<std::size_t>(value)).data();
 }
 
-/// The value with this spelling; nothing if there is none.
-template <SpelledEnum Enum> std::optional<Enum> fromSpelling(std::string_view text) {
+/// The value with that name; nothing if there is none.
+template <SpelledEnum Enum> constexpr std::optional<Enum> parseEnum(std::string_view text) {
   constexpr auto all = spellings(Enum{});
   const auto found = std::find(all.begin(), all.end(), text);
   if (found == all.end())
@@ -59,3 +48,26 @@ template <SpelledEnum Enum> std::optional<Enum> fromSpelling(std::string_view te
 }
 
 } // namespace kopt
+
+// Apply a macro to each argument (up to 85): see "Recursive macros with C++20 __VA_OPT__", David
+// Mazieres, 2021.
+#define KOPT_PARENS ()
+#define KOPT_EXPAND(...) KOPT_EXPAND3(KOPT_EXPAND3(KOPT_EXPAND3(KOPT_EXPAND3(__VA_ARGS__))))
+#define KOPT_EXPAND3(...) KOPT_EXPAND2(KOPT_EXPAND2(KOPT_EXPAND2(KOPT_EXPAND2(__VA_ARGS__))))
+#define KOPT_EXPAND2(...) KOPT_EXPAND1(KOPT_EXPAND1(KOPT_EXPAND1(KOPT_EXPAND1(__VA_ARGS__))))
+#define KOPT_EXPAND1(...) __VA_ARGS__
+#define KOPT_FIELD_LIST(...) __VA_OPT__(KOPT_EXPAND(KOPT_FIELD_LIST_(__VA_ARGS__)))
+#define KOPT_FIELD_LIST_(first, ...)                                                               \
+  ::kopt::Field{#first, record.first} __VA_OPT__(, KOPT_FIELD_LIST_AGAIN KOPT_PARENS(__VA_ARGS__))
+#define KOPT_FIELD_LIST_AGAIN() KOPT_FIELD_LIST_
+
+/// After a struct, in its namespace: `KOPT_FIELDS(Dim3, x, y, z)` lists all of its members in any
+/// order. The code does not compile if a member is missing from the list (the structured binding
+/// has too few names) or if a name is not a member.
+#define KOPT_FIELDS(Type, ...)                                                                     \
+  template <class Record>                                                                          \
+    requires std::same_as<std::remove_const_t<Record>, Type>                                       \
+  constexpr auto fieldsOf(Record &record) {                                                        \
+    [[maybe_unused]] auto &[__VA_ARGS__] = record;                                                 \
+    return std::tuple{KOPT_FIELD_LIST(__VA_ARGS__)};                                               \
+  }

@@ -19,7 +19,7 @@ struct HostRequest {
   std::string directory;            ///< to which relative paths in the flags refer
   std::vector<std::string> kernels; ///< qualified names; their launches are left out
 };
-KOPT_RECORD(HostRequest, file, flags, directory, kernels)
+KOPT_FIELDS(HostRequest, file, flags, directory, kernels)
 
 /// A statement, or a part of one: its tokens, one space between them.
 struct HostStatement {
@@ -29,7 +29,7 @@ struct HostStatement {
   /// names none.
   std::string values{};
 };
-KOPT_RECORD(HostStatement, line, text, values)
+KOPT_FIELDS(HostStatement, line, text, values)
 
 enum class HostKind { Function, Variable, Macro };
 constexpr auto spellings(HostKind) {
@@ -50,7 +50,7 @@ struct HostItem {
   bool launches = false; ///< it launches one of the request's kernels
   std::vector<HostStatement> text;
 };
-KOPT_RECORD(HostItem, kind, name, file, begin, end, line, launches, text)
+KOPT_FIELDS(HostItem, kind, name, file, begin, end, line, launches, text)
 
 struct HostText {
   std::vector<HostItem> items;
@@ -58,6 +58,6 @@ struct HostText {
   /// cudaFuncAttributeMaxDynamicSharedMemorySize.
   std::vector<std::string> largeShared;
 };
-KOPT_RECORD(HostText, items, large_shared)
+KOPT_FIELDS(HostText, items, largeShared)
 
 } // namespace kopt

@@ -1,192 +1,322 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records of Extraction.h and Variants.h as JSON and back.
+// Converts records to JSON and back with their lists of fields, to store, hash and send them. A
+// round trip is exact. Keys are the members' names in snake_case; enums are written by name; a
+// number that is not finite is "nan", "inf" or "-inf"; a text that is not UTF-8 is {"hex": "…"}; an
+// unset optional is null, and may be absent; one of several kinds of records is
+// {"name of the kind": {…}}.
 #pragma once
 
 #include "clang_plugin/output/Fields.h"
 
-#include <array>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <stdexcept>
 #include <string>
-#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace kopt {
 
-template <class Value> nlohmann::json recordJson(const Value &value);
-
-namespace detail {
-
-template <class T> inline constexpr bool kIsOptional = false;
-template <class T> inline constexpr bool kIsOptional<std::optional<T>> = true;
-template <class T> inline constexpr bool kIsVector = false;
-template <class T> inline constexpr bool kIsVector<std::vector<T>> = true;
-template <class T> inline constexpr bool kIsArray = false;
-template <class T, std::size_t N> inline constexpr bool kIsArray<std::array<T, N>> = true;
-template <class T> inline constexpr bool kIsMap = false;
-template <class T> inline constexpr bool kIsMap<std::map<std::string, T>> = true;
-
-class RecordWriter {
+/// A value to read, and where it stands in the document. Keeps the first problem; after that,
+/// results are ignored.
+class JsonReader {
 public:
-  nlohmann::json object = nlohmann::json::object();
+  JsonReader(const nlohmann::json &value, std::string &problem, const JsonReader *parent = nullptr,
+             std::string key = {})
+      : value(value), problem_(problem), parent_(parent), key_(std::move(key)) {}
 
-  template <class... Members> void operator()(FieldNames names, const Members &...members) {
-    (write(names.next(), members), ...);
+  void fail(const std::string &what) const {
+    if (!problem_.empty())
+      return;
+    const std::string at = place().to_string();
+    problem_ = what + " at " + (at.empty() ? "/" : at);
   }
+  JsonReader child(const nlohmann::json &item, std::string key) const {
+    return {item, problem_, this, std::move(key)};
+  }
+  bool isArray(std::size_t size) const {
+    if (value.is_array() && value.size() == size)
+      return true;
+    fail("expected an array of " + std::to_string(size));
+    return false;
+  }
+
+  const nlohmann::json &value;
 
 private:
-  template <class Member> void write(std::string_view name, const Member &member) {
-    if constexpr (kIsOptional<Member>) {
-      if (member)
-        object[std::string(name)] = recordJson(*member);
-    } else if constexpr (kCrossesWall<Member>) {
-      object[std::string(name)] = recordJson(member);
-    }
-  }
-};
-
-/// A value and where it stands in the document.
-class RecordReader {
-public:
-  explicit RecordReader(const nlohmann::json &value) : value_(value) {}
-
-  template <class... Members> void operator()(FieldNames names, Members &...members) {
-    if (!value_.is_object())
-      fail("expected an object");
-    std::vector<std::string> known;
-    (readMember(std::string(names.next()), members, known), ...);
-    for (auto item = value_.begin(); item != value_.end(); ++item)
-      if (std::find(known.begin(), known.end(), item.key()) == known.end())
-        RecordReader(*item, this, item.key()).fail("unknown member");
-  }
-
-  template <class Value> void read(Value &out) const {
-    if constexpr (std::is_same_v<Value, std::string>) {
-      if (!value_.is_string())
-        fail("expected a string");
-      out = value_.get_ref<const std::string &>();
-    } else if constexpr (std::is_same_v<Value, bool>) {
-      if (!value_.is_boolean())
-        fail("expected true or false");
-      out = value_.get<bool>();
-    } else if constexpr (std::is_integral_v<Value>) {
-      readInteger(out);
-    } else if constexpr (std::is_floating_point_v<Value>) {
-      if (!value_.is_number())
-        fail("expected a number");
-      out = value_.get<Value>();
-    } else if constexpr (SpelledEnum<Value>) {
-      std::string text;
-      read(text);
-      const std::optional<Value> known = fromSpelling<Value>(text);
-      if (!known)
-        fail("unknown value '" + text + "'");
-      out = *known;
-    } else if constexpr (kIsOptional<Value>) {
-      out.reset();
-      if (!value_.is_null())
-        read(out.emplace());
-    } else if constexpr (kIsVector<Value>) {
-      if (!value_.is_array())
-        fail("expected an array");
-      out.resize(value_.size());
-      for (std::size_t i = 0; i < value_.size(); ++i)
-        RecordReader(value_[i], this, std::to_string(i)).read(out[i]);
-    } else if constexpr (kIsArray<Value>) {
-      if (!value_.is_array() || value_.size() != out.size())
-        fail("expected an array of " + std::to_string(out.size()));
-      for (std::size_t i = 0; i < out.size(); ++i)
-        RecordReader(value_[i], this, std::to_string(i)).read(out[i]);
-    } else if constexpr (kIsMap<Value>) {
-      if (!value_.is_object())
-        fail("expected an object");
-      for (auto item = value_.begin(); item != value_.end(); ++item)
-        RecordReader(*item, this, item.key()).read(out[item.key()]);
-    } else {
-      RecordReader members(value_, parent_, key_);
-      fields(members, out);
-      if constexpr (requires { problemOf(out); })
-        if (const std::string problem = problemOf(out); !problem.empty())
-          fail(problem);
-    }
-  }
-
-private:
-  RecordReader(const nlohmann::json &value, const RecordReader *parent, std::string key)
-      : value_(value), parent_(parent), key_(std::move(key)) {}
-
-  template <class Member>
-  void readMember(std::string name, Member &out, std::vector<std::string> &known) const {
-    if constexpr (kCrossesWall<Member>) {
-      static const nlohmann::json kNull;
-      const auto found = value_.find(name);
-      const bool isMissing = found == value_.end();
-      const RecordReader member(isMissing ? kNull : *found, this, name);
-      if (isMissing && !kIsOptional<Member>)
-        member.fail("missing value");
-      member.read(out);
-      known.push_back(std::move(name));
-    }
-  }
-
-  template <class Integer> void readInteger(Integer &out) const {
-    if (!value_.is_number_integer())
-      fail("expected an integer");
-    // Not through a comparison of JSON values: that takes large unsigned numbers for negative ones.
-    const bool fits = value_.is_number_unsigned()
-                          ? std::in_range<Integer>(value_.get<std::uint64_t>())
-                          : std::in_range<Integer>(value_.get<std::int64_t>());
-    if (!fits)
-      fail(std::is_unsigned_v<Integer> && !value_.is_number_unsigned()
-               ? "expected an integer from 0"
-               : "integer out of range");
-    out = value_.get<Integer>();
-  }
-
   nlohmann::json::json_pointer place() const {
     return parent_ ? parent_->place() / key_ : nlohmann::json::json_pointer();
   }
-  [[noreturn]] void fail(const std::string &what) const {
-    const std::string at = place().to_string();
-    throw std::runtime_error(what + " at " + (at.empty() ? "/" : at));
-  }
 
-  const nlohmann::json &value_;
-  const RecordReader *parent_ = nullptr;
+  std::string &problem_;
+  const JsonReader *parent_;
   std::string key_;
 };
 
-} // namespace detail
+// Other types have functions of these names.
+template <class T> nlohmann::json toJson(const T &value);
+template <class T> void readJson(const JsonReader &from, T &out);
 
-template <class Value> nlohmann::json recordJson(const Value &value) {
-  if constexpr (SpelledEnum<Value>) {
-    return toString(value);
-  } else if constexpr (detail::kIsVector<Value>) {
-    nlohmann::json list = nlohmann::json::array();
-    for (const auto &item : value)
-      list.push_back(recordJson(item));
-    return list;
-  } else if constexpr (requires(detail::RecordWriter &writer, Value &record) {
-                         fields(writer, record);
-                       }) {
-    detail::RecordWriter writer;
-    fields(writer, const_cast<Value &>(value)); // the writer only reads
-    return std::move(writer.object);
-  } else {
-    return value; // texts, numbers, arrays of them and maps of texts
+namespace detail {
+
+template <template <class...> class Template, class T> inline constexpr bool kIsA = false;
+template <template <class...> class Template, class... Parts>
+inline constexpr bool kIsA<Template, Template<Parts...>> = true;
+
+/// "sharedBytes" as "shared_bytes".
+inline std::string jsonKey(std::string_view member) {
+  std::string key;
+  for (const char c : member)
+    if (c >= 'A' && c <= 'Z')
+      (key += '_') += char(c - 'A' + 'a');
+    else
+      key += c;
+  return key;
+}
+
+inline std::string toHex(const std::string &bytes) {
+  static constexpr const char *kDigits = "0123456789abcdef";
+  std::string text;
+  for (const char c : bytes)
+    (text += kDigits[(c >> 4) & 15]) += kDigits[c & 15];
+  return text;
+}
+
+inline void readHex(const JsonReader &from, std::string &out) {
+  std::string digits;
+  readJson(from, digits);
+  out.clear();
+  for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
+    unsigned byte = 0;
+    const char *const begin = digits.data() + i;
+    if (std::from_chars(begin, begin + 2, byte, 16).ptr != begin + 2)
+      return from.fail("expected hexadecimal digits");
+    out += char(byte);
+  }
+  if (digits.size() % 2 != 0)
+    from.fail("expected an even number of digits");
+}
+
+inline nlohmann::json textJson(const std::string &text) {
+  try {
+    nlohmann::json json = text;
+    (void)json.dump(); // throws if it is not UTF-8
+    return json;
+  } catch (const nlohmann::json::type_error &) {
+    return {{"hex", toHex(text)}};
   }
 }
 
-/// Every member must be there, unless it is a std::optional, and no other may be. Where a record
-/// has rules, `problemOf(record)` names one that it breaks. Throws std::runtime_error that says
-/// what is wrong, and the JSON pointer of where.
-template <class Record> Record readRecord(const nlohmann::json &document) {
-  Record record;
-  detail::RecordReader(document).read(record);
-  return record;
+inline void readText(const JsonReader &from, std::string &out) {
+  if (from.value.is_string())
+    out = from.value.get_ref<const std::string &>();
+  else if (from.value.is_object() && from.value.size() == 1 && from.value.contains("hex") &&
+           from.value["hex"].is_string())
+    readHex(from.child(from.value["hex"], "hex"), out);
+  else
+    from.fail("expected a text");
+}
+
+inline nlohmann::json realJson(double value) {
+  if (std::isnan(value))
+    return "nan";
+  if (std::isinf(value))
+    return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+inline void readReal(const JsonReader &from, double &out) {
+  if (from.value.is_number())
+    out = from.value.get<double>();
+  else if (from.value == "nan")
+    out = std::numeric_limits<double>::quiet_NaN();
+  else if (from.value == "inf")
+    out = std::numeric_limits<double>::infinity();
+  else if (from.value == "-inf")
+    out = -std::numeric_limits<double>::infinity();
+  else
+    from.fail("expected a number");
+}
+
+template <class T> void readInteger(const JsonReader &from, T &out) {
+  if (!from.value.is_number_integer())
+    return from.fail("expected an integer");
+  // Not through a comparison of JSON values: that takes large unsigned numbers for negative ones.
+  const bool fits = from.value.is_number_unsigned()
+                        ? std::in_range<T>(from.value.template get<std::uint64_t>())
+                        : std::in_range<T>(from.value.template get<std::int64_t>());
+  if (!fits)
+    return from.fail("integer out of range");
+  out = from.value.template get<T>();
+}
+
+template <class T> void readRecord(const JsonReader &from, T &out) {
+  if (!from.value.is_object())
+    return from.fail("expected an object");
+  std::vector<std::string> known;
+  const auto one = [&]<class Member>(const Field<Member> &field) {
+    if constexpr (kCrossesWall<Member>) {
+      const std::string &key = known.emplace_back(jsonKey(field.name));
+      if (const auto found = from.value.find(key); found != from.value.end())
+        readJson(from.child(*found, key), field.value);
+      else if constexpr (kIsA<std::optional, Member>)
+        field.value.reset();
+      else
+        from.fail("missing '" + key + "'");
+    }
+  };
+  std::apply([&](const auto &...field) { (one(field), ...); }, fieldsOf(out));
+  for (const auto &[key, value] : from.value.items())
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      from.fail("unknown '" + key + "'");
+  if constexpr (requires { problemOf(out); })
+    if (const std::string problem = problemOf(out); !problem.empty())
+      from.fail(problem);
+}
+
+template <class K, class T> void readMap(const JsonReader &from, std::map<K, T> &out) {
+  out.clear();
+  if (!from.value.is_object())
+    return from.fail("expected an object");
+  for (const auto &[key, value] : from.value.items())
+    if constexpr (std::integral<K>) {
+      K number{};
+      const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), number);
+      if (error != std::errc() || end != key.data() + key.size())
+        return from.fail("expected a number instead of the key '" + key + "'");
+      readJson(from.child(value, key), out[number]);
+    } else {
+      readJson(from.child(value, key), out[key]);
+    }
+}
+
+template <class T> void readItems(const JsonReader &from, T &out) {
+  for (std::size_t i = 0; i < from.value.size(); ++i)
+    readJson(from.child(from.value[i], std::to_string(i)), out[i]);
+}
+
+template <class... Kinds> void readKind(const JsonReader &from, std::variant<Kinds...> &out) {
+  if (!from.value.is_object() || from.value.size() != 1)
+    return from.fail("expected one member, named as a kind");
+  const auto item = from.value.begin();
+  const auto readAs = [&]<class Kind>(std::type_identity<Kind>) {
+    if (item.key() == Kind::kName)
+      readJson(from.child(*item, item.key()), out.template emplace<Kind>());
+    return item.key() == Kind::kName;
+  };
+  if (!(readAs(std::type_identity<Kinds>()) || ...))
+    from.fail("unknown kind '" + item.key() + "'");
+}
+
+} // namespace detail
+
+/// The JSON of a record, or of a vector or map of records.
+template <class T> nlohmann::json toJson(const T &value) {
+  using detail::kIsA;
+  nlohmann::json json;
+  if constexpr (std::is_same_v<T, std::string>) {
+    json = detail::textJson(value);
+  } else if constexpr (std::is_same_v<T, double>) {
+    json = detail::realJson(value);
+  } else if constexpr (std::is_same_v<T, std::chrono::duration<double>>) {
+    json = toJson(value.count());
+  } else if constexpr (std::is_same_v<T, std::filesystem::path>) {
+    json = value.string();
+  } else if constexpr (SpelledEnum<T>) {
+    json = toString(value);
+  } else if constexpr (HasFields<T>) {
+    json = nlohmann::json::object();
+    const auto one = [&]<class Member>(const Field<Member> &field) {
+      if constexpr (kCrossesWall<std::remove_const_t<Member>>)
+        json[detail::jsonKey(field.name)] = toJson(field.value);
+    };
+    std::apply([&](const auto &...field) { (one(field), ...); }, fieldsOf(value));
+  } else if constexpr (kIsA<std::optional, T>) {
+    if (value)
+      json = toJson(*value);
+  } else if constexpr (kIsA<std::variant, T>) {
+    std::visit([&](const auto &kind) { json[kind.kName] = toJson(kind); }, value);
+  } else if constexpr (kIsA<std::pair, T>) {
+    json = nlohmann::json::array({toJson(value.first), toJson(value.second)});
+  } else if constexpr (kIsA<std::map, T>) {
+    json = nlohmann::json::object();
+    for (const auto &[key, item] : value)
+      if constexpr (std::integral<typename T::key_type>)
+        json[std::to_string(key)] = toJson(item);
+      else
+        json[key] = toJson(item);
+  } else if constexpr (requires { value.begin(); }) {
+    json = nlohmann::json::array();
+    for (const auto &item : value)
+      json.push_back(toJson(item));
+  } else {
+    static_assert(std::integral<T>);
+    json = value;
+  }
+  return json;
+}
+
+template <class T> void readJson(const JsonReader &from, T &out) {
+  using detail::kIsA;
+  if constexpr (std::is_same_v<T, std::string>) {
+    detail::readText(from, out);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    if (!from.value.is_boolean())
+      return from.fail("expected true or false");
+    out = from.value.template get<bool>();
+  } else if constexpr (std::integral<T>) {
+    detail::readInteger(from, out);
+  } else if constexpr (std::is_same_v<T, double>) {
+    detail::readReal(from, out);
+  } else if constexpr (std::is_same_v<T, std::chrono::duration<double>>) {
+    double seconds = 0;
+    readJson(from, seconds);
+    out = T(seconds);
+  } else if constexpr (SpelledEnum<T>) {
+    std::string name;
+    readJson(from, name);
+    if (const auto known = parseEnum<T>(name))
+      out = *known;
+    else
+      from.fail("unknown name '" + name + "'");
+  } else if constexpr (HasFields<T>) {
+    detail::readRecord(from, out);
+  } else if constexpr (kIsA<std::optional, T>) {
+    out.reset();
+    if (!from.value.is_null())
+      readJson(from, out.emplace());
+  } else if constexpr (kIsA<std::variant, T>) {
+    detail::readKind(from, out);
+  } else if constexpr (kIsA<std::pair, T>) {
+    if (from.isArray(2)) {
+      readJson(from.child(from.value[0], "0"), out.first);
+      readJson(from.child(from.value[1], "1"), out.second);
+    }
+  } else if constexpr (kIsA<std::map, T>) {
+    detail::readMap(from, out);
+  } else if constexpr (kIsA<std::vector, T>) {
+    if (!from.value.is_array())
+      return from.fail("expected an array");
+    out = T(from.value.size());
+    detail::readItems(from, out);
+  } else if (from.isArray(out.size())) {
+    detail::readItems(from, out);
+  }
+}
+
+/// Reads a record. Every member must be there, unless it is a std::optional, and no other may be.
+/// Where a record has rules, `problemOf(record)` names one that it breaks. Returns what is wrong,
+/// with the JSON pointer of where; empty if nothing is.
+template <class T> std::string readDocument(const nlohmann::json &document, T &out) {
+  std::string problem;
+  readJson(JsonReader(document, problem), out);
+  return problem;
 }
 
 } // namespace kopt

@@ -23,20 +23,20 @@ struct KernelSource {
   std::string directory; ///< that relative paths of the flags and includes start from
   std::string arch;      ///< for flags that name none; empty: Clang's default
 };
-KOPT_RECORD(KernelSource, slice, expression, kernel, flags, directory, arch)
+KOPT_FIELDS(KernelSource, slice, expression, kernel, flags, directory, arch)
 
 /// Replace the bytes [begin, end) of the slice by a text.
 struct SliceEdit {
   std::uint32_t begin = 0, end = 0;
   std::string text;
 };
-KOPT_RECORD(SliceEdit, begin, end, text)
+KOPT_FIELDS(SliceEdit, begin, end, text)
 
 /// A part of a slice.
 struct TextRange {
   std::uint64_t begin = 0, end = 0;
 };
-KOPT_RECORD(TextRange, begin, end)
+KOPT_FIELDS(TextRange, begin, end)
 
 // ---- transforms
 
@@ -45,14 +45,14 @@ struct LaunchShape {
   std::array<std::uint32_t, 3> grid = {1, 1, 1}, block = {1, 1, 1};
   std::uint32_t sharedBytes = 0; ///< dynamic
 };
-KOPT_RECORD(LaunchShape, grid, block, shared_bytes)
+KOPT_FIELDS(LaunchShape, grid, block, sharedBytes)
 
 struct TransformRequest {
   KernelSource source;
   std::vector<LaunchShape> launches;
   std::vector<std::string> techniques; ///< ids; only these. Empty: the whole catalogue
 };
-KOPT_RECORD(TransformRequest, source, launches, techniques)
+KOPT_FIELDS(TransformRequest, source, launches, techniques)
 
 /// How the candidate is launched differently: expressions, which may name gridDim and blockDim of
 /// the present launch. Empty ones stay as they are.
@@ -60,7 +60,7 @@ struct LaunchChange {
   std::array<std::string, 3> grid, block;
   std::string sharedBytes; ///< dynamic shared memory
 };
-KOPT_RECORD(LaunchChange, grid, block, shared_bytes)
+KOPT_FIELDS(LaunchChange, grid, block, sharedBytes)
 
 /// ceil(old grid * old block / new block) in each dimension.
 inline std::array<std::string, 3> coveringGrid(const std::array<std::uint32_t, 3> &block) {
@@ -80,7 +80,7 @@ struct OfferParameter {
   std::string name;
   std::vector<std::int64_t> values; ///< the most promising first
 };
-KOPT_RECORD(OfferParameter, name, values)
+KOPT_FIELDS(OfferParameter, name, values)
 
 /// A rewrite that the catalogue offers. ${NAME} in the title, in texts of edits and in launch
 /// expressions stands for the value of a parameter.
@@ -94,7 +94,7 @@ struct Offer {
   std::vector<OfferParameter> parameters{};
   std::vector<std::string> requirements{}; ///< expressions over the parameters that have to be true
 };
-KOPT_RECORD(Offer, technique, title, note, edits, launch, parameters, requirements)
+KOPT_FIELDS(Offer, technique, title, note, edits, launch, parameters, requirements)
 
 /// The offer with these values of its parameters.
 inline Offer withValues(Offer offer, const std::map<std::string, std::int64_t> &values) {
@@ -123,7 +123,7 @@ inline Offer withValues(Offer offer, const std::map<std::string, std::int64_t> &
 struct OfferList {
   std::vector<Offer> offers;
 };
-KOPT_RECORD(OfferList, offers)
+KOPT_FIELDS(OfferList, offers)
 
 // ---- screen
 
@@ -133,14 +133,14 @@ struct SharedText {
   std::uint64_t begin = 0, end = 0;       ///< in the baseline's slice
   std::uint64_t newBegin = 0, newEnd = 0; ///< in the candidate's
 };
-KOPT_RECORD(SharedText, name, user, begin, end, new_begin, new_end)
+KOPT_FIELDS(SharedText, name, user, begin, end, newBegin, newEnd)
 
 /// A name that occurs in code outside the slice.
 struct SharedName {
   std::string name, user;
-  bool isDeclared = false; ///< as in OutsideNamed
+  bool declared = false; ///< as in OutsideNamed
 };
-KOPT_RECORD(SharedName, name, user, declared)
+KOPT_FIELDS(SharedName, name, user, declared)
 
 /// What a candidate must not change, because code outside its kernel's slice also uses it.
 struct SharedCode {
@@ -148,7 +148,7 @@ struct SharedCode {
   std::vector<SharedName> names;
   std::vector<TextRange> own; ///< parts that the user's files already have
 };
-KOPT_RECORD(SharedCode, texts, names, own)
+KOPT_FIELDS(SharedCode, texts, names, own)
 
 struct ScreenRequest {
   std::string baseline, candidate;                     ///< slice texts
@@ -158,7 +158,7 @@ struct ScreenRequest {
   std::string directory;
   SharedCode shared;
 };
-KOPT_RECORD(ScreenRequest, baseline, candidate, kernel, baseline_expression, candidate_expression,
+KOPT_FIELDS(ScreenRequest, baseline, candidate, kernel, baselineExpression, candidateExpression,
             flags, directory, shared)
 
 enum class ScreenSeverity { Flag, Reject };
@@ -172,12 +172,12 @@ struct ScreenFinding {
   std::string message;
   unsigned line = 0; ///< of the candidate's text; 0 if the finding has no line there
 };
-KOPT_RECORD(ScreenFinding, id, severity, message, line)
+KOPT_FIELDS(ScreenFinding, id, severity, message, line)
 
 struct ScreenReply {
   std::vector<ScreenFinding> findings; ///< rejects first
 };
-KOPT_RECORD(ScreenReply, findings)
+KOPT_FIELDS(ScreenReply, findings)
 
 // ---- guard
 
@@ -191,7 +191,7 @@ struct BodyGuard {
   /// The usual body ends in an if with an else that the condition becomes a part of: `else if`.
   bool extendsChain = false;
 };
-KOPT_RECORD(BodyGuard, condition, variables, constants, extends_chain)
+KOPT_FIELDS(BodyGuard, condition, variables, constants, extendsChain)
 
 struct GuardRequest {
   KernelSource source;                    ///< with the usual body
@@ -200,13 +200,13 @@ struct GuardRequest {
   TextRange specialChunk;
   BodyGuard guard;
 };
-KOPT_RECORD(GuardRequest, source, chunk, special, special_expression, special_chunk, guard)
+KOPT_FIELDS(GuardRequest, source, chunk, special, specialExpression, specialChunk, guard)
 
 struct GuardReply {
   std::string text;    ///< the chunk with both bodies
   std::string refusal; ///< why there is none; empty if there is
 };
-KOPT_RECORD(GuardReply, text, refusal)
+KOPT_FIELDS(GuardReply, text, refusal)
 
 // ---- mutate
 
@@ -224,14 +224,14 @@ struct MutantRequest {
   std::uint64_t seed = 1;  ///< the same seed chooses the same ones
   std::vector<std::string> operators; ///< ids; only these. Empty: the whole catalogue
 };
-KOPT_RECORD(MutantRequest, at_most, seed, operators)
+KOPT_FIELDS(MutantRequest, atMost, seed, operators)
 
 struct MutateRequest {
   KernelSource source;
   MutantRequest wanted;
   std::string file; ///< named in titles; empty: "line 34"
 };
-KOPT_RECORD(MutateRequest, source, wanted, file)
+KOPT_FIELDS(MutateRequest, source, wanted, file)
 
 /// A change that makes a mutant of the kernel.
 struct Mutation {
@@ -244,14 +244,14 @@ struct Mutation {
   unsigned line = 0;
   std::vector<SliceEdit> edits; ///< sorted, not overlapping
 };
-KOPT_RECORD(Mutation, op, title, kind, may_be_equal, line, edits)
+KOPT_FIELDS(Mutation, op, title, kind, mayBeEqual, line, edits)
 
 struct MutationList {
   std::vector<Mutation> mutations; ///< the chosen mutants, in order of lines; each parses
   std::size_t found = 0;           ///< in the whole kernel, before the choice
   std::size_t inMacros = 0;        ///< places left out because they come from a macro
 };
-KOPT_RECORD(MutationList, mutations, found, in_macros)
+KOPT_FIELDS(MutationList, mutations, found, inMacros)
 
 // ---- reference
 
@@ -261,7 +261,7 @@ struct ElementField {
   std::uint32_t offset = 0, newOffset = 0; ///< bytes from the start of the element
   std::string scalar, newScalar; ///< as KernelParam::scalar; newScalar is f64 if it was widened
 };
-KOPT_RECORD(ElementField, offset, new_offset, scalar, new_scalar)
+KOPT_FIELDS(ElementField, offset, newOffset, scalar, newScalar)
 
 /// What one element (a parameter passed by value, what a pointer points to, a module variable)
 /// looks like before and after.
@@ -271,7 +271,7 @@ struct ElementLayout {
   std::vector<ElementField> fields;
   bool widened() const { return !fields.empty(); }
 };
-KOPT_RECORD(ElementLayout, size, new_size, fields)
+KOPT_FIELDS(ElementLayout, size, newSize, fields)
 
 struct ReferenceParam {
   std::string name;
@@ -279,7 +279,7 @@ struct ReferenceParam {
                         ///< new elements
   ElementLayout element;
 };
-KOPT_RECORD(ReferenceParam, name, pointer, element)
+KOPT_FIELDS(ReferenceParam, name, pointer, element)
 
 /// A `__constant__` or `__device__` variable of the slice whose layout changed. The clone
 /// has its own initial value; a value that the host program stores there must be converted like a
@@ -289,13 +289,13 @@ struct ReferenceVariable {
   std::uint64_t count = 1; ///< elements of the array
   ElementLayout element;
 };
-KOPT_RECORD(ReferenceVariable, name, count, element)
+KOPT_FIELDS(ReferenceVariable, name, count, element)
 
 struct ReferenceNote {
   std::string id, message;
   unsigned line = 0; ///< in the original's slice; 0 if there is no single place
 };
-KOPT_RECORD(ReferenceNote, id, message, line)
+KOPT_FIELDS(ReferenceNote, id, message, line)
 
 /// The kernel with every float, half and bfloat16 in it made a double. Numbers written in the
 /// source keep their value.
@@ -303,7 +303,7 @@ struct ReferenceClone {
   /// Why there is no clone (inline assembly, punned bits, textures, …). If this is not empty,
   /// nothing below is set.
   std::vector<ReferenceNote> refusals;
-  std::string sliceText, expression;
+  std::string slice, expression;
   std::string symbol; ///< of the clone's kernel, mangled; ends in another suffix where nvcc sees a
                       ///< file-local name
   std::vector<ReferenceParam> params;       ///< one for each of the kernel's parameters, in order
@@ -315,7 +315,7 @@ struct ReferenceClone {
   std::vector<ReferenceNote> notes;
   bool made() const { return refusals.empty(); }
 };
-KOPT_RECORD(ReferenceClone, refusals, slice, expression, symbol, params, variables, shared_factor,
+KOPT_FIELDS(ReferenceClone, refusals, slice, expression, symbol, params, variables, sharedFactor,
             notes)
 
 // ---- coverage
@@ -341,18 +341,18 @@ struct CoveragePoint {
   bool data = false;    ///< contents of memory have
   bool assumed = false; ///< the kernel promises its compiler that it never occurs
 };
-KOPT_RECORD(CoveragePoint, at, line, what, names, codes, required, special, numbers, params, blocks,
+KOPT_FIELDS(CoveragePoint, at, line, what, names, codes, required, special, numbers, params, blocks,
             data, assumed)
 
 /// The kernel with a byte for each outcome of a condition, set when the outcome occurs.
 struct CoverageClone {
-  std::string sliceText;
+  std::string slice;
   std::string variable;    ///< of the module; 0 at first
   std::uint32_t bytes = 0; ///< of the variable; 0 if the kernel does not have such a condition
   std::vector<CoveragePoint> marks; ///< in order of their lines
   std::size_t inMacros = 0; ///< conditions that are not marked because they come from a macro
 };
-KOPT_RECORD(CoverageClone, slice, variable, bytes, marks, in_macros)
+KOPT_FIELDS(CoverageClone, slice, variable, bytes, marks, inMacros)
 
 // ---- emulate
 
@@ -365,7 +365,7 @@ struct EmulateRequest {
   std::string output;       ///< absolute path of the shared object; written whole or not at all
   bool unoptimized = false; ///< so that what the source leaves undefined shows
 };
-KOPT_RECORD(EmulateRequest, slice, expression, flags, directory, output, unoptimized)
+KOPT_FIELDS(EmulateRequest, slice, expression, flags, directory, output, unoptimized)
 
 struct EmulateReply {
   bool ok = false;
@@ -373,7 +373,7 @@ struct EmulateReply {
   std::string log;      ///< diagnostics, also warnings of a success
   std::string symbol;   ///< mangled name of the kernel
 };
-KOPT_RECORD(EmulateReply, ok, isLimit, log, symbol)
+KOPT_FIELDS(EmulateReply, ok, isLimit, log, symbol)
 
 // The rule that a record breaks; empty if it breaks none. Readers of JSON call these. The driver,
 // which has the slice, checks that edits lie inside it.
@@ -397,7 +397,7 @@ inline std::string problemOf(const ElementLayout &layout) {
 inline std::string problemOf(const ReferenceClone &clone) {
   if (!clone.made())
     return "";
-  if (clone.sliceText.empty() || clone.expression.empty() || clone.symbol.empty())
+  if (clone.slice.empty() || clone.expression.empty() || clone.symbol.empty())
     return "a clone without text, expression or symbol";
   return clone.sharedFactor == 0 ? "a shared_factor of 0" : "";
 }
@@ -405,8 +405,7 @@ inline std::string problemOf(const CoverageClone &clone) {
   for (const CoveragePoint &mark : clone.marks)
     if (mark.at >= clone.bytes)
       return "a mark outside of the variable";
-  return clone.sliceText.empty() || clone.variable.empty() ? "a clone without text or variable"
-                                                           : "";
+  return clone.slice.empty() || clone.variable.empty() ? "a clone without text or variable" : "";
 }
 
 } // namespace kopt

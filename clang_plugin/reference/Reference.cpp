@@ -383,10 +383,10 @@ llvm::Expected<ReferenceClone> makeReferenceClone(const KernelSource &request) {
   RewriteRequest rewrite{request.slice, request.flags, {}, {}};
   findOwnNames(*slice->unit.ast, rewrite);
   ReferenceClone clone;
-  clone.sliceText = rewriteToDouble(rewrite);
-  const ParsedUnit cloneUnit = parseSlice(request, clone.sliceText);
+  clone.slice = rewriteToDouble(rewrite);
+  const ParsedUnit cloneUnit = parseSlice(request, clone.slice);
   if (const Diagnostic *problem = cloneUnit.problem())
-    return refused({doesNotParse(*problem, request.slice, clone.sliceText)});
+    return refused({doesNotParse(*problem, request.slice, clone.slice)});
   auto copy =
       KernelView::open(*cloneUnit.ast, request.kernel, rewriteExpression(request.expression));
   if (!copy)

@@ -203,7 +203,7 @@ void compareOutsideNames(const ScreenRequest &request, const SourceFacts &baseli
         llvm::StringRef(now.name).substr(colons == std::string::npos ? 0 : colons + 2);
     const llvm::StringRef space = llvm::StringRef(now.name).drop_back(name.size());
     const SharedName *outside = find(request, name);
-    if (outside && outside->isDeclared && (opens || !isHidden(request, baselineSource, space)))
+    if (outside && outside->declared && (opens || !isHidden(request, baselineSource, space)))
       findings.push_back(
           {kShared, ScreenSeverity::Reject,
            "'" + now.name + "' is new, and " + outside->user +

@@ -71,8 +71,8 @@ UnitUses::UnitUses(const SourceIndex &host, const SourceIndex &device) : host_(h
     }
   std::sort(order_.begin(), order_.end(), [this](std::size_t one, std::size_t other) {
     const OutsideUser &a = nodes_[one].user, &b = nodes_[other].user;
-    return std::tie(a.onHostAlone, a.file, a.line, a.name, one) <
-           std::tie(b.onHostAlone, b.file, b.line, b.name, other);
+    return std::tie(a.host, a.file, a.line, a.name, one) <
+           std::tie(b.host, b.file, b.line, b.name, other);
   });
 }
 
@@ -111,8 +111,8 @@ void UnitUses::add(const SourceIndex &index) {
     for (const std::string &word : words)
       names_[word].spelling.push_back(*nodeOf[i]);
     // A host function may contain a device lambda.
-    node.user.onHostAlone = !isOnDevice(index.pieces()[i]) &&
-                            !std::binary_search(words.begin(), words.end(), "__device__");
+    node.user.host = !isOnDevice(index.pieces()[i]) &&
+                     !std::binary_search(words.begin(), words.end(), "__device__");
     for (std::size_t used : uses.pieces)
       if (nodeOf[used] && *nodeOf[used] != *nodeOf[i])
         node.uses.insert(*nodeOf[used]);
@@ -158,7 +158,7 @@ std::vector<OutsideUser> UnitUses::usersOf(std::size_t node,
   std::vector<OutsideUser> users;
   for (std::size_t user : first)
     // Host code that names a class does not run what its methods call on the device.
-    if (user != node && !(nodes_[node].isForDevice && nodes_[user].user.onHostAlone))
+    if (user != node && !(nodes_[node].isForDevice && nodes_[user].user.host))
       users.push_back(nodes_[user].user);
   return users;
 }

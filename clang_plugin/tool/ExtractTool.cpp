@@ -33,10 +33,6 @@ namespace fs = std::filesystem;
 
 enum Exit { kDone = 0, kUsage = 1, kBaselineFailed = 4, kEnvironment = 6, kInternal = 70 };
 
-std::string dump(const nlohmann::json &document) {
-  return document.dump(2, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace);
-}
-
 /// Prints an error to stderr for people, and with --json as an object to stdout.
 int fail(const Options &options, int code, const std::string &what, const std::string &where = "",
          const std::string &hint = "") {
@@ -44,7 +40,8 @@ int fail(const Options &options, int code, const std::string &what, const std::s
   if (!hint.empty())
     std::cerr << "kopt-extract: hint: " << hint << "\n";
   if (options.json)
-    std::cout << dump({{"error", {{"what", what}, {"where", where}, {"hint", hint}}}}) << "\n";
+    std::cout << printed({{"error", {{"what", what}, {"where", where}, {"hint", hint}}}}, 2)
+              << "\n";
   return code;
 }
 
@@ -411,12 +408,12 @@ int runExtract(int argc, const char **argv) {
     output = fs::absolute(output, ignored).lexically_normal();
     std::string error;
     if (!writeFolders(output, extraction, error) ||
-        !writeFile(output / "kernels.json", dump(recordJson(extraction)) + "\n", error))
+        !writeFile(output / "kernels.json", printed(toJson(extraction), 2) + "\n", error))
       return fail(options, kEnvironment, error, "",
                   "free some space or choose another folder with -o");
   }
   if (options.json)
-    std::cout << dump(recordJson(extraction)) << "\n";
+    std::cout << printed(toJson(extraction), 2) << "\n";
   else
     std::cout << (options.list ? listText(extraction) : summary(extraction, output));
   std::cout.flush();

@@ -20,14 +20,9 @@ namespace {
 
 using nlohmann::json;
 
-/// Prints a reply on one line; text that is not UTF-8 is replaced.
-void printReply(const json &reply) {
-  std::cout << reply.dump(-1, ' ', false, json::error_handler_t::replace) << "\n";
-}
-
 /// Prints a reply that contains only an error; returns the exit status.
 int failReply(const std::string &what, const std::string &where, const std::string &hint) {
-  printReply({{"error", {{"what", what}, {"where", where}, {"hint", hint}}}});
+  std::cout << printed({{"error", {{"what", what}, {"where", where}, {"hint", hint}}}}) << "\n";
   return 1;
 }
 
@@ -35,18 +30,16 @@ int failReply(const std::string &what, const std::string &where, const std::stri
 /// llvm::Expected, or the error; returns the exit status.
 template <class Request, class Answer> int answerRequest(Answer answer) {
   Request request;
-  try {
-    request = readRecord<Request>(json::parse(std::cin));
-  } catch (const std::exception &error) {
-    return failReply(error.what(), "the request on standard input",
+  if (const std::string problem = readDocument(json::parse(std::cin, nullptr, false), request);
+      !problem.empty())
+    return failReply(problem, "the request on standard input",
                      "kopt and kopt-frontend must come from the same build");
-  }
   auto reply = answer(request);
   if (!reply)
     return failReply(llvm::toString(reply.takeError()), "the slice of the kernel",
                      "the slice must parse with the kernel's own flags: run kopt-extract again if "
                      "the source changed");
-  printReply(recordJson(*reply));
+  std::cout << printed(toJson(*reply)) << "\n";
   return 0;
 }
 

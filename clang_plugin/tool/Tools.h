@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
 namespace kopt::frontend {
 
 /// `kopt-extract …` for people; `kopt-frontend
 /// extract|transforms|guard|screen|mutate|reference|coverage|emulate|host` for the driver.
 /// Subcommands for the driver read one JSON request from standard input and print one JSON reply.
 int runTool(int argc, const char **argv);
+
+/// The text of a reply, without members that are null; bytes that are not UTF-8 are replaced.
+std::string printed(nlohmann::json reply, int indent = -1);
 
 int runExtract(int argc, const char **argv);
 int runTransforms(int argc, const char **argv);

@@ -42,7 +42,7 @@ Result<std::vector<InitKernel>> initKernels(Services services, const InitSetting
                                  ? kernel->name
                                  : specialization->expression;
     // The clauses of a template apply to all of its specializations.
-    if (!specialization || !kernel->isDefined ||
+    if (!specialization || !kernel->defined ||
         std::ranges::any_of(kernels, [&](const InitKernel &one) { return one.name == name; }))
       continue;
     std::vector<TuneClause> clauses = kernel->clauses;

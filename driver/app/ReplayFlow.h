@@ -17,13 +17,9 @@ struct ReplayRequest {
 };
 
 enum class ReplayMatch { Identical, Varies, Differs, Failed };
-template <> struct EnumNames<ReplayMatch> {
-  static constexpr std::pair<ReplayMatch, const char *> kAll[] = {
-      {ReplayMatch::Identical, "identical"},
-      {ReplayMatch::Varies, "varies"},
-      {ReplayMatch::Differs, "differs"},
-      {ReplayMatch::Failed, "failed"}};
-};
+constexpr auto spellings(ReplayMatch) {
+  return std::to_array<std::string_view>({"identical", "varies", "differs", "failed"});
+}
 
 struct ReplayedLaunch {
   std::string name;

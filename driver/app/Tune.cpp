@@ -179,7 +179,7 @@ Result<KernelPlan> TuneSession::planKernels(const ExtractionResult &found,
     if (!settings_.dryRun) {
       std::vector<KernelInstance> candidates = instancesIn(found);
       if (choseKernels_) {
-        std::erase_if(candidates, [](const KernelInstance &one) { return !one.kernel->isDefined; });
+        std::erase_if(candidates, [](const KernelInstance &one) { return !one.kernel->defined; });
       } else {
         KOPT_TRY(candidates, selectInstances(found, settings_.selection));
       }

@@ -1,23 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/cli/Envelope.h"
 
-#include "driver/model/Fields.h"
 #include "driver/model/Version.h"
 
 namespace kopt {
 
 using nlohmann::json;
 
-template <> struct EnumNames<ErrorCode> {
-  static constexpr std::pair<ErrorCode, const char *> kAll[] = {
-      {ErrorCode::Usage, "usage"},
-      {ErrorCode::BudgetEnded, "budget-ended"},
-      {ErrorCode::BaselineFailed, "baseline-failed"},
-      {ErrorCode::StaleInput, "stale-input"},
-      {ErrorCode::Environment, "environment"},
-      {ErrorCode::Internal, "internal"},
-      {ErrorCode::Interrupted, "interrupted"}};
-};
+static const char *toString(ErrorCode code) {
+  switch (code) {
+  case ErrorCode::Usage:
+    return "usage";
+  case ErrorCode::BudgetEnded:
+    return "budget-ended";
+  case ErrorCode::BaselineFailed:
+    return "baseline-failed";
+  case ErrorCode::StaleInput:
+    return "stale-input";
+  case ErrorCode::Environment:
+    return "environment";
+  case ErrorCode::Interrupted:
+    return "interrupted";
+  case ErrorCode::Internal:
+    break;
+  }
+  return "internal";
+}
 
 json toJson(const Error &error) {
   return {{"code", toString(error.code)}, {"exit_code", int(error.code)},

@@ -4,7 +4,7 @@
 // wrong candidate might pass, too.
 #pragma once
 
-#include "driver/model/Fields.h"
+#include "clang_plugin/output/Fields.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 // which other check would notice a fault; a result without one of them is not a verdict.
 #pragma once
 
-#include "driver/model/Fields.h"
+#include "clang_plugin/output/Fields.h"
 #include "driver/support/Result.h"
 
 #include <set>
@@ -41,33 +41,13 @@ enum class CheckId {
   Mutants,
   Obligations,
 };
-template <> struct EnumNames<CheckId> {
-  static constexpr std::pair<CheckId, const char *> kAll[] = {
-      {CheckId::None, ""},
-      {CheckId::Screen, "screen"},
-      {CheckId::Externals, "externals"},
-      {CheckId::Inputs, "inputs"},
-      {CheckId::Guards, "guards"},
-      {CheckId::Unwritten, "unwritten"},
-      {CheckId::Races, "races"},
-      {CheckId::Outputs, "outputs"},
-      {CheckId::Fresh, "fresh"},
-      {CheckId::Scalars, "scalars"},
-      {CheckId::Sizes, "sizes"},
-      {CheckId::Contents, "contents"},
-      {CheckId::Alignment, "alignment"},
-      {CheckId::Repeat, "repeat"},
-      {CheckId::Schedule, "schedule"},
-      {CheckId::Reference, "reference"},
-      {CheckId::Coverage, "coverage"},
-      {CheckId::Emulated, "emulated"},
-      {CheckId::Sanitizer, "sanitizer"},
-      {CheckId::Timed, "timed"},
-      {CheckId::Roofline, "roofline"},
-      {CheckId::Mutants, "mutants"},
-      {CheckId::Obligations, "obligations"},
-  };
-};
+constexpr auto spellings(CheckId) {
+  return std::to_array<std::string_view>(
+      {"",          "screen",  "externals", "inputs",    "guards",     "unwritten",
+       "races",     "outputs", "fresh",     "scalars",   "sizes",      "contents",
+       "alignment", "repeat",  "schedule",  "reference", "coverage",   "emulated",
+       "sanitizer", "timed",   "roofline",  "mutants",   "obligations"});
+}
 
 struct CheckInfo {
   CheckId id;

@@ -2,8 +2,8 @@
 // Requests to a device and its replies, as plain data.
 #pragma once
 
+#include "clang_plugin/output/Fields.h"
 #include "driver/model/Counters.h"
-#include "driver/model/Fields.h"
 #include "driver/model/HotLines.h"
 #include "driver/model/Workload.h"
 #include "driver/support/Clock.h"
@@ -22,10 +22,9 @@ enum class DeviceKind {
   Cuda,
   Emulated,
 };
-template <> struct EnumNames<DeviceKind> {
-  static constexpr std::pair<DeviceKind, const char *> kAll[] = {
-      {DeviceKind::Auto, "auto"}, {DeviceKind::Cuda, "cuda"}, {DeviceKind::Emulated, "emulated"}};
-};
+constexpr auto spellings(DeviceKind) {
+  return std::to_array<std::string_view>({"auto", "cuda", "emulated"});
+}
 
 struct DeviceConfig {
   DeviceKind kind = DeviceKind::Auto;
@@ -142,10 +141,9 @@ enum class CacheMode {
   Cold, ///< L2 was flushed, or copies of the buffers rotated
   Warm,
 };
-template <> struct EnumNames<CacheMode> {
-  static constexpr std::pair<CacheMode, const char *> kAll[] = {
-      {CacheMode::Unknown, "unknown"}, {CacheMode::Cold, "cold"}, {CacheMode::Warm, "warm"}};
-};
+constexpr auto spellings(CacheMode) {
+  return std::to_array<std::string_view>({"unknown", "cold", "warm"});
+}
 
 struct TimingOutcome {
   RunStatus status = RunStatus::Ok;

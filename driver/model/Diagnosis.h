@@ -2,7 +2,7 @@
 // The results of the rules for a kernel's counters.
 #pragma once
 
-#include "driver/model/Fields.h"
+#include "clang_plugin/output/Fields.h"
 
 #include <string>
 #include <utility>

@@ -3,9 +3,9 @@
 // with the evidence of those that were decided. A resumed run replays them.
 #pragma once
 
+#include "clang_plugin/output/Fields.h"
 #include "driver/model/Candidate.h"
 #include "driver/model/CheckList.h"
-#include "driver/model/Fields.h"
 
 #include <cstdint>
 #include <map>
@@ -25,16 +25,10 @@ enum class StopReason {
   Patience,        ///< too many rounds in a row without a better incumbent
   ProposersFailed, ///< every remaining proposer failed
 };
-template <> struct EnumNames<StopReason> {
-  static constexpr std::pair<StopReason, const char *> kAll[] = {
-      {StopReason::Exhausted, "exhausted"},
-      {StopReason::Target, "target"},
-      {StopReason::Rounds, "rounds"},
-      {StopReason::Trials, "trials"},
-      {StopReason::Seconds, "seconds"},
-      {StopReason::Patience, "patience"},
-      {StopReason::ProposersFailed, "proposers-failed"}};
-};
+constexpr auto spellings(StopReason) {
+  return std::to_array<std::string_view>(
+      {"exhausted", "target", "rounds", "trials", "seconds", "patience", "proposers-failed"});
+}
 
 /// What a decision was based on.
 struct Evidence {

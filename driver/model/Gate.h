@@ -21,23 +21,16 @@ enum class KernelChange {
   Added,
   Removed,
 };
-template <> struct EnumNames<KernelChange> {
-  static constexpr std::pair<KernelChange, const char *> kAll[] = {
-      {KernelChange::Moved, "moved"},         {KernelChange::Modified, "modified"},
-      {KernelChange::Signature, "signature"}, {KernelChange::Renamed, "renamed"},
-      {KernelChange::Added, "new"},           {KernelChange::Removed, "removed"}};
-};
+constexpr auto spellings(KernelChange) {
+  return std::to_array<std::string_view>(
+      {"moved", "modified", "signature", "renamed", "new", "removed"});
+}
 
 /// The head's version compared with the base's.
 enum class GateVerdict { Faster, Same, Slower, Ambiguous, NotMeasured };
-template <> struct EnumNames<GateVerdict> {
-  static constexpr std::pair<GateVerdict, const char *> kAll[] = {
-      {GateVerdict::Faster, "faster"},
-      {GateVerdict::Same, "same"},
-      {GateVerdict::Slower, "slower"},
-      {GateVerdict::Ambiguous, "ambiguous"},
-      {GateVerdict::NotMeasured, "not measured"}};
-};
+constexpr auto spellings(GateVerdict) {
+  return std::to_array<std::string_view>({"faster", "same", "slower", "ambiguous", "not measured"});
+}
 
 /// A place in the repository: the path is relative to its top.
 struct GatePlace {

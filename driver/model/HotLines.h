@@ -2,7 +2,7 @@
 // The source lines that a launch of a kernel spends its instructions and memory sectors on.
 #pragma once
 
-#include "driver/model/Fields.h"
+#include "clang_plugin/output/Fields.h"
 
 #include <string>
 #include <utility>
@@ -25,10 +25,9 @@ enum class LineSource {
   Emulated, ///< executed on the emulated device, which models a GPU's instructions
   Code,     ///< instructions in the machine code, each once however often it runs; no sectors
 };
-template <> struct EnumNames<LineSource> {
-  static constexpr std::pair<LineSource, const char *> kAll[] = {
-      {LineSource::None, "none"}, {LineSource::Emulated, "emulated"}, {LineSource::Code, "code"}};
-};
+constexpr auto spellings(LineSource) {
+  return std::to_array<std::string_view>({"none", "emulated", "code"});
+}
 
 struct HotLine {
   std::string file; ///< the user's; empty: the line is not in one of the user's files

@@ -21,11 +21,10 @@ Result<ExtractionResult> parseExtraction(const nlohmann::json &document) {
         version != document.end() && version->is_number() && *version != kExtractionSchema)
       return fail("schema version " + version->dump() + " instead of " +
                   std::to_string(kExtractionSchema) + " at /schema_version");
-  try {
-    return readRecord<ExtractionResult>(document);
-  } catch (const std::exception &problem) {
-    return fail(problem.what());
-  }
+  ExtractionResult result;
+  if (const std::string problem = readDocument(document, result); !problem.empty())
+    return fail(problem);
+  return result;
 }
 
 } // namespace kopt

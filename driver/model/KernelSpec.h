@@ -3,15 +3,12 @@
 #pragma once
 
 #include "clang_plugin/output/Extraction.h"
-#include "driver/model/Fields.h"
 #include "driver/support/Result.h"
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace kopt {
-
-KOPT_FIELDS(SourceRange, file, begin, end)
 
 /// True if all of `inner` lies in `outer`, in the same file. Nothing lies in an empty range.
 bool contains(const SourceRange &outer, const SourceRange &inner);

@@ -2,8 +2,8 @@
 // The stored record of one run of the search over one kernel.
 #pragma once
 
+#include "clang_plugin/output/Fields.h"
 #include "driver/model/Event.h"
-#include "driver/model/Fields.h"
 #include "driver/model/KernelSpec.h"
 
 #include <cstdint>
@@ -14,11 +14,9 @@
 namespace kopt {
 
 enum class RunState { Running, Finished, Failed };
-template <> struct EnumNames<RunState> {
-  static constexpr std::pair<RunState, const char *> kAll[] = {{RunState::Running, "running"},
-                                                               {RunState::Finished, "finished"},
-                                                               {RunState::Failed, "failed"}};
-};
+constexpr auto spellings(RunState) {
+  return std::to_array<std::string_view>({"running", "finished", "failed"});
+}
 
 /// The changes of a winner in one of the user's files.
 struct FileEdits {

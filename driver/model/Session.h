@@ -3,7 +3,7 @@
 // the patched program behaved, and what was left out. Reports are made from it alone.
 #pragma once
 
-#include "driver/model/Fields.h"
+#include "clang_plugin/output/Fields.h"
 #include "driver/model/Run.h"
 #include "driver/model/Trial.h"
 
@@ -22,13 +22,9 @@ enum class WinState {
   Modelled,    ///< its times are modelled
   Dropped,     ///< not part of the patch
 };
-template <> struct EnumNames<WinState> {
-  static constexpr std::pair<WinState, const char *> kAll[] = {
-      {WinState::Confirmed, "confirmed"},
-      {WinState::Unconfirmed, "unconfirmed"},
-      {WinState::Modelled, "modelled"},
-      {WinState::Dropped, "dropped"}};
-};
+constexpr auto spellings(WinState) {
+  return std::to_array<std::string_view>({"confirmed", "unconfirmed", "modelled", "dropped"});
+}
 
 /// A kernel's time in whole runs of the original program and of the patched one.
 struct ProgramTime {

@@ -27,24 +27,16 @@ enum class Verdict {
   Duplicate, ///< the same machine code as an earlier trial
   Suspect,   ///< faster, but not proven right, or faster than possible: never a win
 };
-template <> struct EnumNames<Verdict> {
-  static constexpr std::pair<Verdict, const char *> kAll[] = {
-      {Verdict::Faster, "Faster"},           {Verdict::Same, "Same"},
-      {Verdict::Slower, "Slower"},           {Verdict::Ambiguous, "Ambiguous"},
-      {Verdict::Rejected, "Rejected"},       {Verdict::BuildFailed, "BuildFailed"},
-      {Verdict::WrongResult, "WrongResult"}, {Verdict::RunFailed, "RunFailed"},
-      {Verdict::TimedOut, "TimedOut"},       {Verdict::Duplicate, "Duplicate"},
-      {Verdict::Suspect, "Suspect"}};
-};
+constexpr auto spellings(Verdict) {
+  return std::to_array<std::string_view>({"Faster", "Same", "Slower", "Ambiguous", "Rejected",
+                                          "BuildFailed", "WrongResult", "RunFailed", "TimedOut",
+                                          "Duplicate", "Suspect"});
+}
 
 enum class Stage { Screen, Build, Verify, Time, Profile };
-template <> struct EnumNames<Stage> {
-  static constexpr std::pair<Stage, const char *> kAll[] = {{Stage::Screen, "screen"},
-                                                            {Stage::Build, "build"},
-                                                            {Stage::Verify, "verify"},
-                                                            {Stage::Time, "time"},
-                                                            {Stage::Profile, "profile"}};
-};
+constexpr auto spellings(Stage) {
+  return std::to_array<std::string_view>({"screen", "build", "verify", "time", "profile"});
+}
 
 /// Why a candidate is judged. A candidate has at most one trial of each purpose in a run.
 enum class Purpose {
@@ -52,12 +44,9 @@ enum class Purpose {
   Confirmation, ///< a winner again, on fresh inputs and samples
   HeldOut,      ///< a winner, on captured launches that the search did not see
 };
-template <> struct EnumNames<Purpose> {
-  static constexpr std::pair<Purpose, const char *> kAll[] = {
-      {Purpose::Search, "search"},
-      {Purpose::Confirmation, "confirmation"},
-      {Purpose::HeldOut, "held-out"}};
-};
+constexpr auto spellings(Purpose) {
+  return std::to_array<std::string_view>({"search", "confirmation", "held-out"});
+}
 
 /// Speedup over the baseline: ratio of times, baseline / candidate, with a two-sided interval.
 struct Speedup {
@@ -84,12 +73,9 @@ enum class Severity {
   Flag,   ///< of a candidate: some check has to show it harmless
   Reject, ///< of a candidate: it is refused
 };
-template <> struct EnumNames<Severity> {
-  static constexpr std::pair<Severity, const char *> kAll[] = {{Severity::Note, "note"},
-                                                               {Severity::Warning, "warning"},
-                                                               {Severity::Flag, "flag"},
-                                                               {Severity::Reject, "reject"}};
-};
+constexpr auto spellings(Severity) {
+  return std::to_array<std::string_view>({"note", "warning", "flag", "reject"});
+}
 
 struct Finding { ///< from the screen, a build, a verification or a rule
   std::string id;
@@ -104,13 +90,9 @@ enum class CheckState {
   NotRun,       ///< it might show something, but could not run
   NotApplicable ///< it has nothing to show for this kernel on this device
 };
-template <> struct EnumNames<CheckState> {
-  static constexpr std::pair<CheckState, const char *> kAll[] = {
-      {CheckState::Passed, "passed"},
-      {CheckState::Failed, "failed"},
-      {CheckState::NotRun, "not run"},
-      {CheckState::NotApplicable, "not applicable"}};
-};
+constexpr auto spellings(CheckState) {
+  return std::to_array<std::string_view>({"passed", "failed", "not run", "not applicable"});
+}
 
 /// The result of one check.
 struct CheckRecord {
@@ -122,10 +104,9 @@ KOPT_FIELDS(CheckRecord, check, state, detail)
 
 /// Says whether everything that could be shown of a candidate was shown.
 enum class AssuranceLevel { Full, Partial };
-template <> struct EnumNames<AssuranceLevel> {
-  static constexpr std::pair<AssuranceLevel, const char *> kAll[] = {
-      {AssuranceLevel::Full, "full"}, {AssuranceLevel::Partial, "partial"}};
-};
+constexpr auto spellings(AssuranceLevel) {
+  return std::to_array<std::string_view>({"full", "partial"});
+}
 
 /// Something that was not shown, in words that an engineer can act on.
 struct AssuranceGap {
@@ -140,10 +121,9 @@ enum class AssurancePolicy {
   Standard, ///< partial assurance is enough; what was not shown is listed
   Strict,   ///< only full assurance
 };
-template <> struct EnumNames<AssurancePolicy> {
-  static constexpr std::pair<AssurancePolicy, const char *> kAll[] = {
-      {AssurancePolicy::Standard, "standard"}, {AssurancePolicy::Strict, "strict"}};
-};
+constexpr auto spellings(AssurancePolicy) {
+  return std::to_array<std::string_view>({"standard", "strict"});
+}
 
 /// A launch that only the original is right on. What tells it from the workload's launches may
 /// become a condition that chooses between the two.

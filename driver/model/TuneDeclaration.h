@@ -15,8 +15,6 @@
 
 namespace kopt {
 
-KOPT_FIELDS(TuneClause, text, file, line)
-
 struct TunableParam {
   std::string name;
   std::vector<std::int64_t> values; ///< in declared order, no duplicates, never empty

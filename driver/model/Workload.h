@@ -3,7 +3,7 @@
 // are weighted by their share of run time.
 #pragma once
 
-#include "driver/model/Fields.h"
+#include "clang_plugin/output/Fields.h"
 #include "driver/model/KernelSpec.h"
 #include "runtime/runner/FillKind.h"
 
@@ -16,10 +16,15 @@
 
 namespace kopt {
 
+namespace runtime {
+constexpr auto spellings(FillKind) {
+  std::array<std::string_view, std::size(kFillKinds)> all;
+  for (const auto &[kind, name] : kFillKinds)
+    all[std::size_t(kind)] = name;
+  return all;
+}
+} // namespace runtime
 using runtime::FillKind;
-template <> struct EnumNames<FillKind> {
-  static constexpr auto &kAll = runtime::kFillKinds;
-};
 
 struct Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
@@ -131,12 +136,9 @@ enum class TolerancePolicy {
   Strict,  ///< bitwise
   User,    ///< Tolerance::relative and absolute
 };
-template <> struct EnumNames<TolerancePolicy> {
-  static constexpr std::pair<TolerancePolicy, const char *> kAll[] = {
-      {TolerancePolicy::Default, "default"},
-      {TolerancePolicy::Strict, "strict"},
-      {TolerancePolicy::User, "user"}};
-};
+constexpr auto spellings(TolerancePolicy) {
+  return std::to_array<std::string_view>({"default", "strict", "user"});
+}
 
 struct Tolerance {
   TolerancePolicy policy = TolerancePolicy::Default;

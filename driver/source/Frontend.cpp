@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/source/Frontend.h"
 
-#include "clang_plugin/output/RecordJson.h"
+#include "driver/model/Json.h"
 #include "driver/source/CompilerMessages.h"
 #include "driver/source/Expression.h"
 #include "driver/support/Hash.h"
@@ -201,9 +201,6 @@ public:
   Result<GuardReply> guard(const RenderedSlice &usual, const RenderedSlice &special,
                            std::size_t chunk, const KernelSpec &kernel,
                            const BodyGuard &guard) override {
-    // Offsets would not be those of the text that is sent.
-    if (validUtf8(usual.text) != usual.text || validUtf8(special.text) != special.text)
-      return GuardReply{"", "the text is not valid UTF-8"};
     const auto chunkOf = [&](const RenderedSlice &slice) {
       return TextRange{slice.chunks.at(chunk).first, slice.chunks.at(chunk).second};
     };
@@ -330,19 +327,17 @@ private:
                          const CompilerSite &site, Duration timeout, Broken *broken) {
     ProcessSpec spec;
     spec.argv = {program_.string(), command};
-    // Sources may contain bytes that are not UTF-8; they are replaced, as Clang does in messages.
-    spec.input = recordJson(request).dump(-1, ' ', false, Json::error_handler_t::replace);
+    spec.input = dumpJson(toJson(request));
     spec.timeout = timeout;
     spec.outputLimit = kAnswerLimit;
     spec.floodLimit = kFloodLimit;
     const std::string key = hashFields(command, spec.input);
     spec = sandbox_.contain(std::move(spec), site);
     KOPT_TRY(const Json reply, replies_.get(key, [&] { return ask(spec, command, broken); }));
-    try {
-      return readRecord<Reply>(reply);
-    } catch (const std::exception &problem) {
-      return malformed(command, problem.what());
-    }
+    Reply record;
+    if (const std::string problem = readDocument(reply, record); !problem.empty())
+      return malformed(command, problem);
+    return record;
   }
 
   Result<Json> ask(ProcessSpec &spec, const std::string &command, Broken *broken = nullptr) {

@@ -59,7 +59,7 @@ Result<InPlaceSource> editInPlace(const KernelSpec &kernel, const Specialization
         hint, where);
   };
   if (specialization.route != Route::InPlace)
-    return cannot("its route is " + toString(specialization.route),
+    return cannot(std::string("its route is ") + toString(specialization.route),
                   "run kopt-extract on the file for details");
   if (specialization.kernelChunk >= specialization.chunks.size())
     return cannot("its definition could not be read", "run kopt-extract on the file for details");

@@ -20,7 +20,7 @@ std::set<std::string> retuned(const SliceChunk &chunk, const KernelSpec &kernel,
                               const Specialization &specialization, const Candidate &candidate,
                               const std::vector<TunableParam> &tunables) {
   const bool hostOnly =
-      std::ranges::all_of(chunk.users, [](const OutsideUser &user) { return user.onHostAlone; });
+      std::ranges::all_of(chunk.users, [](const OutsideUser &user) { return user.host; });
   std::set<std::string> names;
   for (const NamedConstant &constant : constantsInScope(kernel, specialization)) {
     if (!contains(chunk.source, constant.valueRange) ||
@@ -64,7 +64,7 @@ SharedCode sharedCode(const KernelSpec &kernel, const Specialization &specializa
   }
   for (const OutsideNamed &outside : kernel.outside)
     if (!free.contains(outside.name))
-      shared.names.push_back({outside.name, userText(outside.user), outside.isDeclared});
+      shared.names.push_back({outside.name, userText(outside.user), outside.declared});
   return shared;
 }
 

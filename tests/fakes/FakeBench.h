@@ -75,8 +75,8 @@ public:
   Result<CoverageClone> coverageClone(const std::string &slice, const std::string &,
                                       const KernelSpec &) override {
     CoverageClone marked = reach;
-    if (marked.sliceText.empty())
-      marked.sliceText = slice;
+    if (marked.slice.empty())
+      marked.slice = slice;
     return marked;
   }
   CoverageClone reach; ///< without marks: the kernel has no conditions

@@ -196,7 +196,7 @@ private:
   static std::size_t countKernels(const ExtractionResult &found) {
     return std::size_t(
         std::ranges::count_if(instancesIn(found), [](const KernelInstance &instance) {
-          return instance.specialization && instance.kernel->isDefined;
+          return instance.specialization && instance.kernel->defined;
         }));
   }
 

@@ -3,8 +3,8 @@
 // the user's files; needs no device and no compiler.
 #pragma once
 
+#include "clang_plugin/output/Fields.h"
 #include "driver/integrate/overlay/Lock.h"
-#include "driver/model/Fields.h"
 #include "driver/support/Result.h"
 
 #include <filesystem>
@@ -22,12 +22,9 @@ enum class TunedState {
   Stale,     ///< its text or that of the variant has changed
   Regressed, ///< the lock says that it is no longer faster
 };
-template <> struct EnumNames<TunedState> {
-  static constexpr std::pair<TunedState, const char *> kAll[] = {
-      {TunedState::Tuned, "tuned"},
-      {TunedState::Stale, "stale"},
-      {TunedState::Regressed, "regressed"}};
-};
+constexpr auto spellings(TunedState) {
+  return std::to_array<std::string_view>({"tuned", "stale", "regressed"});
+}
 
 struct TunedKernel {
   std::string kernel, place, variants, run;

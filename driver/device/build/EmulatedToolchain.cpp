@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clang_plugin/output/RecordJson.h"
 #include "clang_plugin/output/Variants.h"
 #include "driver/device/Toolchain.h"
 #include "driver/device/build/CompilerLimits.h"
 #include "driver/device/build/CubinImage.h"
 #include "driver/device/build/ModuleFile.h"
 #include "driver/device/build/Toolchains.h"
+#include "driver/model/Json.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/RelativeDeadline.h"
 #include "driver/support/Text.h"
@@ -71,9 +71,7 @@ Result<BuildOutcome> EmulatedToolchain::build(const BuildRequest &request) {
                                 request.unoptimized};
   ProcessSpec spec;
   spec.argv = {frontend_.string(), "emulate"};
-  // Source text may contain bytes that are not UTF-8. They are replaced, and the diagnostics show
-  // that.
-  spec.input = recordJson(question).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  spec.input = dumpJson(toJson(question));
   spec.timeout = deadline_.now();
   spec.floodLimit = kFloodLimit;
   const fs::path scratch = fs::absolute(request.output).parent_path();
@@ -119,11 +117,8 @@ Result<BuildOutcome> EmulatedToolchain::build(const BuildRequest &request) {
                      textOf(*error, "hint"), textOf(*error, "where"));
   }
   EmulateReply answer;
-  try {
-    answer = readRecord<EmulateReply>(reply);
-  } catch (const std::exception &problem) {
-    return badReply(result, fmt::format("gave a malformed reply: {}", problem.what()));
-  }
+  if (const std::string problem = readDocument(reply, answer); !problem.empty())
+    return badReply(result, fmt::format("gave a malformed reply: {}", problem));
   outcome.log = cleanDiagnostics(answer.log, scratch);
   if (answer.isLimit)
     outcome.fault = BuildFault::Device;

@@ -217,7 +217,7 @@ Result<std::vector<Content>> contentsOf(const ProjectVersion &version,
                                         const std::set<std::string> &ofOther) {
   std::vector<Content> contents;
   for (const KernelInstance &instance : instancesIn(version.extraction)) {
-    if (!instance.specialization || !instance.kernel->isDefined)
+    if (!instance.specialization || !instance.kernel->defined)
       continue;
     KOPT_TRY(Content content, contentOf(instance, version, ofOther));
     contents.push_back(std::move(content));

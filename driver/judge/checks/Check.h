@@ -27,12 +27,9 @@ enum class Depth {
   Trial,  ///< those that take a second or two of the CPU
   Win,    ///< also those that take seconds of the GPU
 };
-template <> struct EnumNames<Depth> {
-  static constexpr std::pair<Depth, const char *> kAll[] = {{Depth::Look, "look"},
-                                                            {Depth::Search, "search"},
-                                                            {Depth::Trial, "trial"},
-                                                            {Depth::Win, "win"}};
-};
+constexpr auto spellings(Depth) {
+  return std::to_array<std::string_view>({"look", "search", "trial", "win"});
+}
 
 /// The most seconds of a GPU that parts of the judgement take where launches are large, as captured
 /// ones are. The targets are ten seconds for a baseline, one for a candidate and five for a winner.

@@ -269,7 +269,7 @@ private:
   Result<BuildOutcome> build(const CoverageClone &clone, const std::string &expression,
                              const std::string &symbol) {
     BuildRequest request = services_.build;
-    request.sliceText = clone.sliceText;
+    request.sliceText = clone.slice;
     request.expression = expression;
     request.symbol = symbol;
     request.output = services_.scratch / fmt::format("coverage-{}", builds_++) / "module";

@@ -280,7 +280,7 @@ private:
 
   Result<BuildOutcome> build(const ReferenceClone &clone, const std::string &name) const {
     BuildRequest request = services_.build;
-    request.sliceText = clone.sliceText;
+    request.sliceText = clone.slice;
     request.expression = clone.expression;
     request.symbol.clear();
     request.output = services_.scratch / name;

@@ -219,8 +219,8 @@ const BufferArg *pointerAlone(const Launch &launch, std::size_t argument) {
 
 bool canBeOne(const KernelParam &in, const KernelParam &out) {
   return in.kind == ParamKind::Pointer && out.kind == ParamKind::Pointer && in.pointeeConst &&
-         !out.pointeeConst && !in.restrictQualified && !out.restrictQualified &&
-         in.scalar == out.scalar && in.pointeeSize == out.pointeeSize;
+         !out.pointeeConst && !in.restrict && !out.restrict && in.scalar == out.scalar &&
+         in.pointeeSize == out.pointeeSize;
 }
 
 bool canBeOne(const Buffer &in, const Buffer &out) {

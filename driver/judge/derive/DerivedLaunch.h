@@ -2,7 +2,7 @@
 // A launch that is derived from one of the workload.
 #pragma once
 
-#include "driver/model/Fields.h"
+#include "clang_plugin/output/Fields.h"
 #include "driver/model/Workload.h"
 #include "driver/workload/OtherScalars.h"
 
@@ -15,13 +15,9 @@ namespace kopt {
 
 /// What a derived launch changes.
 enum class Derivation { Scalars, Sizes, Contents, Alignment };
-template <> struct EnumNames<Derivation> {
-  static constexpr std::pair<Derivation, const char *> kAll[] = {
-      {Derivation::Scalars, "scalars"},
-      {Derivation::Sizes, "sizes"},
-      {Derivation::Contents, "contents"},
-      {Derivation::Alignment, "alignment"}};
-};
+constexpr auto spellings(Derivation) {
+  return std::to_array<std::string_view>({"scalars", "sizes", "contents", "alignment"});
+}
 
 /// What matters of a launch's contents, besides what they are.
 struct ContentTraits {

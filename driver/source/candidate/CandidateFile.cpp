@@ -184,7 +184,7 @@ private:
   std::string whyNoTable(const SliceChunk &chunk, const SliceChunk *known) const {
     for (const std::vector<OutsideUser> *users : {&chunk.users, known ? &known->users : nullptr})
       for (const OutsideUser &user : users ? *users : std::vector<OutsideUser>())
-        if (user.onHostAlone)
+        if (user.host)
           return fmt::format("host code ('{}', {}:{}) uses variable '{}', but a candidate has no "
                              "host code: give the values where the variable is declared",
                              user.name, user.file, user.line, chunk.name);

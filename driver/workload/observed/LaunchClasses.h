@@ -2,7 +2,7 @@
 // Groups launches of one kernel that do the same work, and chooses launches that represent them.
 #pragma once
 
-#include "driver/model/Fields.h"
+#include "clang_plugin/output/Fields.h"
 #include "driver/workload/observed/TraceFolder.h"
 
 #include <array>

@@ -61,9 +61,9 @@ protected:
     std::vector<Bytes> arguments;
     for (std::size_t i = 0; i < sample.arguments.size(); ++i)
       arguments.push_back(converted(sample.arguments[i].bytes, clone.params[i].element));
-    const Outcome precise = run(clone.sliceText, clone.expression, sample, arguments,
+    const Outcome precise = run(clone.slice, clone.expression, sample, arguments,
                                 sample.sharedBytes * clone.sharedFactor);
-    ASSERT_TRUE(precise.status.ok()) << precise.status.detail << clone.sliceText;
+    ASSERT_TRUE(precise.status.ok()) << precise.status.detail << clone.slice;
 
     bool differs = false, writes = false;
     for (std::size_t i = 0; i < original.buffers.size(); ++i) {
@@ -158,9 +158,8 @@ TEST_F(PreciseTest, MacrosOfTheCommandLineAreRedefined) {
   auto clone = makeReferenceClone(source);
   ASSERT_TRUE(static_cast<bool>(clone));
   ASSERT_TRUE(clone->refusals.empty()) << clone->refusals.front().message;
-  EXPECT_THAT(
-      clone->sliceText,
-      testing::StartsWith("#undef REAL\n#define REAL double\n#undef ONE\n#define ONE 1.5\n"));
+  EXPECT_THAT(clone->slice, testing::StartsWith(
+                                "#undef REAL\n#define REAL double\n#undef ONE\n#define ONE 1.5\n"));
   EXPECT_EQ(clone->params.at(0).element.newSize, 8u);
 }
 
@@ -175,7 +174,7 @@ TEST_F(PreciseTest, NvccTakesTheClones) {
     const auto clone = must(cloneOf(sample));
     if (!clone.refusals.empty())
       continue;
-    std::string text = clone.sliceText;
+    std::string text = clone.slice;
     if (const std::size_t include = text.find("#include <cuda_fp16.h>"); include != text.npos)
       text.erase(include, 22);
     program += "namespace v_" + name + " {\n" + text + "}\n";

@@ -142,7 +142,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
   }
   if (question == 5) {
     if (const auto clone = frontend->referenceClone(slice, "k", {}); clone && clone->made()) {
-      require(!clone->sliceText.empty() && clone->sharedFactor > 0, "a clone has a text");
+      require(!clone->slice.empty() && clone->sharedFactor > 0, "a clone has a text");
       for (const ReferenceParam &param : clone->params)
         for (const ElementField &field : param.element.fields)
           require(field.offset < param.element.size && field.newOffset < param.element.newSize,

@@ -51,7 +51,7 @@ llvm::Expected<MutationList> findMutants(const MutateRequest &request) {
 
 llvm::Expected<ReferenceClone> makeReferenceClone(const KernelSource &request) {
   ReferenceClone clone;
-  clone.sliceText = request.slice;
+  clone.slice = request.slice;
   clone.expression = request.expression;
   if (request.slice.empty())
     clone.refusals.push_back({"empty", request.kernel, 0});
@@ -60,7 +60,7 @@ llvm::Expected<ReferenceClone> makeReferenceClone(const KernelSource &request) {
 
 llvm::Expected<CoverageClone> markCoverage(const KernelSource &request) {
   CoverageClone clone;
-  clone.sliceText = request.slice;
+  clone.slice = request.slice;
   clone.variable = request.kernel;
   return clone;
 }

@@ -56,7 +56,7 @@ TEST_F(EmulatedToolchainTest, AsksAndTakesTheModule) {
   const auto toolchain = frontend(
       "cp '" + (folder.path() / "image").string() + "' '" +
       (folder.path() / "scratch/module-1.so").string() + "'\n" +
-      replying(R"({"ok":true,"isLimit":false,"log":"a warning","symbol":"_Z5scaleILi4EEvPf"})"));
+      replying(R"({"ok":true,"is_limit":false,"log":"a warning","symbol":"_Z5scaleILi4EEvPf"})"));
   EXPECT_EQ(toolchain->name(), "emulated (clang 19)");
   const auto outcome = must(toolchain->build(request()));
   EXPECT_TRUE(outcome.ok);
@@ -75,7 +75,7 @@ TEST_F(EmulatedToolchainTest, AsksAndTakesTheModule) {
 TEST_F(EmulatedToolchainTest, DiagnosticsAreTheCandidates) {
   const auto outcome =
       frontend(
-          replying(R"({"ok":false,"isLimit":true,"log":"slice.cu:1:1: error: no","symbol":""})"))
+          replying(R"({"ok":false,"is_limit":true,"log":"slice.cu:1:1: error: no","symbol":""})"))
           ->build(request());
   ASSERT_TRUE(outcome);
   EXPECT_FALSE(outcome->ok);

@@ -51,7 +51,7 @@ void PrintTo(const Case &one, std::ostream *out) { *out << toString(one.check); 
 /// Of declaredSubject(), in double precision.
 ReferenceClone preciseClone() {
   ReferenceClone clone;
-  clone.sliceText = "PRECISE kernel";
+  clone.slice = "PRECISE kernel";
   for (const std::string name : {"in", "out", "factor", "n"}) {
     ReferenceParam param;
     param.name = name;

@@ -13,7 +13,7 @@
 namespace kopt {
 
 /// Messages of tests show an enumerator by its name.
-template <NamedEnum Enum> std::ostream &operator<<(std::ostream &out, Enum value) {
+template <SpelledEnum Enum> std::ostream &operator<<(std::ostream &out, Enum value) {
   return out << toString(value);
 }
 

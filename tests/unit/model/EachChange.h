@@ -2,8 +2,8 @@
 // Walks a record through its lists of fields and makes each of its values another, one at a time.
 #pragma once
 
+#include "clang_plugin/output/Fields.h"
 #include "driver/model/Candidate.h"
-#include "driver/model/Fields.h"
 #include "driver/support/Clock.h"
 
 #include <filesystem>
@@ -18,9 +18,6 @@ namespace kopt {
 
 /// Called while the value at that path ("/launches/0/weight") is another one.
 using OnChange = std::function<void(const std::string &path)>;
-
-template <class T>
-concept Walked = requires(T &value) { fieldsOf(value); };
 
 template <class T> void eachChange(T &value, const std::string &path, const OnChange &on);
 
@@ -47,12 +44,12 @@ template <class T>
 void walk(T &v, const std::string &path, const OnChange &on) {
   one(v, T(v + 1), path, on);
 }
-template <NamedEnum T> void walk(T &v, const std::string &path, const OnChange &on) {
-  for (const auto &[other, name] : EnumNames<T>::kAll)
-    if (other != v)
-      one(v, other, path, on);
+template <SpelledEnum T> void walk(T &v, const std::string &path, const OnChange &on) {
+  for (std::size_t i = 0; i < spellings(v).size(); ++i)
+    if (T(i) != v)
+      one(v, T(i), path, on);
 }
-template <Walked T> void walk(T &v, const std::string &path, const OnChange &on) {
+template <HasFields T> void walk(T &v, const std::string &path, const OnChange &on) {
   std::apply(
       [&](const auto &...field) { (eachChange(field.value, path + "/" + field.name, on), ...); },
       fieldsOf(v));

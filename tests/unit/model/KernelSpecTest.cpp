@@ -60,7 +60,7 @@ TEST(ParseExtraction, ReadsEveryMember) {
   EXPECT_EQ(in.scalar, "f32");
   EXPECT_EQ(in.pointeeSize, 4u);
   EXPECT_TRUE(in.pointeeConst);
-  EXPECT_FALSE(in.restrictQualified);
+  EXPECT_FALSE(in.restrict);
   EXPECT_EQ(specialization.params.at(1).kind, ParamKind::Scalar);
   EXPECT_EQ(specialization.chunks.at(1).role, ChunkRole::Kernel);
   EXPECT_TRUE(specialization.chunks.at(1).editable);
@@ -88,26 +88,25 @@ TEST(ParseExtraction, ReadsEveryMember) {
 TEST(ParseExtraction, NamesThePlaceOfAProblem) {
   nlohmann::json document = extractionSample();
   document["kernels"][0]["specializations"][0]["params"][1]["size"] = -4;
-  EXPECT_THAT(
-      problem(document),
-      HasSubstr("expected an integer from 0 at /kernels/0/specializations/0/params/1/size"));
+  EXPECT_THAT(problem(document),
+              HasSubstr("integer out of range at /kernels/0/specializations/0/params/1/size"));
 
   document = extractionSample();
   document["kernels"][0].erase("launches");
-  EXPECT_THAT(problem(document), HasSubstr("missing value at /kernels/0/launches"));
+  EXPECT_THAT(problem(document), HasSubstr("missing 'launches' at /kernels/0"));
 
   document = extractionSample();
   document["kernels"][0]["launches"][1]["lines"] = 3;
-  EXPECT_THAT(problem(document), HasSubstr("unknown member at /kernels/0/launches/1/lines"));
+  EXPECT_THAT(problem(document), HasSubstr("unknown 'lines' at /kernels/0/launches/1"));
 
   document = extractionSample();
   document["file_hashes"]["/src/a.cu"] = 7;
-  EXPECT_THAT(problem(document), HasSubstr("expected a string at /file_hashes/~1src~1a.cu"));
+  EXPECT_THAT(problem(document), HasSubstr("expected a text at /file_hashes/~1src~1a.cu"));
 
   document = extractionSample();
   document["kernels"][0]["specializations"][0]["route"] = "overlay";
   EXPECT_THAT(problem(document),
-              HasSubstr("unknown value 'overlay' at /kernels/0/specializations/0/route"));
+              HasSubstr("unknown name 'overlay' at /kernels/0/specializations/0/route"));
 
   document = extractionSample();
   document["kernels"][0]["launches"][0]["grid"] = {"1"};

@@ -58,7 +58,7 @@ public:
   Result<CoverageClone> coverageClone(const std::string &slice, const std::string &,
                                       const KernelSpec &) override {
     CoverageClone clone;
-    clone.sliceText = slice;
+    clone.slice = slice;
     return clone;
   }
 };

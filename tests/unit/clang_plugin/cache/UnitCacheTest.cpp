@@ -53,7 +53,7 @@ protected:
     ExtractionResult extraction;
     const unsigned before = cache.hits();
     const UnitOutcome outcome = cache.extract(unit_, {pool, /*prove=*/true}, extraction);
-    Answer answer{outcome.ok, cache.hits() > before, recordJson(extraction).dump(2)};
+    Answer answer{outcome.ok, cache.hits() > before, toJson(extraction).dump(2)};
     for (const KernelSpec &kernel : extraction.kernels)
       for (const Specialization &specialization : kernel.specializations)
         answer.text += specialization.lifted.text;

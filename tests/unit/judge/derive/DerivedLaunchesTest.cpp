@@ -560,9 +560,9 @@ TEST_F(DerivedLaunchesTest, AnInputThatCouldBeTheOutputIsIt) {
   const Launch &apart = found->inPlace->apart;
   EXPECT_EQ(apart.buffers[found->inPlace->output].name, "out");
   EXPECT_EQ(apart.buffers[found->inPlace->both].bytes, both.bytes);
-  specialization_.params[2].restrictQualified = true;
+  specialization_.params[2].restrict = true;
   EXPECT_FALSE(inPlace());
-  specialization_.params[2].restrictQualified = false;
+  specialization_.params[2].restrict = false;
   declaration_.extents["out"] = "2 * n";
   EXPECT_FALSE(inPlace()) << "of another size";
 }
