@@ -11,6 +11,8 @@
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Mangle.h>
 #include <clang/AST/RecursiveASTVisitor.h>
+#include <clang/Basic/DiagnosticLex.h>
+#include <clang/Basic/DiagnosticSema.h>
 #include <clang/CodeGen/CodeGenAction.h>
 #include <clang/Driver/Compilation.h>
 #include <clang/Driver/Driver.h>
@@ -262,6 +264,34 @@ FileSystem filesWith(const std::string &text, llvm::StringRef directory) {
   return files;
 }
 
+/// Prints diagnostics, and says in kopt's words what is not wrong, but cannot be emulated: PTX
+/// constraints such as "=f", which this CPU does not have, and `extern __shared__ S s;`, which
+/// Clang does not take. Headers that are not emulated say so themselves.
+class LimitPrinter final : public clang::TextDiagnosticPrinter {
+public:
+  LimitPrinter(llvm::raw_ostream &out, clang::DiagnosticOptions &options, ModulePlan &plan)
+      : TextDiagnosticPrinter(out, &options), plan_(plan) {}
+
+  void HandleDiagnostic(clang::DiagnosticsEngine::Level level,
+                        const clang::Diagnostic &info) override {
+    llvm::StringRef limit;
+    if (info.getID() == clang::diag::err_asm_invalid_input_constraint ||
+        info.getID() == clang::diag::err_asm_invalid_output_constraint)
+      limit = "inline assembly cannot run on the emulated device";
+    if (info.getID() == clang::diag::err_cuda_extern_shared)
+      limit = "the emulated device takes dynamic shared memory as an array alone";
+    const bool isOfHeader =
+        info.getID() == clang::diag::err_pp_hash_error &&
+        info.getSourceManager().getFilename(info.getLocation()).starts_with(plan_.headerDirectory);
+    plan_.isLimit |= isOfHeader || !limit.empty();
+    TextDiagnosticPrinter::HandleDiagnostic(
+        level, limit.empty() ? info : clang::Diagnostic(info.getDiags(), limit));
+  }
+
+private:
+  ModulePlan &plan_;
+};
+
 /// Compiles once. If `preamble` is not null, begins with a precompiled header if possible;
 /// `preamble` then receives the invocation that did so, or nothing.
 bool compileOnce(const EmulateRequest &request, const std::string &object,
@@ -279,7 +309,7 @@ bool compileOnce(const EmulateRequest &request, const std::string &object,
   llvm::raw_string_ostream text(log);
   auto options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
   options->ShowColors = 0;
-  auto printer = std::make_unique<clang::TextDiagnosticPrinter>(text, options.get());
+  auto printer = std::make_unique<LimitPrinter>(text, *options, plan);
   auto diagnostics = clang::CompilerInstance::createDiagnostics(options.get(), printer.get(),
                                                                 /*ShouldOwnClient=*/false);
   diagnostics->setSeverityForGroup(clang::diag::Flavor::WarningOrError, "unknown-cuda-version",
@@ -345,26 +375,6 @@ bool compileOnce(const EmulateRequest &request, const std::string &object,
   return compiled && plan.errors.empty() && !plan.kernel.empty();
 }
 
-/// What errors about limits of the emulated device say, also those of kopt's own headers.
-constexpr const char *kLimit = "cannot run on the emulated device";
-
-/// Rewords errors about what is not wrong, but cannot be emulated: PTX constraints such as "=f",
-/// which this CPU does not have, and `extern __shared__ S s;`, which Clang does not take. True if
-/// some error is about a limit.
-bool tellOfLimits(std::string &log) {
-  for (const char *kind : {"invalid input constraint '", "invalid output constraint '"}) {
-    const std::string end = "' in asm";
-    for (std::size_t at = log.find(kind); at != std::string::npos; at = log.find(kind, at + 1))
-      if (const std::size_t close = log.find(end, at); close < log.find('\n', at))
-        log.replace(at, close + end.size() - at, std::string("inline assembly ") + kLimit);
-  }
-  const std::string external = "cannot be 'extern'"; // of a __shared__ variable
-  for (std::size_t at = log.find(external); at != std::string::npos; at = log.find(external, at))
-    log.replace(at, external.size(),
-                std::string(kLimit) + ": it takes dynamic shared memory as an array alone");
-  return log.find(kLimit) != std::string::npos;
-}
-
 } // namespace
 
 bool compileModule(const EmulateRequest &request, const std::string &object, ModulePlan &plan,
@@ -377,12 +387,10 @@ bool compileModule(const EmulateRequest &request, const std::string &object, Mod
   if (compiled || !preamble) {
     plan = std::move(first);
     log += firstLog;
-    plan.isLimit = tellOfLimits(log);
     return compiled;
   }
   // Compile again without the precompiled header, for complete diagnostics.
   compiled = compileOnce(request, object, nullptr, plan, log);
-  plan.isLimit = tellOfLimits(log);
   if (compiled)
     dropPreamble(*preamble);
   return compiled;

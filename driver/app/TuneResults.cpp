@@ -46,7 +46,8 @@ std::vector<Event> verificationOf(const SearchedKernel &searched) {
       if (record.check != CheckId::Screen && // a refused candidate would not have been built
           record.state != CheckState::NotApplicable)
         add(record.state != CheckState::NotRun,
-            fmt::format("{}: {}{}{}", toString(record.check), purposeOf(record.check),
+            fmt::format("{}: {}{}{}", toString(record.check),
+                        kChecks[std::size_t(record.check)].purpose,
                         record.detail.empty() ? "" : ": ", record.detail),
             record.check);
   if (searched.device.modelled) {

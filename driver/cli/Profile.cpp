@@ -14,9 +14,6 @@
 
 namespace kopt {
 
-KOPT_FIELDS(NcuReport::Metric, section, name, unit, value)
-KOPT_FIELDS(NcuReport::Advice, section, rule, type, text, speedupPercent, speedupScope)
-
 namespace {
 
 namespace fs = std::filesystem;

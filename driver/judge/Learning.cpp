@@ -133,9 +133,9 @@ Status DeviceJudge::takeMutations(const AdequacyReport &report) {
   hasTestedMutants_ = true;
   mutations_ = report;
   for (const AdequacyReport::Addition &addition : report.additions) {
-    KOPT_TRY(auto replay,
-             remake(context_, *replays_, addition,
-                    fmt::format("derived-{}-{}", addition.kind, replays_->replays().size())));
+    KOPT_TRY(auto replay, remake(context_, *replays_, addition,
+                                 fmt::format("derived-{}-{}", toString(addition.kind),
+                                             replays_->replays().size())));
     if (replay)
       replays_->add(std::move(*replay));
   }

@@ -164,7 +164,8 @@ Result<Baseline> LocalJudge::baseline() {
     return {};
   }));
   KOPT_CHECK(learnOthers(built, trial));
-  seenCode_.emplace(codeKey(trial.moduleHash, baseline_.launches), trial.candidate);
+  seenCode_.try_emplace(codeKey(trial.moduleHash, baseline_.launches), begun.candidateHash,
+                        trial.candidate.title);
   trial.seconds = secondsSince(start);
   return Baseline{std::move(trial), subject_.workload};
 }
@@ -187,12 +188,12 @@ std::string LocalJudge::codeKey(const std::string &moduleHash,
 }
 
 bool LocalJudge::isDuplicate(const std::vector<Launch> &launches, Trial &trial) {
-  const auto [seen, isNew] =
-      seenCode_.emplace(codeKey(trial.moduleHash, launches), trial.candidate);
+  const auto [seen, isNew] = seenCode_.try_emplace(
+      codeKey(trial.moduleHash, launches), trial.candidate.contentHash(), trial.candidate.title);
   if (!isNew) {
     trial.verdict = Verdict::Duplicate;
-    trial.duplicateOf = seen->second.contentHash();
-    trial.reason = "the same machine code and launch as '" + seen->second.title + "'";
+    trial.duplicateOf = seen->second.first;
+    trial.reason = "the same machine code and launch as '" + seen->second.second + "'";
   }
   return !isNew;
 }
@@ -390,7 +391,8 @@ void LocalJudge::remember(const Trial &trial) {
     launches.push_back(std::move(*changed));
   }
   const std::lock_guard turn(turn_);
-  seenCode_.emplace(codeKey(trial.moduleHash, launches), trial.candidate);
+  seenCode_.try_emplace(codeKey(trial.moduleHash, launches), trial.candidate.contentHash(),
+                        trial.candidate.title);
 }
 
 } // namespace kopt

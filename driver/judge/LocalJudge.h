@@ -123,7 +123,8 @@ private:
   TurnLock turn_;
   std::optional<Error> ended_; ///< set when no device is left: why
   std::deque<TaskPointer> waiting_;
-  std::map<std::string, Candidate> seenCode_; ///< by code key
+  /// Hash and title of the first candidate with that code, by code key.
+  std::map<std::string, std::pair<std::string, std::string>> seenCode_;
 };
 
 } // namespace kopt

@@ -6,8 +6,6 @@
 #include "driver/judge/derive/LargerLaunches.h"
 #include "driver/support/Hash.h"
 
-#include <iterator>
-
 namespace kopt {
 namespace {
 
@@ -21,7 +19,7 @@ constexpr std::size_t kLarger = 48, kSteps = 6; ///< sizes that are made; sizes 
 std::optional<DerivedLaunch> derive(CheckContext &context, const DerivedReplays &replays,
                                     const Addition &addition) {
   const DerivationSource source = sourceOf(context.subject());
-  if (addition.kind == "larger") {
+  if (addition.kind == AdditionKind::Larger) {
     auto larger =
         largerLaunches(source, context.baseline().launches[context.heaviest()],
                        context.runner().device().modelled ? kMostModelled : kMostOnGpu, kLarger);
@@ -35,9 +33,9 @@ std::optional<DerivedLaunch> derive(CheckContext &context, const DerivedReplays 
   const DerivedLaunch &base = replays.replays()[addition.base].derived;
   if (base.isPart)
     return std::nullopt;
-  if (addition.kind == "sizes")
+  if (addition.kind == AdditionKind::Sizes)
     return drawSizes(source, base.launch, addition.seed);
-  if (addition.kind == "scalars")
+  if (addition.kind == AdditionKind::Scalars)
     return drawScalars(source, base.launch, addition.seed);
   DerivedLaunch again = base; // differs only in its inputs
   again.launch.name += ", other inputs";
@@ -61,14 +59,14 @@ Result<std::optional<Addition>>
 findTellingLaunch(CheckContext &context, const DerivedReplays &replays, const Built &mutant,
                   std::uint64_t seed, std::size_t tries, const std::vector<Addition> &known,
                   const std::function<bool()> &isOutOfTime) {
-  static const char *const kKinds[] = {"sizes", "contents", "scalars", "larger"};
+  constexpr std::size_t kKinds = spellings(AdditionKind()).size();
   std::vector<Addition> wanted = known;
   for (std::size_t i = 0; i < tries; ++i) {
     const std::uint64_t random = mixed(seed, i);
     const std::size_t base =
         replays.replays().empty() ? 0 : (random >> 8) % replays.replays().size();
-    const std::string kind = kKinds[i % std::size(kKinds)];
-    wanted.push_back({kind, base, kind == "larger" ? i / std::size(kKinds) : random});
+    const auto kind = AdditionKind(i % kKinds);
+    wanted.push_back({kind, base, kind == AdditionKind::Larger ? i / kKinds : random});
   }
   Trial unused;
   for (const Addition &addition : wanted) {

@@ -241,11 +241,7 @@ Result<AdequacyReport> testAdequacy(CheckContext &context,
       KOPT_TRY(version.noticed, test.lookCloser(mutant, version.outcome, report.additions));
     }
     const auto &addition = version.noticed.addition;
-    const auto isSame = [&](const AdequacyReport::Addition &other) {
-      return other.kind == addition->kind && other.base == addition->base &&
-             other.seed == addition->seed;
-    };
-    if (addition && std::ranges::none_of(report.additions, isSame))
+    if (addition && std::ranges::count(report.additions, *addition) == 0)
       report.additions.push_back(*addition);
     report.tried += version.mutants.size();
     if (version.noticed.draws > 0) {

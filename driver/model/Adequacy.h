@@ -13,6 +13,12 @@
 
 namespace kopt {
 
+/// How a launch is made that is added to the derived ones.
+enum class AdditionKind { Sizes, Contents, Scalars, Larger };
+constexpr auto spellings(AdditionKind) {
+  return std::to_array<std::string_view>({"sizes", "contents", "scalars", "larger"});
+}
+
 struct AdequacyReport {
   struct Survivor {
     std::string title, op;
@@ -22,9 +28,10 @@ struct AdequacyReport {
   /// A launch that noticed a mutant that no other launch noticed: candidates are judged on it as
   /// well. Any device can make it again from these numbers.
   struct Addition {
-    std::string kind;       ///< "sizes", "scalars", "contents" or "larger"
+    AdditionKind kind = AdditionKind::Sizes;
     std::size_t base = 0;   ///< index of the derived launch that it comes from
     std::uint64_t seed = 0; ///< seed of what is drawn
+    bool operator==(const Addition &) const = default;
   };
   std::size_t tried = 0; ///< mutants that compile to a different program than the original
   std::size_t noticed = 0;

@@ -6,9 +6,11 @@
 #include "clang_plugin/output/Fields.h"
 #include "driver/support/Result.h"
 
+#include <array>
+#include <iterator>
 #include <set>
+#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace kopt {
@@ -41,25 +43,59 @@ enum class CheckId {
   Mutants,
   Obligations,
 };
-constexpr auto spellings(CheckId) {
-  return std::to_array<std::string_view>(
-      {"",          "screen",  "externals", "inputs",    "guards",     "unwritten",
-       "races",     "outputs", "fresh",     "scalars",   "sizes",      "contents",
-       "alignment", "repeat",  "schedule",  "reference", "coverage",   "emulated",
-       "sanitizer", "timed",   "roofline",  "mutants",   "obligations"});
-}
 
 struct CheckInfo {
   CheckId id;
-  const char *purpose; ///< one line
+  const char *name, *purpose; ///< one line
 };
+inline constexpr CheckInfo kChecks[] = {
+    {CheckId::None, "", ""},
+    {CheckId::Screen, "screen", "the candidate's source changes nothing that it may not change"},
+    {CheckId::Externals, "externals",
+     "the machine code calls nothing that the original's does not: the device heap, launches from "
+     "the device"},
+    {CheckId::Inputs, "inputs", "read-only buffers are unchanged after every launch"},
+    {CheckId::Guards, "guards", "nothing is written outside a buffer, in every launch"},
+    {CheckId::Unwritten, "unwritten",
+     "every element that the original writes is written, in every launch"},
+    {CheckId::Races, "races",
+     "no two threads access a word without synchronization (emulated device)"},
+    {CheckId::Outputs, "outputs",
+     "every element equals the original's, on the declared launches with two poisons"},
+    {CheckId::Fresh, "fresh", "the same on inputs drawn after the candidate was frozen"},
+    {CheckId::Scalars, "scalars", "the same with other values of the scalar arguments"},
+    {CheckId::Sizes, "sizes", "the same for other problem sizes"},
+    {CheckId::Contents, "contents",
+     "the same for other magnitudes, orders, collisions and special values"},
+    {CheckId::Alignment, "alignment", "the same with buffers at other addresses"},
+    {CheckId::Repeat, "repeat",
+     "the same again and again, in fresh modules, at fresh addresses, on fresh poison"},
+    {CheckId::Schedule, "schedule",
+     "the same with blocks, warps and lanes in any order (emulated device)"},
+    {CheckId::Reference, "reference",
+     "errors no larger than the original's own, against a double-precision clone"},
+    {CheckId::Coverage, "coverage", "these launches took every way through the candidate's code"},
+    {CheckId::Emulated, "emulated",
+     "the emulated device finds nothing on a small launch: no races, in any order of threads "
+     "(GPU)"},
+    {CheckId::Sanitizer, "sanitizer", "compute-sanitizer reports nothing (GPU)"},
+    {CheckId::Timed, "timed", "the outputs of timed launches are right, too"},
+    {CheckId::Roofline, "roofline", "no launch is faster than writing its outputs can be"},
+    {CheckId::Mutants, "mutants", "the workload notices wrong versions of the original"},
+    {CheckId::Obligations, "obligations",
+     "what the screen flagged was cleared by a check that can show it harmless"},
+};
+constexpr auto spellings(CheckId) {
+  std::array<std::string_view, std::size(kChecks)> names;
+  for (const CheckInfo &check : kChecks)
+    names[std::size_t(check.id)] = check.name;
+  return names;
+}
 
-const std::vector<CheckInfo> &allChecks();
+/// All but CheckId::None.
+inline constexpr auto kAllChecks = std::span(kChecks).subspan<1>();
 
 std::vector<std::string> namesOf(const std::vector<CheckId> &checks);
-
-/// The purpose of a check in one line; empty for CheckId::None.
-std::string purposeOf(CheckId check);
 
 /// The set of checks that are left out.
 class CheckSwitches {

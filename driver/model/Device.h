@@ -258,5 +258,7 @@ struct NcuReport {
   std::vector<Advice> advice;
   InstructionCounts instructions;
 };
+KOPT_FIELDS(NcuReport::Metric, section, name, unit, value)
+KOPT_FIELDS(NcuReport::Advice, section, rule, type, text, speedupPercent, speedupScope)
 
 } // namespace kopt

@@ -14,21 +14,6 @@
 
 namespace kopt {
 
-/// The check that replays launches of that kind.
-constexpr CheckId checkOf(Derivation kind) {
-  switch (kind) {
-  case Derivation::Scalars:
-    return CheckId::Scalars;
-  case Derivation::Sizes:
-    return CheckId::Sizes;
-  case Derivation::Contents:
-    return CheckId::Contents;
-  case Derivation::Alignment:
-    return CheckId::Alignment;
-  }
-  return CheckId::None;
-}
-
 /// Why a derived launch is not a test.
 struct NotATest {
   std::string why;

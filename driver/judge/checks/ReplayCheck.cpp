@@ -39,7 +39,7 @@ class ReplayGate final : public Check {
 public:
   ReplayGate(Derivation kind, std::shared_ptr<DerivedReplays> replays, AssurancePolicy assurance)
       : kind_(kind), replays_(std::move(replays)), assurance_(assurance) {}
-  CheckId id() const override { return checkOf(kind_); }
+  CheckId id() const override { return kind_; }
   Depth from() const override { return Depth::Search; }
   Status learn(CheckContext &context, Trial &) override { return replays_->learn(context); }
 
@@ -64,12 +64,11 @@ private:
     case Derivation::Scalars:
     case Derivation::Sizes:
       return made + "if no caller uses such numbers, say so in a require clause";
-    case Derivation::Alignment:
+    default:
       return made + "pointers may have any alignment that their type allows, and may be equal "
                     "where a launch passes equal ones; if all callers pass aligned ones, say so, "
                     "as in require in % 16 == 0";
     }
-    return made;
   }
 
   /// True if the launch is of this check's kind, and the original is defined on it.

@@ -134,7 +134,7 @@ DerivedReplays::weigh(CheckContext &context, Examination &seen, const DerivedLau
     return Answer();
   };
   const bool isStrict = policy_ == AssurancePolicy::Strict;
-  if (derived.isExtreme && failure.check == checkOf(derived.kind) &&
+  if (derived.isExtreme && failure.check == derived.kind &&
       failure.verdict == Verdict::WrongResult && !isStrict)
     return gap("contents are tried that are far from the declared or captured ones");
   const bool isBeyond = !derived.beyond.empty() && !isStrict;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "clang_plugin/output/Fields.h"
+#include "driver/model/CheckList.h"
 #include "driver/model/Workload.h"
 #include "driver/workload/OtherScalars.h"
 
@@ -13,11 +14,9 @@
 
 namespace kopt {
 
-/// What a derived launch changes.
-enum class Derivation { Scalars, Sizes, Contents, Alignment };
-constexpr auto spellings(Derivation) {
-  return std::to_array<std::string_view>({"scalars", "sizes", "contents", "alignment"});
-}
+/// What a derived launch changes: Scalars, Sizes, Contents or Alignment, as the check that replays
+/// it.
+using Derivation = CheckId;
 
 /// What matters of a launch's contents, besides what they are.
 struct ContentTraits {

@@ -136,7 +136,7 @@ INSTANTIATE_TEST_SUITE_P(Checks, EachCheck, testing::ValuesIn(kCases),
 
 TEST(CheckList, EachCheckHasACaseHere) {
   std::vector<CheckId> listed, tested;
-  for (const CheckInfo &info : allChecks())
+  for (const CheckInfo &info : kAllChecks)
     listed.push_back(info.id);
   for (const Case &one : kCases)
     tested.push_back(one.check);

@@ -133,7 +133,7 @@ TEST_F(WorkloadAdequacyTest, ALaunchThatTellsAMutantIsAddedForCandidates) {
     ASSERT_TRUE(local.baseline());
     EXPECT_TRUE(local.adequacy().unexplained().empty()) << run;
     ASSERT_EQ(local.adequacy().additions.size(), 1u) << run;
-    EXPECT_EQ(local.adequacy().additions[0].kind, "larger");
+    EXPECT_EQ(local.adequacy().additions[0].kind, AdditionKind::Larger);
     EXPECT_EQ(judge(local, "FAST").verdict, Verdict::Faster) << run;
     const Trial wrong = judge(local, "FAST BADLONG");
     EXPECT_EQ(wrong.verdict, Verdict::WrongResult) << run;
