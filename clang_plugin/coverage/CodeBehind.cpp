@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/coverage/CodeBehind.h"
 
-#include <clang/Lex/Lexer.h>
+#include "clang_plugin/analysis/RawTokens.h"
+
 #include <llvm/Support/xxhash.h>
 
 namespace kopt::frontend {
@@ -16,21 +17,6 @@ bool isNothing(const Stmt *statement) {
   const auto *result = dyn_cast_or_null<ReturnStmt>(statement);
   return !statement || isa<NullStmt, BreakStmt, ContinueStmt, GotoStmt>(statement) ||
          (result && !result->getRetValue());
-}
-
-void addTokens(llvm::StringRef code, const LangOptions &options, std::string &text) {
-  const std::string copy = code.str(); // ends with a NUL, as the lexer requires
-  Lexer lexer(SourceLocation(), options, copy.data(), copy.data(), copy.data() + copy.size());
-  for (Token token;;) {
-    const bool isLast = lexer.LexFromRawLexer(token);
-    if (token.is(tok::eof))
-      return;
-    text += copy.substr(std::size_t(lexer.getBufferLocation() - copy.data()) - token.getLength(),
-                        token.getLength()) +
-            " ";
-    if (isLast)
-      return;
-  }
 }
 
 std::string digest(const std::string &text) {
@@ -76,8 +62,7 @@ void CodeBehind::addText(const Stmt *statement, std::string &text,
   const auto place = facts_.placeOf(statement->getSourceRange());
   if (!place)
     return;
-  addTokens(facts_.view().text().slice(place->first, place->second),
-            facts_.view().context().getLangOpts(), text);
+  text += normalizedTokens(facts_.view().text().slice(place->first, place->second)) + " ";
   llvm::SmallVector<const Stmt *> open{statement};
   while (!open.empty()) {
     const Stmt *next = open.pop_back_val();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/extract/HostText.h"
 
+#include "clang_plugin/analysis/RawTokens.h"
 #include "clang_plugin/analysis/Types.h"
 #include "clang_plugin/extract/HostFinder.h"
 #include "clang_plugin/hostflow/HostCode.h"
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/DeclTemplate.h>
-#include <clang/Lex/Lexer.h>
 #include <set>
 
 namespace kopt::frontend {
@@ -24,28 +24,6 @@ using clang::FunctionDecl;
 using clang::SourceLocation;
 using clang::Stmt;
 using clang::VarDecl;
-
-std::string textOf(const clang::Token &token) {
-  return token.is(clang::tok::raw_identifier) ? token.getRawIdentifier().str()
-         : token.isLiteral() ? std::string(token.getLiteralData(), token.getLength())
-                             : "";
-}
-std::string spelled(const clang::Token &token, const std::string &before) {
-  std::string text = textOf(token);
-  if (text.empty())
-    if (const char *spelling = clang::tok::getPunctuatorSpelling(token.getKind()))
-      text = spelling;
-  return text.empty() || before.empty() ? text : " " + text;
-}
-std::string spelled(const std::string &text, const SourceIndex &index) {
-  clang::Lexer lexer(SourceLocation(), index.unit().getLangOpts(), text.data(), text.data(),
-                     text.data() + text.size());
-  std::string tokens;
-  clang::Token token;
-  for (lexer.LexFromRawLexer(token); token.isNot(clang::tok::eof); lexer.LexFromRawLexer(token))
-    tokens += spelled(token, tokens);
-  return tokens;
-}
 
 /// True if the expression has the same value wherever it stands in the function: it is made of
 /// numbers, and of variables of the function that nobody changes.
@@ -81,8 +59,8 @@ void putInPlace(HostFinder &found, const SourceIndex &index) {
     const Span text = found.spanOf(variable->getInit()->getSourceRange());
     const llvm::StringRef file = index.sources().getBufferData(text.file);
     for (const Span &use : uses->second)
-      found.constants[{use.file, use.begin}] = {
-          spelled(file.slice(text.begin, text.end).str(), index), true};
+      found.constants[{use.file, use.begin}] = {normalizedTokens(file.slice(text.begin, text.end)),
+                                                true};
     found.references.erase(uses);
   }
 }
@@ -302,7 +280,7 @@ private:
   void addMacro(const Piece &piece, HostText &reply) const {
     HostItem item{HostKind::Macro, piece.name, piece.file, piece.begin, piece.end, 0, false, {}};
     HostStatement statement;
-    statement.text = spelled(index_.text(piece), index_);
+    statement.text = normalizedTokens(index_.text(piece));
     item.text.push_back(std::move(statement));
     for (auto file = sources_.fileinfo_begin(); file != sources_.fileinfo_end(); ++file)
       if (const clang::FileID id = sources_.translateFile(file->first);
@@ -315,15 +293,10 @@ private:
 
   std::vector<HostStatement> statementsOf(const Span &span) const {
     const llvm::StringRef text = sources_.getBufferData(span.file);
-    clang::Lexer lexer(sources_.getLocForStartOfFile(span.file), index_.unit().getLangOpts(),
-                       text.begin(), text.begin() + span.begin, text.end());
     std::vector<HostStatement> statements(1);
-    clang::Token token;
-    for (lexer.LexFromRawLexer(token); token.isNot(clang::tok::eof); lexer.LexFromRawLexer(token)) {
-      const unsigned at = sources_.getFileOffset(token.getLocation());
-      if (at >= span.end)
-        break;
-      const Span own{span.file, at, at + token.getLength()};
+    for (const RawToken &token : rawTokens(text.slice(span.begin, span.end))) {
+      const unsigned at = span.begin + token.begin;
+      const Span own{span.file, at, span.begin + token.end};
       if (std::ranges::any_of(left_, [&](const Span &out) { return out.contains(own); }))
         continue;
       HostStatement &statement = statements.back();
@@ -332,7 +305,7 @@ private:
       const auto known = found_.constants.find({span.file, at});
       const auto add = [&](std::string &to, bool byValue) {
         if (!byValue) {
-          to += spelled(token, to);
+          to += (to.empty() ? "" : " ") + token.text;
           return;
         }
         // An argument needs no parentheses.
@@ -345,7 +318,8 @@ private:
       const bool isConstant = known != found_.constants.end();
       add(statement.text, isConstant && known->second.isLocal);
       add(statement.values, isConstant);
-      if (token.isOneOf(clang::tok::semi, clang::tok::l_brace, clang::tok::r_brace))
+      if (token.is(clang::tok::semi) || token.is(clang::tok::l_brace) ||
+          token.is(clang::tok::r_brace))
         statements.emplace_back();
     }
     if (statements.back().text.empty())

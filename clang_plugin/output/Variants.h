@@ -354,6 +354,31 @@ struct CoverageClone {
 };
 KOPT_FIELDS(CoverageClone, slice, variable, bytes, marks, inMacros)
 
+// ---- code
+
+/// A text of C++, and the name of something in it.
+struct NamedText {
+  std::string text, name;
+};
+KOPT_FIELDS(NamedText, text, name)
+
+struct DigestRequest {
+  std::vector<NamedText> texts;
+};
+KOPT_FIELDS(DigestRequest, texts)
+
+/// Equal digests mean equal code: comments and white space do not count.
+struct CodeDigest {
+  std::string code;
+  std::string nameless; ///< the same whatever the name is
+};
+KOPT_FIELDS(CodeDigest, code, nameless)
+
+struct DigestReply {
+  std::vector<CodeDigest> codes; ///< one of each text
+};
+KOPT_FIELDS(DigestReply, codes)
+
 // ---- emulate
 
 /// A module for the emulated device.

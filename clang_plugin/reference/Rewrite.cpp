@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/reference/Rewrite.h"
 
+#include "clang_plugin/analysis/RawTokens.h"
 #include "clang_plugin/reference/Names.h"
 
-#include <clang/Basic/LangOptions.h>
-#include <clang/Lex/Lexer.h>
 #include <cstdio>
 
 namespace kopt::frontend {
@@ -46,27 +45,15 @@ std::optional<std::string> doubleLiteral(llvm::StringRef text) {
 
 /// Visits the tokens of unpreprocessed text, except those of #include, #error and #line.
 template <class Visit> void forEachToken(llvm::StringRef text, const Visit &visit) {
-  LangOptions language;
-  language.CPlusPlus = language.CPlusPlus11 = language.CPlusPlus14 = language.CPlusPlus17 = true;
-  language.LineComment = language.RawStringLiterals = language.CUDA = language.CXXOperatorNames =
-      true;
-  const std::string copy = text.str(); // ends in a NUL, which the lexer needs
-  Lexer lexer(SourceLocation(), language, copy.data(), copy.data(), copy.data() + copy.size());
-  Token token, previous;
-  previous.startToken();
+  RawToken previous;
   bool isSkipped = false; // in the rest of a directive without code
-  while (true) {
-    lexer.LexFromRawLexer(token);
-    if (token.is(tok::eof))
-      return;
-    const unsigned begin = unsigned(lexer.getBufferLocation() - copy.data()) - token.getLength();
-    const llvm::StringRef spelling = llvm::StringRef(copy).substr(begin, token.getLength());
-    if (token.isAtStartOfLine())
+  for (const RawToken &token : rawTokens(text)) {
+    if (token.startsLine)
       isSkipped = false;
-    if (token.is(tok::raw_identifier) && previous.is(tok::hash) && previous.isAtStartOfLine())
-      isSkipped = spelling == "include" || spelling == "error" || spelling == "line";
+    if (token.is(tok::raw_identifier) && previous.is(tok::hash) && previous.startsLine)
+      isSkipped = token.text == "include" || token.text == "error" || token.text == "line";
     if (!isSkipped)
-      visit(token, begin, spelling);
+      visit(token);
     previous = token;
   }
 }
@@ -77,21 +64,20 @@ struct Rewriter {
 
   std::vector<SliceEdit> edits(llvm::StringRef text) {
     std::vector<SliceEdit> result;
-    forEachToken(text, [&](const Token &token, unsigned begin, llvm::StringRef spelling) {
-      const unsigned end = begin + token.getLength();
+    forEachToken(text, [&](const RawToken &token) {
       if (token.is(tok::numeric_constant)) {
-        if (auto literal = doubleLiteral(spelling))
-          result.push_back({begin, end, std::move(*literal)});
+        if (auto literal = doubleLiteral(token.text))
+          result.push_back({token.begin, token.end, std::move(*literal)});
         return;
       }
-      const NewName *name = token.is(tok::raw_identifier) ? newNameOf(spelling) : nullptr;
-      if (!name || ownNames.count(spelling.str()))
+      const NewName *name = token.is(tok::raw_identifier) ? newNameOf(token.text) : nullptr;
+      if (!name || ownNames.count(token.text))
         return;
       const bool isScoped = llvm::StringRef(name->text).contains("::");
-      if (isScoped && ownFunctions.count(spelling.str()))
+      if (isScoped && ownFunctions.count(token.text))
         return; // the text's own function of that name
       helpers.insert(name->helper);
-      result.push_back({begin, end, name->text});
+      result.push_back({token.begin, token.end, name->text});
     });
     return result;
   }

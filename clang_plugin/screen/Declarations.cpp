@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/screen/Declarations.h"
 
-#include "clang_plugin/screen/SourceFacts.h"
+#include "clang_plugin/analysis/RawTokens.h"
 
 #include <clang/AST/Attr.h>
 #include <clang/AST/DeclTemplate.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/screen/Screen.h"
 
+#include "clang_plugin/analysis/RawTokens.h"
 #include "clang_plugin/parse/ParseCuda.h"
 #include "clang_plugin/screen/BodyFacts.h"
 #include "clang_plugin/screen/Declarations.h"

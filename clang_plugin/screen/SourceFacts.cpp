@@ -2,10 +2,9 @@
 #include "clang_plugin/screen/SourceFacts.h"
 
 #include "clang_plugin/analysis/CudaFunctions.h"
+#include "clang_plugin/analysis/RawTokens.h"
 #include "clang_plugin/screen/PtxList.h"
 
-#include <clang/Basic/LangOptions.h>
-#include <clang/Lex/Lexer.h>
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/StringMap.h>
 
@@ -16,57 +15,6 @@ namespace kopt::frontend {
 using namespace clang;
 
 namespace {
-
-struct RawToken {
-  tok::TokenKind kind = tok::unknown;
-  std::string text;
-  unsigned offset = 0, line = 0;
-  bool startsLine = false;
-};
-
-/// Spelling without line splices.
-std::string spelling(llvm::StringRef raw) {
-  std::string result;
-  while (!raw.empty()) {
-    if (raw.front() == '\\') {
-      const llvm::StringRef behind = raw.drop_front().ltrim(" \t\r");
-      if (behind.starts_with("\n")) {
-        raw = behind.drop_front();
-        continue;
-      }
-    }
-    result += raw.front();
-    raw = raw.drop_front();
-  }
-  return result;
-}
-
-std::vector<RawToken> tokenize(llvm::StringRef text) {
-  LangOptions options;
-  options.CPlusPlus = options.CPlusPlus11 = options.CPlusPlus14 = options.CPlusPlus17 = true;
-  options.LineComment = options.RawStringLiterals = options.Digraphs = options.CUDA = true;
-  const std::string terminated = text.str(); // the lexer needs a NUL after the end
-  Lexer lexer(SourceLocation(), options, terminated.data(), terminated.data(),
-              terminated.data() + terminated.size());
-  lexer.SetCommentRetentionState(true);
-  std::vector<RawToken> tokens;
-  unsigned line = 1, counted = 0;
-  Token token;
-  bool isLast = false;
-  while (!isLast) {
-    isLast = lexer.LexFromRawLexer(token);
-    if (token.is(tok::eof))
-      break;
-    const unsigned end = lexer.getBufferLocation() - terminated.data();
-    const unsigned begin = end - token.getLength();
-    line += std::count(terminated.begin() + counted, terminated.begin() + begin, '\n');
-    counted = begin;
-    const llvm::StringRef raw = llvm::StringRef(terminated).slice(begin, end);
-    tokens.push_back({token.getKind(), token.needsCleaning() ? spelling(raw) : raw.str(), begin,
-                      line, token.isAtStartOfLine()});
-  }
-  return tokens;
-}
 
 /// Names by which code can tell one compiler, file or compilation from another, and so behave
 /// differently when it is judged than when it is used.
@@ -252,24 +200,16 @@ std::string whyNotIncluded(llvm::StringRef include, bool isAtHead) {
 
 } // namespace
 
-std::string normalizedTokens(llvm::StringRef text) {
-  std::string result;
-  for (const RawToken &token : tokenize(text))
-    if (token.kind != tok::comment)
-      result += (result.empty() ? "" : " ") + token.text;
-  return result;
-}
-
 SourceFacts readSource(llvm::StringRef text) {
   SourceFacts facts;
-  const std::vector<RawToken> tokens = tokenize(text);
+  const std::vector<RawToken> tokens = rawTokens(text, /*withComments=*/true);
   readClusters(tokens, facts);
   readAssembly(tokens, facts);
   facts.headEnd = headEnd(tokens);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const RawToken &token = tokens[i];
     if (token.kind == tok::comment)
-      facts.comments.push_back({token.text, token.offset, token.line});
+      facts.comments.push_back({token.text, token.begin, token.line});
     if (token.kind == tok::raw_identifier)
       facts.identifiers.try_emplace(token.text, token.line);
     if (token.kind == tok::raw_identifier && token.text == "_Pragma" && i + 2 < tokens.size())

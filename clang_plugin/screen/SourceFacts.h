@@ -40,10 +40,6 @@ struct SourceFacts {
 
 SourceFacts readSource(llvm::StringRef text);
 
-/// The tokens of a text joined by single blanks, without comments: equal for texts that differ in
-/// layout alone.
-std::string normalizedTokens(llvm::StringRef text);
-
 /// Findings from tokens alone; they are valid even if the candidate does not parse.
 void compareSources(const SourceFacts &baseline, const SourceFacts &candidate,
                     std::vector<ScreenFinding> &findings);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The subcommands of kopt-frontend for the driver that answer one question about a slice: one JSON
 // request on standard input, one JSON reply on standard output.
+#include "clang_plugin/analysis/RawTokens.h"
 #include "clang_plugin/coverage/Coverage.h"
 #include "clang_plugin/emulate/Emulate.h"
 #include "clang_plugin/extract/HostText.h"
@@ -19,6 +20,15 @@ namespace kopt::frontend {
 namespace {
 
 using nlohmann::json;
+
+void dropNulls(json &value) {
+  if (value.is_object())
+    for (auto item = value.begin(); item != value.end();)
+      item = item->is_null() ? value.erase(item) : std::next(item);
+  if (value.is_structured())
+    for (json &item : value)
+      dropNulls(item);
+}
 
 /// Prints a reply that contains only an error; returns the exit status.
 int failReply(const std::string &what, const std::string &where, const std::string &hint) {
@@ -45,6 +55,11 @@ template <class Request, class Answer> int answerRequest(Answer answer) {
 
 } // namespace
 
+std::string printed(json reply, int indent) {
+  dropNulls(reply);
+  return reply.dump(indent, ' ', /*ensure_ascii=*/false, json::error_handler_t::replace);
+}
+
 int runTransforms(int, const char **) {
   return answerRequest<TransformRequest>(
       [](const TransformRequest &request) -> llvm::Expected<OfferList> {
@@ -69,6 +84,11 @@ int runGuard(int, const char **) { return answerRequest<GuardRequest>(guardBody)
 int runMutate(int, const char **) { return answerRequest<MutateRequest>(findMutants); }
 int runReference(int, const char **) { return answerRequest<KernelSource>(makeReferenceClone); }
 int runCoverage(int, const char **) { return answerRequest<KernelSource>(markCoverage); }
+
+int runCode(int, const char **) {
+  return answerRequest<DigestRequest>(
+      [](const DigestRequest &request) { return llvm::Expected<DigestReply>(digestsOf(request)); });
+}
 
 int runHost(int, const char **) { return answerRequest<HostRequest>(readHostText); }
 

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <exception>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 namespace kopt::frontend {
@@ -20,6 +19,7 @@ constexpr Subcommand kSubcommands[] = {
     {"extract", runExtract},   {"transforms", runTransforms}, {"guard", runGuard},
     {"screen", runScreen},     {"mutate", runMutate},         {"reference", runReference},
     {"coverage", runCoverage}, {"emulate", runEmulate},       {"host", runHost},
+    {"code", runCode},
 };
 
 int dispatch(int argc, const char **argv) {
@@ -37,21 +37,7 @@ int dispatch(int argc, const char **argv) {
   return 1;
 }
 
-void dropNulls(nlohmann::json &value) {
-  if (value.is_object())
-    for (auto item = value.begin(); item != value.end();)
-      item = item->is_null() ? value.erase(item) : std::next(item);
-  if (value.is_structured())
-    for (nlohmann::json &item : value)
-      dropNulls(item);
-}
-
 } // namespace
-
-std::string printed(nlohmann::json reply, int indent) {
-  dropNulls(reply);
-  return reply.dump(indent, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace);
-}
 
 int runTool(int argc, const char **argv) {
   try {

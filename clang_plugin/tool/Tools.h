@@ -7,7 +7,7 @@
 namespace kopt::frontend {
 
 /// `kopt-extract …` for people; `kopt-frontend
-/// extract|transforms|guard|screen|mutate|reference|coverage|emulate|host` for the driver.
+/// extract|transforms|guard|screen|mutate|reference|coverage|code|emulate|host` for the driver.
 /// Subcommands for the driver read one JSON request from standard input and print one JSON reply.
 int runTool(int argc, const char **argv);
 
@@ -21,6 +21,7 @@ int runScreen(int argc, const char **argv);
 int runMutate(int argc, const char **argv);
 int runReference(int argc, const char **argv);
 int runCoverage(int argc, const char **argv);
+int runCode(int argc, const char **argv);
 int runEmulate(int argc, const char **argv);
 int runHost(int argc, const char **argv);
 

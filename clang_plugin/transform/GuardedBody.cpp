@@ -2,11 +2,11 @@
 #include "clang_plugin/transform/GuardedBody.h"
 
 #include "clang_plugin/analysis/KernelView.h"
+#include "clang_plugin/analysis/RawTokens.h"
 #include "clang_plugin/transform/Transformation.h"
 #include "runtime/device/GpuLimits.h"
 
 #include <clang/AST/Attr.h>
-#include <clang/Lex/Lexer.h>
 
 #include <set>
 
@@ -25,20 +25,13 @@ struct TextToken {
 };
 
 /// The tokens without comments, also those that the preprocessor leaves out.
-std::vector<TextToken> tokensOf(llvm::StringRef text, const LangOptions &options) {
-  const std::string copy = text.str(); // ends with a NUL, as the lexer requires
-  Lexer lexer(SourceLocation(), options, copy.data(), copy.data(), copy.data() + copy.size());
+std::vector<TextToken> tokensOf(llvm::StringRef text) {
   std::vector<TextToken> tokens;
   std::vector<int> conditionals; // the brackets that are open where each begins
   int brackets = 0;
   bool isHash = false;
-  Token token;
-  for (bool isLast = false; !isLast;) {
-    isLast = lexer.LexFromRawLexer(token);
-    const unsigned begin = unsigned(lexer.getBufferLocation() - copy.data()) - token.getLength();
-    const llvm::StringRef part = text.substr(begin, token.getLength());
-    if (token.is(tok::eof))
-      break;
+  for (const RawToken &token : rawTokens(text)) {
+    const llvm::StringRef part = text.slice(token.begin, token.end);
     brackets += part == "(" || part == "[" || part == "{";
     brackets -= part == ")" || part == "]" || part == "}";
     const bool continues = isHash && (part.starts_with("el") || part == "endif");
@@ -48,8 +41,8 @@ std::vector<TextToken> tokensOf(llvm::StringRef text, const LangOptions &options
       brackets = conditionals.back();
     else if (continues)
       conditionals.pop_back();
-    tokens.push_back({part, begin, isHash, brackets + int(conditionals.size())});
-    isHash = part == "#" && token.isAtStartOfLine();
+    tokens.push_back({part, token.begin, isHash, brackets + int(conditionals.size())});
+    isHash = part == "#" && token.startsLine;
   }
   return tokens;
 }
@@ -89,7 +82,7 @@ struct Head {
 Head headOf(const KernelText &kernel) {
   Head head;
   std::optional<int> depth; // within the bounds
-  for (const TextToken &token : tokensOf(kernel.head, kernel.view.context().getLangOpts())) {
+  for (const TextToken &token : tokensOf(kernel.head)) {
     if (token.text == "__launch_bounds__") {
       depth = 0;
       head.boundsBegin = token.begin;
@@ -193,7 +186,7 @@ std::uint64_t sharedBytes(const KernelText &usual, const KernelText &special,
 
 /// True if the text names something outside of the kernel's body, too, other than to declare it.
 bool isNamedElsewhere(const KernelText &kernel, llvm::StringRef name) {
-  const auto tokens = tokensOf(kernel.view.text(), kernel.view.context().getLangOpts());
+  const auto tokens = tokensOf(kernel.view.text());
   return llvm::count_if(tokens, [&](const TextToken &each) {
            return each.text == name && each.begin - kernel.begin >= kernel.inside.size();
          }) != 1;
@@ -330,7 +323,7 @@ private:
                       view.text().slice(*open + 1, *close),
                       view.text().slice(*close + 1, chunk.end),
                       *open + 1};
-    kernel.tokens = tokensOf(kernel.inside, view.context().getLangOpts());
+    kernel.tokens = tokensOf(kernel.inside);
     if (kernel.tokens.empty() || kernel.tokens.back().depth == 0)
       return kernel;
     refuse("a bracket of the kernel's body is in one part of a conditional alone");

@@ -284,6 +284,14 @@ public:
     return reply;
   }
 
+  Result<std::vector<CodeDigest>> codes(const std::vector<NamedText> &texts) override {
+    KOPT_TRY(DigestReply reply, question<DigestReply>("code", DigestRequest{texts}, CompilerSite(),
+                                                      kQuestionTimeout, nullptr));
+    if (reply.codes.size() != texts.size())
+      return malformed("code", "another number of codes than of texts");
+    return std::move(reply.codes);
+  }
+
 private:
   /// Says whether the front end gave no readable reply.
   struct Broken {

@@ -73,6 +73,8 @@ public:
   /// The host code of a file, which may be a candidate's. Fails with BaselineFailed if it does not
   /// parse.
   virtual Result<HostText> hostText(const HostRequest &request) = 0;
+  /// Digests of the texts' code: equal ones mean equal code.
+  virtual Result<std::vector<CodeDigest>> codes(const std::vector<NamedText> &texts) = 0;
   /// A version of the kernel that records which outcomes of its conditions occur.
   virtual Result<CoverageClone> coverageClone(const std::string &sliceText,
                                               const std::string &expression,

@@ -17,7 +17,7 @@ EDGES = {
     "driver/model": "driver/support clang_plugin/output runtime/runner",
     "driver/sandbox": "driver/support",
     "driver/source": "driver/support driver/model driver/sandbox clang_plugin/output",
-    "driver/workload": "driver/support driver/model driver/source runtime/device runtime/runner runtime/trace",
+    "driver/workload": "driver/support driver/model driver/source clang_plugin/output runtime/device runtime/runner runtime/trace",
     "driver/device": "driver/support driver/model driver/sandbox driver/workload runtime/cuda runtime/device runtime/runner "
                      "clang_plugin/output clang_plugin/parse",
     "driver/store": "driver/support driver/model",
@@ -28,7 +28,7 @@ EDGES = {
     "driver/integrate": "driver/support driver/model driver/source driver/workload driver/device driver/store driver/judge",
     "driver/report": "driver/support driver/model driver/source driver/store driver/judge",
     "driver/app": "driver/support driver/model driver/sandbox driver/source driver/workload driver/device driver/store "
-                  "driver/llm driver/judge driver/search driver/integrate driver/report runtime/device",
+                  "driver/llm driver/judge driver/search driver/integrate driver/report clang_plugin/output runtime/device",
     "driver/cli": "driver/support driver/model driver/source driver/integrate driver/report driver/app",
 
     "runtime/device": "",
@@ -59,7 +59,7 @@ EDGES = {
                             "clang_plugin/output clang_plugin/parallel clang_plugin/parse clang_plugin/proof "
                             "clang_plugin/slice",
     "clang_plugin/cache": "clang_plugin/args clang_plugin/extract clang_plugin/output clang_plugin/parse",
-    "clang_plugin/tool": "clang_plugin/args clang_plugin/cache clang_plugin/coverage clang_plugin/emulate "
+    "clang_plugin/tool": "clang_plugin/analysis clang_plugin/args clang_plugin/cache clang_plugin/coverage clang_plugin/emulate "
                          "clang_plugin/extract clang_plugin/mutate clang_plugin/output clang_plugin/parallel "
                          "clang_plugin/parse clang_plugin/reference clang_plugin/screen clang_plugin/transform",
 }
@@ -232,7 +232,7 @@ def check_functions(tree):
 LONG_FUNCTIONS = {
     "clang_plugin/extract/Extract.cpp", "clang_plugin/extract/Kernels.cpp", "clang_plugin/extract/Launches.cpp",
     "clang_plugin/output/HarnessSupport.cpp", "clang_plugin/screen/SourceFacts.cpp", "driver/device/build/EmulatedToolchain.cpp",
-    "driver/judge/DeviceJudge.cpp", "driver/judge/WorkloadAdequacy.cpp",
+    "driver/judge/DeviceJudge.cpp",
     "driver/judge/checks/CompareBuffers.cpp", "driver/judge/checks/DerivedReplays.cpp", "driver/workload/observed/TraceWorkload.cpp",
     "runtime/emulated/model/Roofline.cpp", "runtime/trace/Contents.cpp",
 }

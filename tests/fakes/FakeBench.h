@@ -19,6 +19,7 @@
 #include "driver/judge/LocalJudge.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
+#include "driver/support/Text.h"
 
 #include <algorithm>
 #include <atomic>
@@ -72,6 +73,12 @@ public:
     return clone;
   }
   Result<HostText> hostText(const HostRequest &) override { return HostText(); }
+  Result<std::vector<CodeDigest>> codes(const std::vector<NamedText> &texts) override {
+    std::vector<CodeDigest> codes;
+    for (const NamedText &one : texts)
+      codes.push_back({one.text, replaceAll(one.text, one.name, "@")});
+    return codes;
+  }
   Result<CoverageClone> coverageClone(const std::string &slice, const std::string &,
                                       const KernelSpec &) override {
     CoverageClone marked = reach;

@@ -54,7 +54,8 @@ public:
     KOPT_CHECK(readHead());
     if (isTouched()) {
       KOPT_CHECK(readBase());
-      KOPT_TRY(TouchedKernels touched, touchedKernels(version(base_, true), version(head_, false)));
+      KOPT_TRY(TouchedKernels touched,
+               touchedKernels(*reader_, version(base_, true), version(head_, false)));
       narrow(touched);
       report_.unchanged = touched.unchanged;
       KOPT_CHECK(compare(touched));

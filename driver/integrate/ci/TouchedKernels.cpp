@@ -4,127 +4,21 @@
 #include "driver/integrate/ci/BaseCommands.h"
 #include "driver/source/KernelNames.h"
 #include "driver/support/FileSystem.h"
-#include "driver/support/Hash.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>
-#include <cctype>
 #include <fmt/format.h>
 #include <set>
 
 namespace kopt {
 namespace {
 
-bool isWordByte(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
-/// Reduces C++ text to the tokens that the compiler sees.
-class CodeScanner {
-public:
-  explicit CodeScanner(const std::string &text) : text_(text) {}
-
-  std::string scan() {
-    while (at_ < text_.size())
-      step();
-    return std::move(out_);
-  }
-
-private:
-  void step() {
-    const char c = text_[at_];
-    if (text_.compare(at_, 2, "//") == 0) {
-      skipLineComment();
-    } else if (text_.compare(at_, 2, "/*") == 0) {
-      const std::size_t end = text_.find("*/", at_ + 2);
-      at_ = end == text_.npos ? text_.size() : end + 2;
-      isSpaced_ = true;
-    } else if (c == '\\' && text_.compare(at_, 2, "\\\n") == 0) {
-      at_ += 2;
-      isSpaced_ = true;
-    } else if (c == '\n') {
-      endLine();
-    } else if (std::isspace(static_cast<unsigned char>(c))) {
-      ++at_;
-      isSpaced_ = true;
-    } else if (c == '"' || c == '\'') {
-      literal(c);
-    } else if (isWordByte(c)) {
-      word();
-    } else {
-      isDirective_ |= c == '#' && isLineStart_;
-      put(std::string(1, c));
-      ++at_;
-    }
-  }
-
-  void skipLineComment() {
-    while (at_ < text_.size() && text_[at_] != '\n')
-      at_ += text_.compare(at_, 2, "\\\n") == 0 ? 2 : 1;
-    isSpaced_ = true;
-  }
-
-  void endLine() {
-    ++at_;
-    if (isDirective_)
-      out_ += '\n';
-    isSpaced_ = !isDirective_;
-    isDirective_ = false;
-    isLineStart_ = true;
-  }
-
-  void word() {
-    const std::size_t begin = at_;
-    // A quote within a number separates its digits.
-    while (at_ < text_.size() &&
-           (isWordByte(text_[at_]) ||
-            (text_[at_] == '\'' && std::isdigit(static_cast<unsigned char>(text_[begin])))))
-      ++at_;
-    const std::string found = text_.substr(begin, at_ - begin);
-    put(found);
-    if (found.ends_with("R") && at_ < text_.size() && text_[at_] == '"')
-      rawLiteral();
-  }
-
-  void rawLiteral() {
-    const std::size_t open = text_.find('(', at_);
-    const std::string close =
-        open == text_.npos ? "" : ")" + text_.substr(at_ + 1, open - at_ - 1) + "\"";
-    const std::size_t end = close.empty() ? text_.npos : text_.find(close, open);
-    const std::size_t after = end == text_.npos ? text_.size() : end + close.size();
-    out_ += text_.substr(at_, after - at_);
-    at_ = after;
-  }
-
-  void literal(char quote) {
-    const std::size_t begin = at_++;
-    while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n')
-      at_ += text_[at_] == '\\' ? 2 : 1;
-    at_ = std::min(at_ + 1, text_.size());
-    put(text_.substr(begin, at_ - begin));
-  }
-
-  /// Appends a token. Keeps a space between two words, and between two operators that could combine
-  /// into another one.
-  void put(const std::string &token) {
-    const bool isWord = isWordByte(token.front());
-    if (isSpaced_ && !out_.empty() && out_.back() != '\n' && isWord == isWordByte(out_.back()))
-      out_ += ' ';
-    out_ += token;
-    isSpaced_ = false;
-    isLineStart_ = false;
-  }
-
-  const std::string &text_;
-  std::string out_;
-  std::size_t at_ = 0;
-  bool isSpaced_ = false, isDirective_ = false, isLineStart_ = true;
-};
-
 /// Everything that identifies a kernel.
 struct Content {
   KernelInstance instance;
   std::string file;      ///< path under which both versions know it
-  std::string slice;     ///< hash
-  std::string anonymous; ///< hash of the slice with the kernel's name removed
+  std::string slice;     ///< flags and a digest of the text
+  std::string anonymous; ///< the same without the kernel's name
   std::string launches;
   bool isTaken = false;
 
@@ -136,22 +30,6 @@ struct Content {
 std::string plainName(const std::string &name) {
   const std::size_t colons = name.rfind("::");
   return colons == name.npos ? name : name.substr(colons + 2);
-}
-
-std::string withoutName(const std::string &code, const std::string &name) {
-  std::string out;
-  for (std::size_t at = 0; at < code.size();) {
-    if (!isWordByte(code[at])) {
-      out += code[at++];
-      continue;
-    }
-    const std::size_t begin = at;
-    while (at < code.size() && isWordByte(code[at]))
-      ++at;
-    const std::string word = code.substr(begin, at - begin);
-    out += word == name ? "@" : word;
-  }
-  return out;
 }
 
 std::string launchesOf(const KernelSpec &kernel, const Specialization &specialization) {
@@ -167,18 +45,33 @@ std::string launchesOf(const KernelSpec &kernel, const Specialization &specializ
   return join({sites.begin(), sites.end()}, "\n");
 }
 
-/// Flags, which differ where a file of options does, and the files that the slice is compiled with,
-/// as far as the other version has them. Commands of the base name no files of options.
-std::string surroundings(const KernelSpec &kernel, const ProjectVersion &version,
-                         const std::set<std::string> &ofOther) {
-  std::string code;
+/// Flags differ where a file of options does. Commands of the base name no files of options.
+std::string flagsOf(const KernelSpec &kernel) {
+  std::string flags;
   for (const std::string &flag : kernel.compileFlags)
     if (flag.starts_with('-') && !namesPath(flag))
-      code += flag + "\n";
-  for (const auto &[file, hash] : kernel.projectFiles)
+      flags += flag + "\n";
+  return flags;
+}
+
+/// The text of a kernel: its slice, or its file if there is none, and the files that it is compiled
+/// with, as far as the other version has them.
+Result<std::string> textOf(const KernelInstance &instance, const ProjectVersion &version,
+                           const std::set<std::string> &ofOther) {
+  const auto &[kernel, specialization] = instance;
+  std::string all;
+  for (const auto &[file, hash] : kernel->projectFiles)
     if (const std::string name = version.name(file); ofOther.contains(name))
-      code += name + codeOf(readFile(file).value_or(hash)) + "\n";
-  return code;
+      all += "\"" + name + "\"\n" + readFile(file).value_or(hash) + "\n";
+  if (specialization->slice.empty()) {
+    KOPT_TRY(const std::string text, readFile(kernel->file));
+    return all + text;
+  }
+  KOPT_TRY(const std::string text, readFile(specialization->slice));
+  for (const SliceChunk &chunk : specialization->chunks)
+    if (chunk.role != ChunkRole::Instantiation && chunk.needed && chunk.sliceEnd <= text.size())
+      all += text.substr(chunk.sliceBegin, chunk.sliceEnd - chunk.sliceBegin) + "\n";
+  return all;
 }
 
 std::set<std::string> projectFiles(const ProjectVersion &version) {
@@ -189,38 +82,24 @@ std::set<std::string> projectFiles(const ProjectVersion &version) {
   return names;
 }
 
-Result<Content> contentOf(const KernelInstance &instance, const ProjectVersion &version,
-                          const std::set<std::string> &ofOther) {
-  const auto &[kernel, specialization] = instance;
-  Content content;
-  content.instance = instance;
-  content.file = version.name(kernel->file);
-  content.launches = launchesOf(*kernel, *specialization);
-  std::string code = surroundings(*kernel, version, ofOther);
-  if (specialization->slice.empty()) { // no slice could be made: use its file
-    KOPT_TRY(const std::string text, readFile(kernel->file));
-    code += codeOf(text);
-  } else {
-    KOPT_TRY(const std::string text, readFile(specialization->slice));
-    for (const SliceChunk &chunk : specialization->chunks) {
-      if (chunk.role == ChunkRole::Instantiation || !chunk.needed || chunk.sliceEnd > text.size())
-        continue;
-      code += codeOf(text.substr(chunk.sliceBegin, chunk.sliceEnd - chunk.sliceBegin)) + "\n";
-    }
-  }
-  content.slice = hashHex(code);
-  content.anonymous = hashHex(withoutName(code, plainName(kernel->name)));
-  return content;
-}
-
-Result<std::vector<Content>> contentsOf(const ProjectVersion &version,
+Result<std::vector<Content>> contentsOf(Frontend &frontend, const ProjectVersion &version,
                                         const std::set<std::string> &ofOther) {
   std::vector<Content> contents;
+  std::vector<NamedText> texts;
   for (const KernelInstance &instance : instancesIn(version.extraction)) {
-    if (!instance.specialization || !instance.kernel->defined)
+    const auto &[kernel, specialization] = instance;
+    if (!specialization || !kernel->defined)
       continue;
-    KOPT_TRY(Content content, contentOf(instance, version, ofOther));
-    contents.push_back(std::move(content));
+    KOPT_TRY(std::string text, textOf(instance, version, ofOther));
+    texts.push_back({std::move(text), plainName(kernel->name)});
+    contents.push_back(
+        {instance, version.name(kernel->file), "", "", launchesOf(*kernel, *specialization)});
+  }
+  KOPT_TRY(const std::vector<CodeDigest> codes, frontend.codes(texts));
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    const std::string flags = flagsOf(*contents[i].instance.kernel);
+    contents[i].slice = flags + codes[i].code;
+    contents[i].anonymous = flags + codes[i].nameless;
   }
   return contents;
 }
@@ -327,11 +206,10 @@ private:
 
 } // namespace
 
-std::string codeOf(const std::string &text) { return CodeScanner(text).scan(); }
-
-Result<TouchedKernels> touchedKernels(const ProjectVersion &base, const ProjectVersion &head) {
-  KOPT_TRY(std::vector<Content> before, contentsOf(base, projectFiles(head)));
-  KOPT_TRY(std::vector<Content> now, contentsOf(head, projectFiles(base)));
+Result<TouchedKernels> touchedKernels(Frontend &frontend, const ProjectVersion &base,
+                                      const ProjectVersion &head) {
+  KOPT_TRY(std::vector<Content> before, contentsOf(frontend, base, projectFiles(head)));
+  KOPT_TRY(std::vector<Content> now, contentsOf(frontend, head, projectFiles(base)));
   return Matcher(std::move(before), std::move(now)).match();
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "driver/model/Gate.h"
+#include "driver/source/Frontend.h"
 #include "driver/source/Subjects.h"
 
 #include <filesystem>
@@ -37,10 +38,7 @@ struct TouchedKernels {
 
 /// Compares all instantiations. Kernels are matched by symbol, then by name, then by text. Fails if
 /// a slice cannot be read.
-Result<TouchedKernels> touchedKernels(const ProjectVersion &base, const ProjectVersion &head);
-
-/// The text without comments and with each run of white space reduced to at most one space;
-/// preprocessor directives stay on their own lines. Equal results mean equal code.
-std::string codeOf(const std::string &text);
+Result<TouchedKernels> touchedKernels(Frontend &frontend, const ProjectVersion &base,
+                                      const ProjectVersion &head);
 
 } // namespace kopt

@@ -2,7 +2,6 @@
 // A launch that is derived from one of the workload.
 #pragma once
 
-#include "clang_plugin/output/Fields.h"
 #include "driver/model/CheckList.h"
 #include "driver/model/Workload.h"
 #include "driver/workload/OtherScalars.h"

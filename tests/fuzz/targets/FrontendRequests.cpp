@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The JSON requests of `kopt-frontend transforms`, `screen`, `emulate`, `mutate`, `reference` and
 // `coverage`, without Clang: the answers are made here, from the request alone.
+#include "clang_plugin/analysis/RawTokens.h"
 #include "clang_plugin/coverage/Coverage.h"
 #include "clang_plugin/emulate/CompileModule.h"
 #include "clang_plugin/extract/HostText.h"
@@ -66,6 +67,8 @@ llvm::Expected<CoverageClone> markCoverage(const KernelSource &request) {
 }
 
 llvm::Expected<HostText> readHostText(const HostRequest &) { return HostText{}; }
+
+DigestReply digestsOf(const DigestRequest &) { return DigestReply{}; }
 
 namespace emulate {
 bool compileModule(const EmulateRequest &request, const std::string &, ModulePlan &,

@@ -41,6 +41,9 @@ public:
     return GuardReply{"", "there is none here"};
   }
   Result<HostText> hostText(const HostRequest &) override { return HostText(); }
+  Result<std::vector<CodeDigest>> codes(const std::vector<NamedText> &) override {
+    return std::vector<CodeDigest>();
+  }
   Result<std::vector<Finding>> screen(const std::string &, const std::string &, const KernelSpec &,
                                       const std::string &, const SharedCode &) override {
     return std::vector<Finding>{};
