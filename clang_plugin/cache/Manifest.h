@@ -2,10 +2,12 @@
 // Records what a result was made from, and checks whether that is unchanged.
 #pragma once
 
+#include "clang_plugin/output/Fields.h"
 #include "clang_plugin/parse/FileRecord.h"
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kopt::frontend {
@@ -24,6 +26,7 @@ struct FileFact {
   std::uint64_t inode = 0;
   bool isSettled = false;
 };
+KOPT_FIELDS(FileFact, path, kind, isTool, hash, size, modified, changed, inode, isSettled)
 
 /// Nanoseconds since 1970.
 std::int64_t nowInNanoseconds();
@@ -34,7 +37,8 @@ public:
   /// that, or later, must be compared by content each time, because its time may not show the next
   /// change.
   explicit Manifest(std::int64_t started) : started_(started) {}
-  Manifest() = default;
+  /// One that was kept.
+  explicit Manifest(std::vector<FileFact> files) : files_(std::move(files)) {}
 
   void add(const std::string &path, const SeenFile &seen);
   void addTool(const std::string &path);
@@ -51,48 +55,9 @@ public:
   const std::vector<FileFact> &files() const { return files_; }
 
 private:
-  template <class Archive> friend void fields(Archive &archive, Manifest &manifest);
-
   std::int64_t started_ = 0;
   bool isSound_ = true;
   std::vector<FileFact> files_;
 };
-
-/// For ByteWriter and ByteReader: neighbouring entries share most of their path.
-struct PackedPath {
-  std::uint64_t shared = 0;
-  std::string rest;
-};
-
-template <class Archive> void fields(Archive &archive, PackedPath &path) {
-  archive(path.shared, path.rest);
-}
-
-template <class Archive> void fields(Archive &archive, FileFact &fact) {
-  auto &[path, kind, isTool, hash, size, modified, changed, inode, isSettled] = fact;
-  archive(kind); // the manifest writes the path
-  if (kind == SeenFile::Absent)
-    return;
-  archive(isTool, hash, size, modified, changed, inode, isSettled);
-}
-
-template <class Archive> void fields(Archive &archive, Manifest &manifest) {
-  std::vector<PackedPath> paths;
-  std::string before;
-  for (const FileFact &fact : manifest.files_) {
-    std::size_t shared = 0;
-    while (shared < before.size() && shared < fact.path.size() &&
-           before[shared] == fact.path[shared])
-      ++shared;
-    paths.push_back({shared, fact.path.substr(shared)});
-    before = fact.path;
-  }
-  archive(paths, manifest.files_);
-  before.clear();
-  for (std::size_t i = 0; i < paths.size() && i < manifest.files_.size(); ++i) {
-    before = before.substr(0, paths[i].shared) + paths[i].rest;
-    manifest.files_[i].path = before;
-  }
-}
 
 } // namespace kopt::frontend

@@ -2,8 +2,8 @@
 #include "clang_plugin/cache/UnitCache.h"
 
 #include "clang_plugin/args/NvccToClangArgs.h"
-#include "clang_plugin/cache/Bytes.h"
 #include "clang_plugin/cache/Manifest.h"
+#include "clang_plugin/output/RecordJson.h"
 #include "clang_plugin/parse/Toolkit.h"
 
 #include <clang/Basic/Version.h>
@@ -20,12 +20,18 @@ namespace {
 
 /// What is kept of one unit.
 struct Entry {
-  Manifest manifest;
+  std::vector<FileFact> files;
   bool ok = false;
   std::vector<Diagnostic> diagnostics;
   ExtractionResult extraction;
 };
-KOPT_FIELDS(Entry, manifest, ok, diagnostics, extraction)
+KOPT_FIELDS(Entry, files, ok, diagnostics, extraction)
+
+std::string bytesOf(const Entry &entry) {
+  std::string bytes;
+  nlohmann::json::to_cbor(toJson(entry), bytes);
+  return bytes;
+}
 
 /// The environment variables that Clang's driver and nvcc read. PATH counts through the programs
 /// that are found in it.
@@ -83,7 +89,7 @@ KeyText contextOf(const ExtractUnit &unit, const std::vector<std::string> &tools
                   const std::vector<std::string> &flags) {
   KeyText key;
   key.add(KOPT_VERSION);
-  key.add("6: units"); // version of the stored content
+  key.add("7: units"); // version of the stored content
   key.add(clang::getClangFullVersion());
   key.add(unit.directory);
   key.add(flags);
@@ -160,15 +166,14 @@ UnitOutcome UnitCache::extract(const ExtractUnit &unit, const ExtractOptions &op
   KeyText context = contextOf(unit, tools, flags);
   std::string key = keyOf(unit, options, context);
   if (std::optional<std::string> bytes = store_.load(key)) {
-    ByteReader reader(*bytes);
     Entry entry;
-    reader(entry);
+    const bool isRead = readDocument(nlohmann::json::from_cbor(*bytes, true, false), entry).empty();
+    Manifest manifest(std::move(entry.files));
     bool touched = false;
-    if (!reader.failed() && reader.atEnd() && entry.manifest.holds(touched)) {
+    if (isRead && manifest.holds(touched)) {
       if (touched) {
-        ByteWriter writer;
-        writer(entry);
-        store_.save(key, writer.take());
+        entry.files = manifest.files();
+        store_.save(key, bytesOf(entry));
       }
       ++hits_;
       extraction = std::move(entry.extraction);
@@ -196,9 +201,7 @@ UnitOutcome UnitCache::extract(const ExtractUnit &unit, const ExtractOptions &op
       manifest.addReadByOthers(path);
   if (!outcome.isRepeatable || !manifest.isSound())
     return outcome;
-  ByteWriter writer;
-  writer(manifest, outcome.ok, outcome.diagnostics, extraction);
-  store_.save(key, writer.take());
+  store_.save(key, bytesOf({manifest.files(), outcome.ok, outcome.diagnostics, extraction}));
   return outcome;
 }
 

@@ -257,9 +257,9 @@ private:
 
 void take(const SliceText &slice, Specialization &specialization) {
   SliceText instantiated = slice;
-  if (!specialization.lifted.instantiation.empty())
-    instantiate(instantiated, {specialization.lifted.instantiation});
-  specialization.lifted.text = std::move(instantiated.text);
+  if (!specialization.lifted->instantiation.empty())
+    instantiate(instantiated, {specialization.lifted->instantiation});
+  specialization.lifted->text = std::move(instantiated.text);
   specialization.chunks = std::move(instantiated.chunks);
   specialization.kernelChunk = slice.kernelChunk;
 }
@@ -272,7 +272,7 @@ void proveTogether(Original &original, const SliceText &slice, const SliceText *
   std::vector<std::string> symbols, instantiations;
   for (const Specialization *specialization : pending) {
     symbols.push_back(specialization->symbol);
-    const std::string &wanted = specialization->lifted.instantiation;
+    const std::string &wanted = specialization->lifted->instantiation;
     if (!wanted.empty() && !llvm::is_contained(instantiations, wanted))
       instantiations.push_back(wanted);
   }

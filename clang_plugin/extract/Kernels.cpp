@@ -97,7 +97,7 @@ FoundSpecialization &specializationFor(const SourceIndex &index, FoundKernel &ke
   added.info.expression = expressionOf(*function);
   added.info.templateArgs = templateArgsOf(*function);
   added.enclosing = enclosingFunction(*function);
-  added.info.lifted.instantiation = instantiationOf(added.enclosing ? *added.enclosing : *function);
+  added.info.lifted = {"", instantiationOf(added.enclosing ? *added.enclosing : *function)};
   for (const clang::ParmVarDecl *parameter : function->parameters())
     added.info.params.push_back(describeParam(*parameter));
   LaunchNeeds needs = launchNeeds(index, *function);

@@ -165,7 +165,6 @@ struct LiftedText {
                              ///< kernel that is not a template
 };
 KOPT_FIELDS(LiftedText, text, instantiation)
-template <> inline constexpr bool kCrossesWall<LiftedText> = false;
 
 struct Specialization {
   std::string symbol;     ///< mangled, as in the PTX of the original
@@ -181,7 +180,7 @@ struct Specialization {
   bool proven = false; ///< PTX equal to the original's
   std::vector<SliceChunk> chunks;
   std::size_t kernelChunk = 0;
-  LiftedText lifted;
+  std::optional<LiftedText> lifted; ///< nothing in what is printed
 };
 KOPT_FIELDS(Specialization, symbol, expression, fileLocal, templateArgs, params, needs,
             constantVariables, route, slice, reason, proven, chunks, kernelChunk, lifted)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of the members of a record and of the names of an enum, for the front end and the driver.
-// JSON (RecordJson.h), the cache's bytes (cache/Bytes.h), hashes and tests use these lists. No
-// Clang, no JSON.
+// JSON (RecordJson.h), hashes and tests use these lists. No Clang, no JSON.
 #pragma once
 
 #include <algorithm>
@@ -25,9 +24,6 @@ template <class T> Field(const char *, T &) -> Field<T>;
 /// A record with a list of its members.
 template <class Record>
 concept HasFields = requires(Record &record) { fieldsOf(record); };
-
-/// False for the type of a member that the front end keeps to itself: it is not in the JSON.
-template <class Member> inline constexpr bool kCrossesWall = true;
 
 /// An enum whose values have names that are stored and shown: `spellings(value)` gives an array of
 /// all names, in the order of the values, which count from 0.

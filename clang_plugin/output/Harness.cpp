@@ -236,7 +236,7 @@ std::vector<std::string> variablesOf(const Specialization &specialization) {
   std::vector<std::string> names;
   for (const SliceChunk &chunk : specialization.chunks) {
     const std::string text =
-        specialization.lifted.text.substr(chunk.sliceBegin, chunk.sliceEnd - chunk.sliceBegin);
+        specialization.lifted->text.substr(chunk.sliceBegin, chunk.sliceEnd - chunk.sliceBegin);
     const auto has = [&](const char *word) { return text.find(word) != std::string::npos; };
     if (chunk.role == ChunkRole::Variable && !has("constexpr") && !has("template") &&
         (has("__device__") || has("__constant__") || has("__managed__")))
@@ -405,11 +405,11 @@ std::string harnessText(const KernelSpec &kernel, const Specialization &found) {
          "// (original.cu), exits with 1 if they differ, and prints the time.\n\n"
          "// ==== kernel section: edit this "
          "=========================================================\n\n" +
-         specialization.lifted.text +
+         specialization.lifted->text +
          "\n// ==== harness section: leave this as it is "
          "==============================================\n\n" +
-         hideMacros(specialization.lifted.text, true) + kHarnessHeaders + kHarnessSupport +
-         kHarnessComparison + hideMacros(specialization.lifted.text, false) +
+         hideMacros(specialization.lifted->text, true) + kHarnessHeaders + kHarnessSupport +
+         kHarnessComparison + hideMacros(specialization.lifted->text, false) +
          declareText(kernel, specialization, variables) +
          mainText(kernel, specialization, variables);
 }

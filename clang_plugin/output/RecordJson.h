@@ -161,15 +161,13 @@ template <class T> void readRecord(const JsonReader &from, T &out) {
     return from.fail("expected an object");
   std::vector<std::string> known;
   const auto one = [&]<class Member>(const Field<Member> &field) {
-    if constexpr (kCrossesWall<Member>) {
-      const std::string &key = known.emplace_back(jsonKey(field.name));
-      if (const auto found = from.value.find(key); found != from.value.end())
-        readJson(from.child(*found, key), field.value);
-      else if constexpr (kIsA<std::optional, Member>)
-        field.value.reset();
-      else
-        from.fail("missing '" + key + "'");
-    }
+    const std::string &key = known.emplace_back(jsonKey(field.name));
+    if (const auto found = from.value.find(key); found != from.value.end())
+      readJson(from.child(*found, key), field.value);
+    else if constexpr (kIsA<std::optional, Member>)
+      field.value.reset();
+    else
+      from.fail("missing '" + key + "'");
   };
   std::apply([&](const auto &...field) { (one(field), ...); }, fieldsOf(out));
   for (const auto &[key, value] : from.value.items())
@@ -232,11 +230,11 @@ template <class T> nlohmann::json toJson(const T &value) {
     json = toString(value);
   } else if constexpr (HasFields<T>) {
     json = nlohmann::json::object();
-    const auto one = [&]<class Member>(const Field<Member> &field) {
-      if constexpr (kCrossesWall<std::remove_const_t<Member>>)
-        json[detail::jsonKey(field.name)] = toJson(field.value);
-    };
-    std::apply([&](const auto &...field) { (one(field), ...); }, fieldsOf(value));
+    std::apply(
+        [&](const auto &...field) {
+          ((json[detail::jsonKey(field.name)] = toJson(field.value)), ...);
+        },
+        fieldsOf(value));
   } else if constexpr (kIsA<std::optional, T>) {
     if (value)
       json = toJson(*value);

@@ -2,12 +2,14 @@
 // Every file that a parse read or looked for: the files that its result depends on.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <llvm/ADT/IntrusiveRefCntPtr.h>
 #include <llvm/ADT/StringRef.h>
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 namespace llvm::vfs {
 class FileSystem;
@@ -26,6 +28,10 @@ struct SeenFile {
   std::uint64_t size = 0; ///< bytes, of what was read
   std::string hash;       ///< contentHash(), of what was read or listed
 };
+
+constexpr auto spellings(SeenFile::Kind) {
+  return std::to_array<std::string_view>({"absent", "exists", "listed", "read"});
+}
 
 /// XXH3-128 in its canonical form, 32 digits: the driver's support/Hash.cpp gives the same.
 std::string contentHash(llvm::StringRef content);

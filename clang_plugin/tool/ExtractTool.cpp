@@ -249,7 +249,7 @@ bool writeFolders(const fs::path &output, ExtractionResult &extraction, std::str
       fs::path folder = output / name;
       specialization.slice = (folder / "slice.cu").string();
       const std::string harness = harnessText(kernel, specialization);
-      if (!writeFile(folder / "slice.cu", specialization.lifted.text, error) ||
+      if (!writeFile(folder / "slice.cu", specialization.lifted->text, error) ||
           !writeFile(folder / "harness.cu", harness, error) ||
           !writeFile(folder / "original.cu", harness, error) ||
           !writeFile(folder / "build.sh", buildScript(kernel), error))
@@ -403,17 +403,23 @@ int runExtract(int argc, const char **argv) {
 
   bool summarise = !options.list && !options.json;
   fs::path output = options.output.empty() && summarise ? "kopt.extract" : options.output;
+  std::string error;
+  bool isWritten = true;
   if (!output.empty()) {
     std::error_code ignored;
     output = fs::absolute(output, ignored).lexically_normal();
-    std::string error;
-    if (!writeFolders(output, extraction, error) ||
-        !writeFile(output / "kernels.json", printed(toJson(extraction), 2) + "\n", error))
-      return fail(options, kEnvironment, error, "",
-                  "free some space or choose another folder with -o");
+    isWritten = writeFolders(output, extraction, error);
   }
+  for (KernelSpec &kernel : extraction.kernels)
+    for (Specialization &specialization : kernel.specializations)
+      specialization.lifted.reset();
+  const std::string document =
+      output.empty() && !options.json ? "" : printed(toJson(extraction), 2) + "\n";
+  if (!isWritten || (!output.empty() && !writeFile(output / "kernels.json", document, error)))
+    return fail(options, kEnvironment, error, "",
+                "free some space or choose another folder with -o");
   if (options.json)
-    std::cout << printed(toJson(extraction), 2) << "\n";
+    std::cout << document;
   else
     std::cout << (options.list ? listText(extraction) : summary(extraction, output));
   std::cout.flush();

@@ -56,7 +56,7 @@ protected:
     Answer answer{outcome.ok, cache.hits() > before, toJson(extraction).dump(2)};
     for (const KernelSpec &kernel : extraction.kernels)
       for (const Specialization &specialization : kernel.specializations)
-        answer.text += specialization.lifted.text;
+        answer.text += specialization.lifted->text;
     for (const Diagnostic &diagnostic : outcome.diagnostics)
       answer.text += diagnostic.file + std::to_string(diagnostic.line) + diagnostic.message;
     return answer;
