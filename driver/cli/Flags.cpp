@@ -97,7 +97,7 @@ DeviceConfig deviceOf(const Config &config) {
 
 /// The text has been checked when the configuration was read.
 SandboxMode sandboxOf(const Config &config) {
-  return parseSandboxMode(config.settings.sandbox).value_or(SandboxMode::Required);
+  return parseEnum<SandboxMode>(config.settings.sandbox).value_or(SandboxMode::Required);
 }
 
 /// The text has been checked when the configuration was read.

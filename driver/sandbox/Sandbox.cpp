@@ -79,16 +79,6 @@ std::vector<SandboxLayer> parseLayers(const std::string &text, std::string &use)
 
 } // namespace
 
-std::optional<SandboxMode> parseSandboxMode(const std::string &text) {
-  if (text == "auto")
-    return SandboxMode::Auto;
-  if (text == "required")
-    return SandboxMode::Required;
-  if (text == "off")
-    return SandboxMode::Off;
-  return std::nullopt;
-}
-
 nlohmann::json toJson(const std::vector<SandboxLayer> &layers) {
   nlohmann::json list = nlohmann::json::array();
   for (const SandboxLayer &layer : layers)

@@ -4,6 +4,7 @@
 // children.
 #pragma once
 
+#include "clang_plugin/output/Fields.h"
 #include "driver/support/Process.h"
 
 #include <cstdint>
@@ -44,8 +45,9 @@ enum class SandboxMode {
   Off,
 };
 
-/// "auto", "required", "off".
-std::optional<SandboxMode> parseSandboxMode(const std::string &text);
+constexpr auto spellings(SandboxMode) {
+  return std::to_array<std::string_view>({"auto", "required", "off"});
+}
 
 /// A layer of the sandbox.
 struct SandboxLayer {

@@ -15,7 +15,7 @@ from pathlib import Path
 EDGES = {
     "driver/support": "",
     "driver/model": "driver/support clang_plugin/output runtime/runner",
-    "driver/sandbox": "driver/support",
+    "driver/sandbox": "driver/support clang_plugin/output",
     "driver/source": "driver/support driver/model driver/sandbox clang_plugin/output",
     "driver/workload": "driver/support driver/model driver/source clang_plugin/output runtime/device runtime/runner runtime/trace",
     "driver/device": "driver/support driver/model driver/sandbox driver/workload runtime/cuda runtime/device runtime/runner "

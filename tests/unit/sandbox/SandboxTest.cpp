@@ -407,10 +407,10 @@ TEST_F(SandboxTest, ABubblewrapThatFailsIsTheSandboxsErrorAndNothingRuns) {
 }
 
 TEST(SandboxModes, AreThree) {
-  EXPECT_EQ(parseSandboxMode("auto"), SandboxMode::Auto);
-  EXPECT_EQ(parseSandboxMode("required"), SandboxMode::Required);
-  EXPECT_EQ(parseSandboxMode("off"), SandboxMode::Off);
-  EXPECT_FALSE(parseSandboxMode("on"));
+  EXPECT_EQ(parseEnum<SandboxMode>("auto"), SandboxMode::Auto);
+  EXPECT_EQ(parseEnum<SandboxMode>("required"), SandboxMode::Required);
+  EXPECT_EQ(parseEnum<SandboxMode>("off"), SandboxMode::Off);
+  EXPECT_FALSE(parseEnum<SandboxMode>("on"));
 }
 
 TEST(SandboxLayers, MissingOnesAreNamedAndRequiredRefusesThem) {
