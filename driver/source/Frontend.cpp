@@ -55,12 +55,17 @@ std::string baselineExpression(const KernelSpec &kernel, const std::string &slic
   return found.empty() ? candidateExpression : found;
 }
 
+/// More choices than any rewrite has.
+constexpr std::size_t kMostPoints = 4096;
+
 /// All values of an offer's parameters that its requirements allow; the last parameter changes
-/// first. Fails with Usage on a requirement that cannot be evaluated.
+/// first. Fails with Usage on a requirement that cannot be evaluated, and on too many choices.
 Result<std::vector<Bindings>> pointsOf(const Offer &offer) {
   std::vector<Bindings> points(1);
   for (const OfferParameter &parameter : offer.parameters) {
     std::vector<Bindings> longer;
+    if (points.size() * parameter.values.size() > kMostPoints)
+      return makeError(ErrorCode::Usage, "the offer '" + offer.title + "' has too many choices");
     for (const Bindings &point : points)
       for (const std::int64_t value : parameter.values)
         longer.emplace_back(point)[parameter.name] = value;

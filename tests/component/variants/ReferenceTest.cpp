@@ -122,7 +122,7 @@ TEST_F(PreciseTest, RefusesWhatWorksOnIntegersOrBits) {
   ASSERT_FALSE(philox->refusals.empty());
   EXPECT_EQ(philox->refusals[0].id, "bits");
   EXPECT_EQ(philox->refusals[0].line, 10u);
-  EXPECT_EQ(philox->sliceText, "");
+  EXPECT_EQ(philox->slice, "");
 }
 
 TEST_F(PreciseTest, TheExamples) {

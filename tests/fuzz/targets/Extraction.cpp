@@ -4,6 +4,7 @@
 // of candidates, edits.
 #include "driver/device/Toolchain.h"
 #include "driver/device/build/Toolchains.h"
+#include "driver/source/CandidateLaunch.h"
 #include "driver/source/Frontend.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/source/SourceEdits.h"
@@ -48,7 +49,9 @@ void useCandidates(KernelSpec &kernel, const Specialization &specialization) {
       candidate.constants[argument.name] = 9;
   if (specialization.kernelChunk < specialization.chunks.size())
     candidate.chunks[specialization.kernelChunk] = "kernel";
-  candidate.launch = {Dim3{32, 2, 1}, true, 64};
+  candidate.launch.block = {{"32", "2", "1"}};
+  candidate.launch.sharedBytes = "64";
+  coverThreads(candidate.launch);
   if (const auto rendered = renderSlice(slice, kernel, specialization, candidate))
     for (const auto &[begin, last] : rendered->chunks)
       require(begin <= last && last <= rendered->text.size(), "chunks lie in the rendered slice");
@@ -80,7 +83,8 @@ void useKernel(KernelSpec &kernel) {
               "one argument for each parameter");
       require(launch.grid.count() > 0 && launch.block.count() > 0, "no empty launch");
       Candidate candidate;
-      candidate.launch = {Dim3{96, 1, 1}, true, {}};
+      candidate.launch.block = {{"96", "1", "1"}};
+      coverThreads(candidate.launch);
       (void)applyToLaunch(kernel, launch, candidate);
     }
   }
@@ -116,7 +120,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
         for (const SourceEdit &edit : offer.edits)
           require(edit.range.begin <= edit.range.end && edit.range.end <= slice.size(),
                   "edits lie in the slice");
-        require(!offer.launch.block || offer.launch.block->count() > 0, "no offer of no threads");
       }
     return 0;
   }

@@ -10,6 +10,7 @@
 using namespace kopt;
 using kopt::fuzz::require;
 
+#include <algorithm>
 namespace {
 
 void code(std::string_view input) {
@@ -37,9 +38,10 @@ void code(std::string_view input) {
   for (const auto &[name, value] : reply->constants)
     require(contract.constants.count(name), "only constants of the contract");
   if (reply->block)
-    require(std::uint64_t((*reply->block)[0]) * (*reply->block)[1] * (*reply->block)[2] <= 1024 &&
-                (*reply->block)[0] && (*reply->block)[1] && (*reply->block)[2],
-            "a block has 1 to 1024 threads");
+    for (const std::string &extent : *reply->block)
+      require(!extent.empty() && extent != "0", "no extent is missing or none");
+  for (const ReplyTunable &tunable : reply->tunables)
+    require(std::ranges::count(tunable.values, tunable.value) == 1, "a value is one of its values");
 }
 
 /// Answers are the sections of the input: a status, a blank, a Retry-After or nothing, a newline,

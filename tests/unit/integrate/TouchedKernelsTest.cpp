@@ -69,7 +69,7 @@ protected:
   }
 
   TemporaryDirectory folder_ = std::move(*TemporaryDirectory::create("kopt-touched"));
-  FakeFrontend frontend_;
+  fakes::FakeFrontend frontend_;
   int slices_ = 0;
   std::size_t unchanged_ = 0;
 };

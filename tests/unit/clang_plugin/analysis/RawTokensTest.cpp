@@ -36,5 +36,11 @@ TEST(CodeDigests, ANameMayChange) {
   EXPECT_NE(digestOf("void g() { g2(g); }", "g").nameless, one.nameless);
 }
 
+TEST(RawTokens, NormalizesLayoutAlone) {
+  EXPECT_EQ(normalizedTokens("int  f( ) { /* c */ return 1 ;}"),
+            normalizedTokens("int f()\n{ return 1; } // d\n"));
+  EXPECT_NE(normalizedTokens("\"a b\""), normalizedTokens("\"a  b\""));
+}
+
 } // namespace
 } // namespace kopt::frontend

@@ -23,12 +23,6 @@ TEST(SourceFacts, ReadsDirectivesThroughSplicesAndComments) {
   EXPECT_EQ(facts.macros.at("M").text, "undef");
 }
 
-TEST(SourceFacts, NormalizesLayoutAlone) {
-  EXPECT_EQ(normalizedTokens("int  f( ) { /* c */ return 1 ;}"),
-            normalizedTokens("int f()\n{ return 1; } // d\n"));
-  EXPECT_NE(normalizedTokens("\"a b\""), normalizedTokens("\"a  b\""));
-}
-
 TEST(SourceFacts, TellsElisionsFromRemarks) {
   for (const char *comment :
        {"// ...", "// ... rest unchanged", "/* ... */", "// [... existing code ...]",
