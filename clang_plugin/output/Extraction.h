@@ -330,7 +330,7 @@ inline std::string problemOf(const Specialization &specialization) {
   const std::vector<SliceChunk> &chunks = specialization.chunks;
   if (specialization.route != Route::Slice)
     return "";
-  if (specialization.slice.empty())
+  if (specialization.slice.empty() && !specialization.lifted)
     return "a slice without a file";
   if (specialization.kernelChunk >= chunks.size())
     return "a kernel_chunk that is not a chunk";

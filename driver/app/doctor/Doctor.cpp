@@ -129,7 +129,8 @@ private:
   /// The sandbox that candidates would run in.
   Sandbox examineSandbox() {
     // The text was checked when the configuration was read.
-    const SandboxMode mode = parseEnum<SandboxMode>(options_.sandbox).value_or(SandboxMode::Required);
+    const SandboxMode mode =
+        parseEnum<SandboxMode>(options_.sandbox).value_or(SandboxMode::Required);
     auto sandbox =
         Sandbox::open(services_.processes, services_.installation.sandbox, SandboxMode::Auto);
     if (!sandbox) {

@@ -138,7 +138,8 @@ TEST_F(FrontendTest, AsksForAKernelWithTwoBodies) {
   EXPECT_EQ(request()["guard"]["extends_chain"], true);
   const RenderedSlice latin{"\xe9 before usual", "k", {{0, 8}, {9, 14}}, {}};
   (void)must(frontend_->guard(latin, special, 1, kernel(), guard));
-  EXPECT_EQ(request()["source"]["slice"]["hex"], "e9206265666f726520757375616c");
+  EXPECT_EQ(json::parse(processes_.calls.at(1).input)["source"]["slice"]["hex"],
+            "e9206265666f726520757375616c");
   for (const char *malformed :
        {R"({"text":"","refusal":""})", R"({"text":"a","refusal":"b"})", R"({})"}) {
     fakes::FakeProcessRunner processes;
