@@ -63,8 +63,7 @@ public:
       report_.launches.push_back(launch.name);
     KOPT_TRY(const Launch *chosen, chooseLaunch(workload, request_.launch));
     KOPT_TRY(report_.launch, applyToLaunch(subject_.kernel, *chosen, candidate));
-    KOPT_TRY(rendered_,
-             renderSlice(subject_.sliceText, subject_.kernel, subject_.specialization, candidate));
+    KOPT_TRY(rendered_, renderSlice(subject_, candidate));
 
     KOPT_TRY(const BuildOutcome built, build(bench_.toolchain(), "run"));
     if (!built.ok)

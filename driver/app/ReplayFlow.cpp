@@ -22,8 +22,7 @@ public:
 
   Status build(Workbench &bench, const std::string &arch) {
     Candidate baseline;
-    KOPT_TRY(const RenderedSlice rendered,
-             renderSlice(subject_.sliceText, subject_.kernel, subject_.specialization, baseline));
+    KOPT_TRY(const RenderedSlice rendered, renderSlice(subject_, baseline));
     BuildRequest request;
     request.sliceText = rendered.text;
     request.expression = rendered.expression;

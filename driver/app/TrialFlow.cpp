@@ -229,8 +229,7 @@ private:
 } // namespace
 
 Status tellUserLines(const TuneSubject &subject, const std::filesystem::path &file, Trial &trial) {
-  KOPT_TRY(const RenderedSlice rendered,
-           renderSlice(subject.sliceText, subject.kernel, subject.specialization, trial.candidate));
+  KOPT_TRY(const RenderedSlice rendered, renderSlice(subject, trial.candidate));
   const auto lines = file.empty()
                          ? SliceLines::inPatchedFiles(rendered, subject.kernel,
                                                       subject.specialization, trial.candidate)

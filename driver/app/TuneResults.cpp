@@ -105,8 +105,7 @@ Result<std::vector<SourceEdit>> addWinnerPatch(const SearchedKernel &searched, R
   if (winner.assurance.level == AssuranceLevel::Partial) {
     message.body += "\n\nNot shown by these checks:";
     // Use lines of the user's current files, because users do not know the slice.
-    KOPT_TRY(const RenderedSlice rendered, renderSlice(subject.sliceText, subject.kernel,
-                                                       subject.specialization, winner.candidate));
+    KOPT_TRY(const RenderedSlice rendered, renderSlice(subject, winner.candidate));
     const auto lines = SliceLines::make(rendered.text, rendered.chunks, subject.specialization);
     Assurance told = winner.assurance;
     for (AssuranceGap &gap : told.gaps)

@@ -380,11 +380,9 @@ Result<std::unique_ptr<Judge>> Workbench::makeJudge(const TuneSubject &subject,
       };
     services.devices.push_back({*member.runner, profile, member.name, member.thread.get(), lines});
   }
-  return std::make_unique<LocalJudge>(std::move(services),
-                                      Subject{subject.kernel, subject.specialization,
-                                              subject.sliceText, workload,
-                                              keptByLaunches(subject, workload.launches)},
-                                      std::move(options));
+  return std::make_unique<LocalJudge>(
+      std::move(services), Subject{subject, workload, keptByLaunches(subject, workload.launches)},
+      std::move(options));
 }
 
 } // namespace kopt

@@ -46,14 +46,14 @@ BuildRequest CandidateBuilder::requestOf(const Subject &subject, const JudgeOpti
   return request;
 }
 
-Result<bool> CandidateBuilder::screen(const RenderedSlice &rendered, Trial &trial) const {
+Result<bool> CandidateBuilder::screen(const RenderedCandidate &candidate, Trial &trial) const {
   const StageTimer timer(trial, "build/screen");
   trial.stage = Stage::Screen;
   const SharedCode shared =
-      sharedCode(subject_.kernel, subject_.specialization, trial.candidate, rendered,
+      sharedCode(subject_.kernel, subject_.specialization, candidate, candidate.slice,
                  subject_.declaration ? subject_.declaration->params : std::vector<TunableParam>());
-  KOPT_TRY(trial.findings, frontend_.screen(subject_.sliceText, rendered.text, subject_.kernel,
-                                            rendered.expression, shared));
+  KOPT_TRY(trial.findings, frontend_.screen(subject_.sliceText, candidate.slice.text,
+                                            subject_.kernel, candidate.slice.expression, shared));
   if (!options_.checks.on(CheckId::Screen))
     return true;
   for (const Finding &finding : trial.findings)
@@ -68,19 +68,20 @@ Result<bool> CandidateBuilder::screen(const RenderedSlice &rendered, Trial &tria
   return true;
 }
 
-Result<bool> CandidateBuilder::compile(const Candidate &candidate, const RenderedSlice &rendered,
+Result<bool> CandidateBuilder::compile(const RenderedCandidate &candidate,
                                        const std::filesystem::path &output, Trial &trial,
                                        Built &built) const {
   const StageTimer timer(trial, "build/compile");
   if (trial.check == CheckId::None)
     trial.stage = Stage::Build;
-  for (const Launch &launch : subject_.workload.launches) {
+  for (const Launch &launch :
+       baseline_.launches.empty() ? subject_.workload.launches : baseline_.launches) {
     auto changed = applyToLaunch(subject_.kernel, launch, candidate);
     if (!changed)
       return rejected(changed.error().what, trial);
     built.launches.push_back(std::move(*changed));
   }
-  const BuildRequest request = requestOf(subject_, options_, rendered, output);
+  const BuildRequest request = requestOf(subject_, options_, candidate.slice, output);
   KOPT_TRY(const BuildOutcome outcome, toolchain_.build(request));
   trial.buildLog = outcome.log;
   trial.moduleHash = outcome.hash;
@@ -116,13 +117,13 @@ Result<bool> CandidateBuilder::compile(const Candidate &candidate, const Rendere
 }
 
 Result<Built> CandidateBuilder::buildBaseline(Trial &trial) {
-  KOPT_TRY(const RenderedSlice rendered, renderSlice(subject_.sliceText, subject_.kernel,
-                                                     subject_.specialization, trial.candidate));
-  trial.sliceText = rendered.text;
+  KOPT_TRY(const RenderedCandidate original, renderCandidate(subject_, trial.candidate));
+  trial.sliceText = original.slice.text;
   Built built;
-  KOPT_TRY(const bool compiled, compile(trial.candidate, rendered, nextModule(), trial, built));
+  KOPT_TRY(const bool compiled, compile(original, nextModule(), trial, built));
   if (!compiled) {
-    const auto places = SliceLines::make(rendered.text, rendered.chunks, subject_.specialization);
+    const auto places =
+        SliceLines::make(original.slice.text, original.slice.chunks, subject_.specialization);
     return makeError(
         ErrorCode::BaselineFailed,
         fmt::format("kernel '{}' {}: {}", subject_.kernel.name,
@@ -133,33 +134,32 @@ Result<Built> CandidateBuilder::buildBaseline(Trial &trial) {
   return built;
 }
 
-Result<bool> CandidateBuilder::screenAndCompile(const Candidate &candidate,
-                                                const std::filesystem::path &output,
+Result<bool> CandidateBuilder::screenAndCompile(const std::filesystem::path &output,
                                                 Prepared &prepared) const {
   Trial &trial = prepared.trial;
-  const auto rendered =
-      renderSlice(subject_.sliceText, subject_.kernel, subject_.specialization, candidate);
+  auto rendered = renderSlice(subject_, trial.candidate);
   if (!rendered)
     return rejected(rendered.error().what, trial);
-  trial.sliceText = rendered->text;
+  prepared.candidate.slice = std::move(*rendered);
+  trial.sliceText = prepared.candidate.slice.text;
   if (subject_.declaration)
     if (const auto broken = brokenClause(*subject_.declaration, subject_.kernel,
-                                         subject_.workload.launches, candidate))
+                                         subject_.workload.launches, trial.candidate))
       return rejected(*broken, trial);
-  KOPT_TRY(const bool screened, screen(*rendered, trial));
-  if (!screened)
-    return false;
-  return compile(candidate, *rendered, output, trial, prepared.built);
+  KOPT_TRY(const bool screened, screen(prepared.candidate, trial));
+  return screened ? compile(prepared.candidate, output, trial, prepared.built)
+                  : Result<bool>(false);
 }
 
 Prepared CandidateBuilder::prepare(const Candidate &candidate,
                                    const std::filesystem::path &output) const {
   const auto start = std::chrono::steady_clock::now();
   Prepared prepared;
+  prepared.candidate = {candidate, {}};
   prepared.trial.candidate = candidate;
   prepared.trial.candidateHash = candidate.contentHash();
   prepared.trial.assurance = assuranceOf({});
-  const Result<bool> ready = screenAndCompile(candidate, output, prepared);
+  const Result<bool> ready = screenAndCompile(output, prepared);
   if (ready)
     prepared.ready = *ready;
   else

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "driver/judge/JudgeOptions.h"
-#include "driver/judge/checks/CheckContext.h"
+#include "driver/judge/checks/Subject.h"
 #include "driver/source/RenderSlice.h"
 
 #include <future>
@@ -18,6 +18,7 @@ namespace kopt {
 
 /// A candidate before it runs: either its trial is already decided, or `built` holds its module.
 struct Prepared {
+  RenderedCandidate candidate; ///< without a slice if it could not be rendered
   Trial trial;
   Built built;
   bool ready = false;
@@ -29,8 +30,8 @@ struct Prepared {
 /// call.
 class CandidateBuilder {
 public:
-  /// `subject` and `baseline` are references; they may change until the baseline is measured, but
-  /// not later.
+  /// `baseline` may change until it is measured, but not later. Before, candidates are launched as
+  /// the subject's workload is.
   CandidateBuilder(Frontend &frontend, Toolchain &toolchain, const JudgeOptions &options,
                    const Subject &subject, const Built &baseline)
       : frontend_(frontend), toolchain_(toolchain), options_(options), subject_(subject),
@@ -52,11 +53,10 @@ public:
   Prepared take(const Candidate &candidate);
 
 private:
-  Result<bool> screen(const RenderedSlice &rendered, Trial &trial) const;
-  Result<bool> compile(const Candidate &candidate, const RenderedSlice &rendered,
-                       const std::filesystem::path &output, Trial &trial, Built &built) const;
-  Result<bool> screenAndCompile(const Candidate &candidate, const std::filesystem::path &output,
-                                Prepared &prepared) const;
+  Result<bool> screen(const RenderedCandidate &candidate, Trial &trial) const;
+  Result<bool> compile(const RenderedCandidate &candidate, const std::filesystem::path &output,
+                       Trial &trial, Built &built) const;
+  Result<bool> screenAndCompile(const std::filesystem::path &output, Prepared &prepared) const;
   Prepared prepare(const Candidate &candidate, const std::filesystem::path &output) const;
   std::filesystem::path nextModule();
 

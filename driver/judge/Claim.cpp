@@ -142,6 +142,16 @@ std::vector<OpenObligation> openObligations(const Trial &trial) {
   return open;
 }
 
+std::optional<Failure> whyNotStrict(const Trial &trial, const Assurance &assurance) {
+  if (assurance.level == AssuranceLevel::Full)
+    return std::nullopt;
+  return Failure{
+      assurance.gaps.front().check, Verdict::Suspect,
+      fmt::format(
+          "{}, but with partial assurance, which --assurance strict does not accept; not shown: {}",
+          trial.reason, fmt::join(inLines(assurance), "; "))};
+}
+
 std::optional<Failure> whyNoWin(const Trial &trial, const CheckSwitches &switches,
                                 AssurancePolicy policy) {
   if (!switches.all())
@@ -154,14 +164,64 @@ std::optional<Failure> whyNoWin(const Trial &trial, const CheckSwitches &switche
   return std::nullopt;
 }
 
-std::optional<Failure> whyNotStrict(const Trial &trial, const Assurance &assurance) {
-  if (assurance.level == AssuranceLevel::Full)
+namespace {
+
+std::optional<Failure> whyNotClaimed(const ClaimBasis &basis, Trial &trial) {
+  const bool isStrict = basis.policy == AssurancePolicy::Strict;
+  if (basis.switches.on(CheckId::Roofline))
+    if (auto failure = belowFloor(trial, basis.launches, basis.device))
+      return failure;
+  if (basis.switches.on(CheckId::Mutants) && !basis.mutations) {
+    trial.checks.push_back({CheckId::Mutants, CheckState::NotRun, "it runs only for winners"});
+  } else if (basis.switches.on(CheckId::Mutants)) {
+    const AdequacyReport &mutations = *basis.mutations;
+    const std::string remedy = mutations.remedy();
+    const std::string words =
+        mutations.inWords() + (remedy.empty() ? remedy : "; what would notice: " + remedy);
+    const bool isDoubtful = !mutations.isConclusive();
+    if (isDoubtful && isStrict)
+      return Failure{CheckId::Mutants, Verdict::Suspect,
+                     fmt::format("{}, but the workload does not notice all wrong kernels: {}",
+                                 trial.reason, words)};
+    if (mutations.tried + mutations.untried == 0)
+      trial.checks.push_back(
+          {CheckId::Mutants, CheckState::NotApplicable, "there are no wrong versions to try"});
+    else
+      trial.checks.push_back(
+          {CheckId::Mutants, isDoubtful ? CheckState::NotRun : CheckState::Passed, words});
+  }
+  if (auto failure = whyNoWin(trial, basis.switches,
+                              basis.isFirstLook ? AssurancePolicy::Standard : basis.policy))
+    return failure;
+  for (const OpenObligation &open : openObligations(trial))
+    addGap(trial.assurance, {CheckId::Obligations, open.inWords()});
+  if (!isStrict || !basis.isLast)
     return std::nullopt;
-  return Failure{
-      assurance.gaps.front().check, Verdict::Suspect,
-      fmt::format(
-          "{}, but with partial assurance, which --assurance strict does not accept; not shown: {}",
-          trial.reason, fmt::join(inLines(assurance), "; "))};
+  return whyNotStrict(trial, assuranceSoFar(trial, basis.gaps));
+}
+
+} // namespace
+
+void claim(const ClaimBasis &basis, Trial &trial) {
+  if (trial.verdict != Verdict::Faster)
+    return;
+  const auto failure = whyNotClaimed(basis, trial);
+  if (!failure)
+    return;
+  trial.verdict = failure->verdict;
+  trial.reason = failure->reason;
+  trial.check = failure->check;
+  if (failure->check != CheckId::None)
+    trial.checks.push_back({failure->check, CheckState::Failed, failure->reason});
+}
+
+Assurance assuranceSoFar(const Trial &trial, const std::vector<AssuranceGap> &ofWorkload) {
+  std::vector<AssuranceGap> others = trial.assurance.gaps;
+  others.insert(others.end(), ofWorkload.begin(), ofWorkload.end());
+  Assurance assurance = assuranceOf(trial.checks, others);
+  assurance.counterexamples = trial.assurance.counterexamples;
+  assurance.examples = trial.assurance.examples;
+  return assurance;
 }
 
 } // namespace kopt

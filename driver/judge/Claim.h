@@ -4,6 +4,7 @@
 #pragma once
 
 #include "driver/judge/checks/CheckContext.h"
+#include "driver/model/Adequacy.h"
 #include "driver/model/CheckList.h"
 
 #include <optional>
@@ -60,5 +61,27 @@ std::optional<Failure> whyNoWin(const Trial &trial, const CheckSwitches &switche
 
 /// Why `--assurance strict` does not accept a trial with this assurance; nothing if it is full.
 std::optional<Failure> whyNotStrict(const Trial &trial, const Assurance &assurance);
+
+/// What a claim rests on besides the trial.
+struct ClaimBasis {
+  const CheckSwitches &switches;
+  AssurancePolicy policy = AssurancePolicy::Standard;
+  const DeviceInfo &device;
+  const std::vector<Launch> &launches;   ///< the candidate's
+  const std::vector<AssuranceGap> &gaps; ///< of the workload
+  const AdequacyReport *mutations;       ///< null: wrong versions are tried only for winners
+  /// The checks that a claim needs have run. If they have not, on a GPU the confirmation decides.
+  bool isLast = true;
+  /// Most checks have run: of what is left open, all counts.
+  bool isFirstLook = false;
+};
+
+/// If a trial has the verdict Faster and is no win, gives it another one, with the reason. Under
+/// `standard`, what was not shown is a gap of the assurance, unless there is a reason to doubt the
+/// candidate. Under `strict` any gap is such a reason.
+void claim(const ClaimBasis &basis, Trial &trial);
+
+/// What was shown of a trial so far, with the gaps of the workload.
+Assurance assuranceSoFar(const Trial &trial, const std::vector<AssuranceGap> &ofWorkload);
 
 } // namespace kopt

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges candidates on one device: verifies, times, claims and profiles them beside the baseline on
-// the same device.
+// Judges candidates on one device, beside the baseline on the same device. Its parts verify
+// (Verifier), time (CandidateTimer), profile (CandidateProfiler) and claim (Claim.h).
 #pragma once
 
 #include "driver/judge/CandidateBuilder.h"
-#include "driver/judge/WorkloadAdequacy.h"
-#include "driver/judge/checks/Checks.h"
+#include "driver/judge/CandidateProfiler.h"
+#include "driver/judge/CandidateTimer.h"
+#include "driver/judge/JudgePlan.h"
+#include "driver/judge/Verifier.h"
+#include "driver/judge/learn/WorkloadAdequacy.h"
 
-#include <future>
+#include <functional>
+#include <map>
 #include <memory>
-#include <set>
+#include <optional>
 #include <string>
-#include <vector>
 
 namespace kopt {
 
@@ -26,9 +29,8 @@ public:
               std::function<double()> secondsLeft = {});
 
   /// Runs, repeats, times and profiles the user's own kernel, and learns which buffers are pure
-  /// outputs. Must succeed before anything is judged. In a search, checks that run only
-  /// for winners learn when there is a winner, because most kernels have none. Fails with
-  /// BaselineFailed, saying at which step and why.
+  /// outputs. Must succeed before anything is judged. Fails with BaselineFailed, saying at which
+  /// step and why.
   Status measureBaseline(const Built &built, Trial &trial);
   /// As measureBaseline(), for another device of the same kind as `first`: takes the workload's
   /// weights from it, and times and profiles nothing. Fails with BaselineFailed if this device's
@@ -47,13 +49,13 @@ public:
 
   /// Loads the module and runs the checks, without screening or timing it. Returns why it does not
   /// pass; nothing if it does.
-  Result<std::optional<Failure>> whyNot(const Candidate &candidate, Built built,
+  Result<std::optional<Failure>> whyNot(const RenderedCandidate &candidate, Built built,
                                         std::uint64_t freshSeed);
 
   /// Starts, on other threads, the compilations that the candidate's confirmation will need, and
-  /// those for what is learned before the first winner. `subject` is as measureBaseline() left it.
-  /// May be called from any thread, one at a time.
-  void compileAhead(const Subject &subject, const Candidate &candidate);
+  /// those for what is learned before the first winner. May be called from any thread, one at a
+  /// time, once the baseline is measured.
+  void compileAhead(const RenderedCandidate &candidate);
 
   /// How many times as fast `one` is as `other`, timed in alternation in one process. Nothing if
   /// either does not run.
@@ -62,106 +64,33 @@ public:
   /// Adds counters to a trial of the prepared candidate.
   Status addCounters(const Prepared &prepared, Trial &trial);
 
-  const Subject &subject() const { return context_.subject(); }
-  const Built &baseline() const { return context_.baseline(); }
+  const Built &baseline() const { return bench_.context.baseline(); }
   /// Which wrong versions the workload notices; empty until they have been tried.
   const AdequacyReport &mutations() const { return mutations_; }
   bool hasTestedMutants() const { return hasTestedMutants_; }
-  const JudgeDevice &device() const { return device_; }
+  const JudgeDevice &device() const { return bench_.device; }
 
 private:
-  Result<bool> load(Built &built, Trial &trial);
+  Status loadBaseline(const Built &built, Trial &trial);
+  Status learnChecks(Trial &trial);
+  Status learnForWinner(Trial &trial);
+  AdequacySettings adequacySettings() const;
+  void compileOriginalAhead();
   bool fitsWithoutOptIn(const Candidate &candidate, const Built &built, Trial &trial) const;
-  Result<bool> verify(const Candidate &candidate, const Built &built, std::uint64_t freshSeed,
-                      Strength strength, Depth depth, Trial &trial);
-  Result<bool> runChecks(Examination &examination);
-  /// True if a confirmation has just the time left to time the candidate.
-  bool isLate() const;
-  /// True if the check is one for winners that has not learned for lack of time, or cannot run.
-  bool hasNoTime(const Check &check) const;
-  /// The seconds that one step of learning may take, at most `seconds`.
-  double mostSeconds(double seconds) const;
-  Result<std::optional<Failure>> timedOutputsAgree(std::size_t index, const Launch &launch,
-                                                   const TimingOutcome &outcome, Trial &trial);
-  TimeOptions timeOptions(std::size_t index) const; ///< for launch `index` of the workload
-  /// Times one launch in the runner's current process. Returns false if the trial is decided.
-  Result<bool> timeLaunch(const Built &built, std::size_t index, std::uint32_t process,
-                          LaunchTiming &timing, Trial &trial);
-  Result<bool> time(const Built &built, const VerdictPolicy &policy, std::uint32_t processes,
-                    Trial &trial);
-  void claim(const std::vector<Launch> &launches, Depth depth, Trial &trial) const;
-  std::optional<Failure> whyNotClaimed(const std::vector<Launch> &launches, Depth depth,
-                                       Trial &trial) const;
-  Assurance assuranceSoFar(const Trial &trial) const;
-  Status profile(const Built &built, Trial &trial);
-  void startFreshProcesses();
-  /// What a candidate's lines cost, from another thread: on a GPU that takes a compilation. Not
-  /// valid where no lines are wanted.
-  using LineCosts = std::future<Result<std::vector<LineCost>>>;
-  LineCosts costLines(const Trial &trial) const;
-  /// Records hot lines: of the module timed last if times are modelled, otherwise of the machine
-  /// code. If there are none, the record says why.
-  void addHotLines(LineCosts costs, Trial &trial) const;
-  Result<std::vector<LineCost>> linesOfCode(const Candidate &candidate,
-                                            const std::string &candidateHash) const;
-  Status judge(const Candidate &candidate, Built &built, Purpose purpose, Trial &trial);
+  Status judge(const RenderedCandidate &candidate, Built &built, const JudgePlan &plan,
+               std::uint64_t freshSeed, Strength strength, Trial &trial);
+  Status timeRefused(const Built &built, const JudgePlan &plan, Trial &trial);
+  Result<bool> escalate(const Examination &first, const JudgePlan &plan, bool isDoubtful);
   void noteIncidents(Trial &trial);
 
-  Result<Expected> expect(std::size_t launch, std::uint64_t inputSeed, std::uint64_t poisonSeed,
-                          const std::string &slot);
-  Status loadBaseline(const Built &built, Trial &trial);
-  Status acceptRaces(std::size_t index, const std::string &what);
-  Status classifyBuffers();
-  Result<bool> drawContents(std::size_t index, std::set<std::string> &read);
-  Status checkRepeatability(Trial &trial);
-  Result<Expected> expectInOtherOrder(std::size_t launch);
-  Result<bool> learnVariation(std::size_t launch, int repeats);
-  void reportVariation(const Launch &launch, Trial &trial);
-  Status checkSensitivity(Trial &trial);
-  void addWorkloadGap(CheckId check, const std::string &what, Trial &trial);
-  Status findUnseenInputs(Trial &trial);
-  Status timeBaseline(Trial &trial);
-  Result<bool> chooseCacheModes(const Trial &cold);
-  Status limitInstructions(const Trial &baseline);
-  Status findBlocksApart(Trial &trial);
-  bool waitsForWinner() const;
-  bool compileChecksAhead(const std::shared_ptr<const Subject> &subject, const Candidate &version,
-                          bool isOriginal);
-  void compileMutantsAhead(const std::shared_ptr<const Subject> &subject);
-  void compileOriginalAhead();
-  AdequacySettings adequacySettings() const;
-  Status learnChecks(Depth depth, Trial &trial);
-  Status learnForWinner(Trial &trial);
-  Status agreesWith(const DeviceJudge &first) const;
-
-  JudgeDevice device_;
-  Runner &runner_;
-  Frontend &frontend_;
-  Toolchain &toolchain_;
-  JudgeOptions options_;
-  std::function<double()> secondsLeft_; ///< as JudgeServices has it
-  CheckContext context_;
-  std::unique_ptr<Emulation> emulation_; ///< null: there is none
-  std::shared_ptr<DerivedReplays> replays_;
-  std::vector<std::unique_ptr<Check>> checks_;
-  /// Those that are left out: one of them tells the others how large the original's own error is.
-  std::vector<std::unique_ptr<Check>> unasked_;
-  bool hasTestedMutants_ = false;
-  Depth learned_ = Depth::Look;       ///< the greatest depth whose checks have learned
-  std::set<const Check *> unlearned_; ///< for lack of time
-  double timeSeconds_ = 0;            ///< that it took to time the baseline
-  std::vector<AssuranceGap> gaps_;    ///< gaps of the workload, and so of every candidate
+  JudgeBench bench_;
+  Verifier verifier_;
+  CandidateTimer timer_;
+  CandidateProfiler profiler_;
   AdequacyReport mutations_;
-  std::set<std::size_t> warm_;         ///< launches of the workload that are timed with a warm L2
-  std::uint32_t sharedOfBaseline_ = 0; ///< bytes of static shared memory of the original
-  std::map<std::size_t, Counters> timedCounters_; ///< by launch, for the module timed last
-  std::map<std::size_t, std::vector<LineCost>> timedLines_; ///< as timedCounters_
-  ModuleId timedModule_ = 0;
-  std::string race_;                    ///< of the original, which is accepted
-  std::set<std::string> drawnLaunches_; ///< names of launches with drawn contents for captured ones
-  std::map<std::string, Strength> needed_;      ///< to verify wins that were seen, by candidate
-  std::set<std::string> throttled_, otherLoad_; ///< what disturbed the current timing
-  std::unique_ptr<JobQueue> compilers_;         ///< last, as its jobs use the other members
+  bool hasTestedMutants_ = false;
+  std::uint32_t sharedOfBaseline_ = 0;     ///< bytes of static shared memory of the original
+  std::map<std::string, Strength> needed_; ///< to verify wins that were seen, by candidate
 };
 
 } // namespace kopt

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/EmulatedJudge.h"
 #include "driver/judge/derive/DerivedLaunches.h"
-#include "driver/source/RenderSlice.h"
 #include "driver/workload/ApplyCandidate.h"
 
 #include "driver/judge/DeviceJudge.h"
@@ -57,21 +56,17 @@ public:
       return;
     ahead.jobs.add([this, subject = ahead.subject, candidate = ahead.candidate,
                     output = options_.scratch / fmt::format("ahead-{}", ahead_++) / "module"] {
-      const auto rendered =
-          renderSlice(subject->sliceText, subject->kernel, subject->specialization, *candidate);
-      if (rendered)
-        static_cast<void>(devices_.toolchain->build(
-            CandidateBuilder::requestOf(*subject, options_, *rendered, output)));
+      static_cast<void>(devices_.toolchain->build(
+          CandidateBuilder::requestOf(*subject, options_, candidate->slice, output)));
     });
   }
 
-  Result<Answer> judge(const RenderedSlice &rendered, const Candidate &candidate,
-                       std::uint64_t freshSeed) override {
+  Result<Answer> judge(const RenderedCandidate &candidate, std::uint64_t freshSeed) override {
     KOPT_TRY(const auto fitting, launchFor(candidate));
     if (!fitting)
       return unable(fitting.error());
     std::size_t at = *fitting;
-    KOPT_TRY(Answer answer, judgeOn(at, rendered, candidate, freshSeed));
+    KOPT_TRY(Answer answer, judgeOn(at, candidate, freshSeed));
     // A candidate's first blocks may have other work than the original's, so of a part of the grid
     // only races count.
     while (launches_[at].isPart && answer.failure && answer.failure->check != CheckId::Races) {
@@ -82,7 +77,7 @@ public:
         return unable("its blocks may divide the work differently from the original's: " +
                       answer.failure->reason);
       at = *larger;
-      KOPT_TRY(answer, judgeOn(at, rendered, candidate, freshSeed));
+      KOPT_TRY(answer, judgeOn(at, candidate, freshSeed));
     }
     return answer;
   }
@@ -127,15 +122,16 @@ private:
     return Choice(tl::unexpected(std::move(why)));
   }
 
-  Result<Answer> judgeOn(std::size_t at, const RenderedSlice &rendered, const Candidate &candidate,
+  Result<Answer> judgeOn(std::size_t at, const RenderedCandidate &candidate,
                          std::uint64_t freshSeed) {
     DeviceJudge &judge = **judges_[at];
-    const Launch &original = judge.subject().workload.launches.front(); // with what it learned
+    const Launch &original = judge.baseline().launches.front();
     auto launch = ownLaunch(launches_[at], original, candidate);
     if (!launch)
       return unable(launch.error().what);
-    const BuildRequest request = CandidateBuilder::requestOf(
-        subject_, options_, rendered, options_.scratch / fmt::format("{}", ++builds_) / "module");
+    const BuildRequest request =
+        CandidateBuilder::requestOf(subject_, options_, candidate.slice,
+                                    options_.scratch / fmt::format("{}", ++builds_) / "module");
     KOPT_TRY(const BuildOutcome outcome, devices_.toolchain->build(request));
     if (!outcome.ok)
       return unable("the emulated device cannot run it: " +

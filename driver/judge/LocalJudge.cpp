@@ -159,7 +159,6 @@ Result<Baseline> LocalJudge::baseline() {
     trial = begun;
     KOPT_CHECK(lane.judge->measureBaseline(built, trial));
     lane.hasLearned = true;
-    subject_ = lane.judge->subject();
     baseline_ = lane.judge->baseline();
     return {};
   }));
@@ -167,7 +166,9 @@ Result<Baseline> LocalJudge::baseline() {
   seenCode_.try_emplace(codeKey(trial.moduleHash, baseline_.launches), begun.candidateHash,
                         trial.candidate.title);
   trial.seconds = secondsSince(start);
-  return Baseline{std::move(trial), subject_.workload};
+  Workload workload = subject_.workload;
+  workload.launches = baseline_.launches;
+  return Baseline{std::move(trial), std::move(workload)};
 }
 
 // Two are the same if their launches are, those of other arguments too: their expressions count.
@@ -275,7 +276,7 @@ Result<Trial> LocalJudge::look(const Candidate &candidate, Purpose purpose, Stag
   if (upTo >= Stage::Verify) {
     std::optional<Failure> failure;
     KOPT_CHECK(onFirst([&](Lane &lane) -> Status {
-      KOPT_TRY(failure, lane.judge->whyNot(candidate, prepared.built,
+      KOPT_TRY(failure, lane.judge->whyNot(prepared.candidate, prepared.built,
                                            seedFrom("look/" + trial.candidateHash)));
       return {};
     }));
@@ -299,7 +300,8 @@ Result<Trial> LocalJudge::evaluate(const Candidate &candidate) {
     task = begun->second;
   } else {
     if (options_.depth > Depth::Search)
-      compileAhead(candidate);
+      if (const auto rendered = renderCandidate(subject_, candidate))
+        compileAhead(*rendered);
     {
       const std::lock_guard turn(turn_);
       task = add(candidate);
@@ -312,18 +314,18 @@ Result<Trial> LocalJudge::evaluate(const Candidate &candidate) {
   Result<Trial> trial = task->answer.get_future().get();
   begun_.erase(hash);
   if (trial && trial->verdict == Verdict::Faster) {
-    faster_.insert_or_assign(hash, std::move(*task->prepared));
+    const auto &[faster, isNew] = faster_.insert_or_assign(hash, std::move(*task->prepared));
     if (trial->speedup && trial->speedup->estimate > fastest_) {
       fastest_ = trial->speedup->estimate;
-      compileAhead(candidate);
+      compileAhead(faster->second.candidate);
     }
   }
   return trial;
 }
 
-void LocalJudge::compileAhead(const Candidate &candidate) {
+void LocalJudge::compileAhead(const RenderedCandidate &candidate) {
   if (const Lane *lane = first())
-    lane->judge->compileAhead(subject_, candidate);
+    lane->judge->compileAhead(candidate);
 }
 
 Result<Prepared> LocalJudge::again(const Candidate &candidate) {
@@ -345,7 +347,7 @@ Result<Trial> LocalJudge::confirm(const Candidate &candidate) {
   KOPT_TRY(const Prepared prepared, again(candidate));
   if (!prepared.ready)
     return prepared.trial;
-  compileAhead(candidate);
+  compileAhead(prepared.candidate);
   Trial trial;
   KOPT_CHECK(onFirst([&](Lane &lane) -> Status {
     KOPT_TRY(trial, lane.judge->judge(prepared, Purpose::Confirmation));
@@ -384,8 +386,8 @@ void LocalJudge::remember(const Trial &trial) {
       trial.verdict == Verdict::Duplicate)
     return;
   std::vector<Launch> launches;
-  for (const Launch &launch : subject().workload.launches) {
-    auto changed = applyToLaunch(subject().kernel, launch, trial.candidate);
+  for (const Launch &launch : baseline_.launches) {
+    auto changed = applyToLaunch(subject_.kernel, launch, trial.candidate);
     if (!changed)
       return;
     launches.push_back(std::move(*changed));

@@ -54,7 +54,6 @@ public:
   /// Call it before begin() of the candidates that came after the trial.
   void remember(const Trial &trial) override;
 
-  const Subject &subject() const { return subject_; }
   /// Which wrong versions of the kernel the workload notices, according to the first device; empty
   /// until they have been tried.
   const AdequacyReport &adequacy() const { return lanes_.front()->judge->mutations(); }
@@ -103,14 +102,14 @@ private:
   /// A trial that ends after `upTo`.
   Result<Trial> look(const Candidate &candidate, Purpose purpose, Stage upTo);
   Result<Trial> confirm(const Candidate &candidate);
-  void compileAhead(const Candidate &candidate);
+  void compileAhead(const RenderedCandidate &candidate);
   std::string codeKey(const std::string &moduleHash, const std::vector<Launch> &launches) const;
   bool isDuplicate(const std::vector<Launch> &launches, Trial &trial);
 
   JudgeServices services_;
   JudgeOptions options_;
-  Subject subject_; ///< as measured on the first device
-  Built baseline_;
+  const Subject subject_;
+  Built baseline_; ///< as measured on the first device
   CandidateBuilder builder_;
   std::vector<std::unique_ptr<Lane>> lanes_;
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "driver/model/Candidate.h"
-#include "driver/model/KernelSpec.h"
+#include "driver/model/SlicedKernel.h"
 #include "driver/support/Result.h"
 
 #include <string>
@@ -28,6 +28,22 @@ struct RenderedSlice {
 /// StaleInput if a file with a template argument has changed.
 Result<RenderedSlice> renderSlice(const std::string &sliceText, const KernelSpec &kernel,
                                   const Specialization &specialization, const Candidate &candidate);
+
+inline Result<RenderedSlice> renderSlice(const SlicedKernel &sliced, const Candidate &candidate) {
+  return renderSlice(sliced.sliceText, sliced.kernel, sliced.specialization, candidate);
+}
+
+/// A version of a kernel, rendered once: a candidate, or a wrong version of the original, which has
+/// its own text and no edits.
+struct RenderedCandidate : Candidate {
+  RenderedSlice slice;
+};
+
+/// Fails as renderSlice() does.
+inline Result<RenderedCandidate> renderCandidate(const SlicedKernel &sliced, Candidate candidate) {
+  KOPT_TRY(RenderedSlice slice, renderSlice(sliced, candidate));
+  return RenderedCandidate{std::move(candidate), std::move(slice)};
+}
 
 /// Edits of the user's files that make the program launch the candidate: chunks, new declarations
 /// and includes, constants, launch sites.

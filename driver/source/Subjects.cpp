@@ -128,7 +128,7 @@ Status checkNames(const std::vector<TuneClause> &clauses, const TuneDeclaration 
 Result<TuneSubject> subjectOf(const ExtractionResult &extraction, const KernelSpec &kernel,
                               const Specialization &specialization,
                               const TuneDeclaration &declaration) {
-  TuneSubject subject{kernel, specialization, declaration, "", specialization.expression};
+  TuneSubject subject{{kernel, specialization, ""}, declaration, specialization.expression};
   // What is kept of a slice, from trials to compiled code, is found again by its text. So the text
   // says which versions of other files it is compiled with.
   std::string readings;

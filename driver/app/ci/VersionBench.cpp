@@ -139,9 +139,8 @@ VersionBench::~VersionBench() = default;
 
 Result<VersionBench::Code> VersionBench::build(Toolchain &toolchain, const TuneSubject &subject) {
   Code code;
-  const Subject judged{subject.kernel, subject.specialization, subject.sliceText, {}, {}};
-  KOPT_TRY(const RenderedSlice rendered,
-           renderSlice(subject.sliceText, subject.kernel, subject.specialization, Candidate{}));
+  const Subject judged{subject, {}, {}};
+  KOPT_TRY(const RenderedSlice rendered, renderSlice(subject, Candidate{}));
   BuildRequest request = CandidateBuilder::requestOf(
       judged, settings_.options, rendered,
       settings_.scratch / "evaluate" / fmt::format("version-{}", builds_++) / "module");
@@ -232,10 +231,8 @@ Status VersionBench::measure(const TuneSubject &base, const TuneSubject &head, c
     none.detail = "not asked for";
     return none;
   };
-  DeviceJudge judge(
-      JudgeDevice{devices_.runner(), profile, "0", nullptr}, *frontend_, *devices_.toolchain,
-      Subject{base.kernel, base.specialization, base.sliceText, workload.base, base.declaration},
-      options);
+  DeviceJudge judge(JudgeDevice{devices_.runner(), profile, "0", nullptr}, *frontend_,
+                    *devices_.toolchain, Subject{base, workload.base, base.declaration}, options);
   const auto builtOf = [](const Code &code, const Workload &own) {
     return Built{code.outcome.module,    code.symbol, code.outcome.hash,
                  code.outcome.externals, 0,           own.launches};
@@ -261,7 +258,7 @@ Status VersionBench::measure(const TuneSubject &base, const TuneSubject &head, c
   version.trial.moduleHash = codes.head.outcome.hash;
   version.built = builtOf(codes.head, workload.head);
   for (std::size_t i = 0; workload.sameBuffers && i < version.built.launches.size(); ++i)
-    version.built.launches[i].buffers = judge.subject().workload.launches[i].buffers;
+    version.built.launches[i].buffers = judge.baseline().launches[i].buffers;
 
   const std::vector<std::string> notes = kernel.notes;
   KOPT_TRY(Trial first, judge.judge(version, Purpose::Search));

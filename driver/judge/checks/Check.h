@@ -4,6 +4,7 @@
 #pragma once
 
 #include "driver/judge/checks/CheckContext.h"
+#include "driver/source/RenderSlice.h"
 #include "driver/support/JobQueue.h"
 
 #include <memory>
@@ -48,9 +49,9 @@ struct GpuSeconds {
   static constexpr double kOwnRun = 0.05;
 };
 
-/// A candidate that the checks examine.
+/// A candidate, or a wrong version of the original, that the checks examine.
 struct Examination {
-  const Candidate &candidate;
+  const RenderedCandidate &candidate;
   const Built &built;
   std::uint64_t freshSeed =
       0; ///< derived from the frozen candidate, so no candidate can be written for it
@@ -62,7 +63,7 @@ struct Examination {
 /// What the compilers will be asked for next.
 struct CompileAhead {
   std::shared_ptr<const Subject> subject;
-  std::shared_ptr<const Candidate> candidate; ///< without edits: the original
+  std::shared_ptr<const RenderedCandidate> candidate;
   bool isOriginal = false;
   JobQueue &jobs; ///< where to add the compilations
 };

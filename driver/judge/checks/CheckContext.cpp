@@ -109,7 +109,7 @@ RunOptions CheckContext::forCandidate(RunOptions options, const Launch &own) con
 }
 
 std::size_t CheckContext::heaviest() const {
-  const std::vector<Launch> &launches = subject_.workload.launches;
+  const std::vector<Launch> &launches = baseline_.launches;
   return std::size_t(
       std::max_element(launches.begin(), launches.end(),
                        [](const Launch &a, const Launch &b) { return a.weight < b.weight; }) -

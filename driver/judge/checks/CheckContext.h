@@ -4,13 +4,11 @@
 // for all of them.
 #pragma once
 
-#include "driver/device/Runner.h"
-#include "driver/device/Toolchain.h"
 #include "driver/judge/checks/CompareBuffers.h"
+#include "driver/judge/checks/Subject.h"
 #include "driver/model/Candidate.h"
 #include "driver/model/CheckList.h"
 #include "driver/model/Trial.h"
-#include "driver/model/TuneDeclaration.h"
 
 #include <chrono>
 #include <optional>
@@ -18,30 +16,6 @@
 #include <vector>
 
 namespace kopt {
-
-/// The kernel under test. All members describe the baseline.
-struct Subject {
-  KernelSpec kernel;
-  Specialization specialization;
-  std::string sliceText;
-  Workload workload;
-  /// The clauses that the workload was made from. For captured launches only the tolerance, fills,
-  /// `arg` clauses and those requirements apply that all of them keep.
-  std::optional<TuneDeclaration> declaration;
-  /// The program's launches, where the workload was derived from them; otherwise empty.
-  std::vector<Launch> program{};
-};
-
-/// A compiled kernel, the launches it asks for, and its module once it is loaded.
-struct Built {
-  std::filesystem::path path;
-  std::string symbol;
-  std::string hash;                   ///< hash of the machine code
-  std::vector<std::string> externals; ///< functions that it calls but does not define
-  ModuleId module = 0;
-  std::vector<Launch> launches;
-  BuildFault fault = BuildFault::Source; ///< as BuildOutcome::fault
-};
 
 /// The seconds of the stages in which another kopt used the GPU.
 inline double waitedIn(const StageSeconds &stages) {
@@ -89,7 +63,6 @@ public:
 
   Runner &runner() { return runner_; }
   const Runner &runner() const { return runner_; }
-  Subject &subject() { return subject_; }
   const Subject &subject() const { return subject_; }
   std::uint64_t seed() const { return seed_; } ///< seed of everything random
   const CheckSwitches &switches() const { return switches_; }
@@ -154,7 +127,7 @@ public:
 
 private:
   Runner &runner_;
-  Subject subject_;
+  const Subject subject_;
   std::uint64_t seed_;
   CheckSwitches switches_;
   Built baseline_;

@@ -5,7 +5,6 @@
 #include "driver/judge/checks/OwnLaunches.h"
 #include "driver/judge/derive/LargerLaunches.h"
 #include "driver/judge/derive/ReachingLaunches.h"
-#include "driver/source/RenderSlice.h"
 #include "driver/support/MappedFile.h"
 
 #include <algorithm>
@@ -87,9 +86,8 @@ public:
 
   Status learn(CheckContext &context, Trial &baseline) override {
     KOPT_CHECK(replays_->learnAll(context, baseline));
-    KOPT_TRY(const Answer answer,
-             neverDone(context, Candidate(), context.subject().sliceText,
-                       services_.build.expression, services_.build.symbol, nullptr));
+    KOPT_TRY(const RenderedCandidate original, renderCandidate(context.subject(), Candidate()));
+    KOPT_TRY(const Answer answer, neverDone(context, original, nullptr));
     for (const CoveragePoint &mark : answer.missing)
       for (const std::string &name : mark.names)
         neverOfOriginal_[name].insert(mark.codes.begin(), mark.codes.end());
@@ -103,14 +101,11 @@ public:
 
   void compileAhead(const CompileAhead &ahead) override {
     ahead.jobs.add([this, subject = ahead.subject, candidate = ahead.candidate] {
-      const auto rendered =
-          renderSlice(subject->sliceText, subject->kernel, subject->specialization, *candidate);
-      if (!rendered)
-        return;
+      const RenderedSlice &slice = candidate->slice;
       const auto clone =
-          services_.frontend.coverageClone(rendered->text, rendered->expression, subject->kernel);
+          services_.frontend.coverageClone(slice.text, slice.expression, subject->kernel);
       if (clone && !clone->marks.empty())
-        static_cast<void>(build(*clone, rendered->expression, symbolOf(rendered->expression)));
+        static_cast<void>(build(*clone, slice.expression, symbolOf(slice.expression)));
     });
   }
 
@@ -118,10 +113,7 @@ public:
                                      CheckRecord &record) override {
     const StageTimer timer(seen.trial, "verify/coverage");
     const Subject &subject = context.subject();
-    KOPT_TRY(const RenderedSlice rendered, renderSlice(subject.sliceText, subject.kernel,
-                                                       subject.specialization, seen.candidate));
-    KOPT_TRY(Answer answer, neverDone(context, seen.candidate, rendered.text, rendered.expression,
-                                      symbolOf(rendered.expression), &seen));
+    KOPT_TRY(Answer answer, neverDone(context, seen.candidate, &seen));
     if (!answer.fails.empty())
       return Failure{id(), Verdict::Suspect,
                      fmt::format("it fails when built to record its conditions, but not as it is, "
@@ -219,11 +211,13 @@ private:
 
   /// Finds the outcomes that no launch brings about, also none that is made for them. `seen` is
   /// null for the original: then outcomes that are not required count, too.
-  Result<Answer> neverDone(CheckContext &context, const Candidate &candidate,
-                           const std::string &text, const std::string &expression,
-                           const std::string &symbol, Examination *seen) {
+  Result<Answer> neverDone(CheckContext &context, const RenderedCandidate &candidate,
+                           Examination *seen) {
     Answer answer;
-    const auto clone = services_.frontend.coverageClone(text, expression, context.subject().kernel);
+    const std::string &expression = candidate.slice.expression;
+    const std::string symbol = symbolOf(expression);
+    const auto clone = services_.frontend.coverageClone(candidate.slice.text, expression,
+                                                        context.subject().kernel);
     if (!clone && clone.error().code == ErrorCode::Environment)
       return tl::unexpected(clone.error());
     if (!clone) {

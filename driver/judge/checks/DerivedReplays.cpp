@@ -195,11 +195,15 @@ Status DerivedReplays::learn(CheckContext &context) {
   const Launch &heaviest = context.baseline().launches[context.heaviest()];
   isOfCaptured_ = isCaptured(heaviest);
   const std::vector<Launch> &ofProgram = context.subject().program;
-  program_.emplace(sourceOf(context.subject()),
-                   ofProgram.empty() ? context.baseline().launches : ofProgram);
-  // What the program checks itself moves sizes to the ends of what it allows.
   DerivationSource source = sourceOf(context.subject());
-  TuneDeclaration checked = context.subject().declaration.value_or(TuneDeclaration());
+  declared_ = context.subject().declaration.value_or(TuneDeclaration());
+  if (!where_.empty()) {
+    std::ranges::copy(where_, std::back_inserter(declared_.requirements));
+    source.declaration = &declared_;
+  }
+  program_.emplace(source, ofProgram.empty() ? context.baseline().launches : ofProgram);
+  // What the program checks itself moves sizes to the ends of what it allows.
+  TuneDeclaration checked = declared_;
   if (policy_ == AssurancePolicy::Standard) {
     std::ranges::move(program_->requirements(), std::back_inserter(checked.requirements));
     source.declaration = &checked;
@@ -265,15 +269,9 @@ Status DerivedReplays::learnWhere(CheckContext &context,
   where.slot_ = fmt::format("where-{}", requirements_.size());
   for (const Replay &replay : replays_)
     where.known_.insert(identityOf(replay.derived.launch));
-  std::optional<TuneDeclaration> &declaration = context.subject().declaration;
-  const auto usual = declaration;
-  if (!declaration)
-    declaration.emplace();
-  std::ranges::copy(requirements, std::back_inserter(declaration->requirements));
+  where.where_ = requirements;
   Trial unused;
-  const Status learned = where.learnAll(context, unused);
-  declaration = usual;
-  KOPT_CHECK(learned);
+  KOPT_CHECK(where.learnAll(context, unused));
   for (Replay &replay : where.replays_)
     if (!where.known_.contains(identityOf(replay.derived.launch)))
       replays_.push_back(std::move(replay));

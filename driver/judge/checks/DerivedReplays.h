@@ -156,8 +156,10 @@ private:
   std::map<Derivation, int> tries_;   ///< launches of each kind that were tried
   std::vector<Failed> failed_; ///< launches on which the original hangs or, on a GPU, crashes
   std::set<std::vector<std::string>> requirements_; ///< of learnWhere()
-  std::set<std::string> known_;                     ///< identityOf() launches that are not learned
-  std::string slot_ = "derived";                    ///< the first part of files' names
+  std::vector<std::string> where_; ///< requirements of a candidate, which all launches keep
+  TuneDeclaration declared_;       ///< the user's clauses, and where_
+  std::set<std::string> known_;    ///< identityOf() launches that are not learned
+  std::string slot_ = "derived";   ///< the first part of files' names
   std::deque<Replay> replays_;
   std::optional<std::size_t> light_; ///< index of base() in replays_; nothing: the heaviest launch
   OwnErrors ownErrors_;              ///< null: the errors are not known

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/checks/EmulationCheck.h"
 #include "driver/judge/derive/DerivedLaunches.h"
-#include "driver/source/RenderSlice.h"
 
 #include <fmt/format.h>
 #include <future>
@@ -75,23 +74,14 @@ private:
   };
 
   Question question(CheckContext &context, const Examination &seen) {
-    const Subject &subject = context.subject();
-    auto rendered =
-        renderSlice(subject.sliceText, subject.kernel, subject.specialization, seen.candidate);
-    // A wrong version of the original has no edits: its text is in the trial.
-    if (rendered && !seen.trial.sliceText.empty())
-      rendered->text = seen.trial.sliceText;
-    auto answer = thread_.call([this, launches = launchesToTry(context),
-                                rendered = std::move(rendered), candidate = seen.candidate,
+    auto answer = thread_.call([this, launches = launchesToTry(context), candidate = seen.candidate,
                                 freshSeed = seen.freshSeed]() -> Result<Emulation::Answer> {
-      if (!rendered)
-        return tl::unexpected(rendered.error());
       if (launches.empty())
         return Emulation::Answer{"no launch is small enough", std::nullopt, ""};
       KOPT_TRY(std::string unable, emulation_->learn(launches));
       if (!unable.empty())
         return Emulation::Answer{std::move(unable), std::nullopt, ""};
-      return emulation_->judge(*rendered, candidate, freshSeed);
+      return emulation_->judge(candidate, freshSeed);
     });
     return {seen.freshSeed, answer.share()};
   }

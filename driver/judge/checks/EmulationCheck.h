@@ -5,7 +5,6 @@
 #pragma once
 
 #include "driver/judge/checks/DerivedReplays.h"
-#include "driver/source/RenderSlice.h"
 
 namespace kopt {
 
@@ -24,10 +23,8 @@ public:
   /// Finds the first of these launches that the original runs on, and uses it for all candidates.
   /// Returns Answer::why if there is none. Later calls return the same text.
   virtual Result<std::string> learn(const std::vector<DerivedLaunch> &launches) = 0;
-  /// Judges the kernel in `rendered` on that launch and on others derived from it. `freshSeed` as
-  /// in Examination.
-  virtual Result<Answer> judge(const RenderedSlice &rendered, const Candidate &candidate,
-                               std::uint64_t freshSeed) = 0;
+  /// Judges a version on that launch and on others derived from it. `freshSeed` as in Examination.
+  virtual Result<Answer> judge(const RenderedCandidate &candidate, std::uint64_t freshSeed) = 0;
 };
 
 /// Makes the check, which uses a small launch on as little captured memory as the original needs.

@@ -12,9 +12,9 @@
 namespace kopt {
 namespace {
 
-std::vector<std::string> toolsFor(const Trial &trial, const Launch &launch) {
+std::vector<std::string> toolsFor(const Trial &trial, const std::string &text,
+                                  const Launch &launch) {
   std::vector<std::string> tools{"memcheck", "initcheck"};
-  const std::string &text = trial.sliceText;
   if (launch.sharedBytes > 0 || (trial.resources && trial.resources->sharedBytes > 0) ||
       text.find("__shared__") != text.npos)
     tools.emplace_back("racecheck");
@@ -102,7 +102,8 @@ private:
   Result<Question> start(CheckContext &context, const Examination &seen,
                          const Launch &small) const {
     KOPT_TRY(const Launch launch, applyToDerived(context, seen.candidate, small));
-    Question question{seen.freshSeed, launch.name, toolsFor(seen.trial, launch), {}};
+    Question question{
+        seen.freshSeed, launch.name, toolsFor(seen.trial, seen.candidate.slice.text, launch), {}};
     question.reports =
         context.runner().sanitize(seen.built.module, launch, question.tools, options(context));
     return question;

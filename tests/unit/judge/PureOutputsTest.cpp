@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/judge/PureOutputs.h"
+#include "driver/judge/learn/PureOutputs.h"
 
 #include "fakes/FakeBench.h"
 

@@ -54,8 +54,8 @@ TEST_F(DeclaredNamesTest, AConstantThatALaunchGivesAnotherValueIsNoted) {
   kernel_.launches.front().variables = {"TILE"}; // a variable of the host program
   EXPECT_THAT(notes({"launch big: n=100, TILE=64"}), ElementsAre());
   kernel_.launches.front().variables.clear();
-  const TuneSubject subject{kernel_, specialization_,
-                            declaration({"arg n = 64", "arg TILE = 8", "extent x = 128"}), slice_,
+  const TuneSubject subject{{kernel_, specialization_, slice_},
+                            declaration({"arg n = 64", "arg TILE = 8", "extent x = 128"}),
                             "scale"};
   const auto made = workloadOf(subject, std::nullopt, DeviceKind::Emulated);
   ASSERT_TRUE(made) << made.error().what;

@@ -84,7 +84,7 @@ TEST_F(TraceWorkloadTest, ARequirementThatTheProgramDoesNotKeepIsNotUsed) {
   sample.snapshot(sample.launch(1000, 10e-6));
   TuneDeclaration declared;
   declared.requirements = {"n % 8 == 0", "n == 60", "width == 3", "in % 16 == 0", "in % 32 == 0"};
-  const TuneSubject subject{kernel, kernel.specializations[0], declared, "", "scale"};
+  const TuneSubject subject{{kernel, kernel.specializations[0], ""}, declared, "scale"};
   const auto made = workloadOf(subject, sample.observed, DeviceKind::Cuda);
   ASSERT_TRUE(made) << made.error().what;
   EXPECT_THAT(made->notes, testing::Contains(testing::HasSubstr("'require n == 60' is not used")));

@@ -10,7 +10,7 @@ using namespace kopt::fakes;
 
 namespace {
 
-using BaselineTest = JudgeFixture;
+using LearnOutputsTest = JudgeFixture;
 
 void expectRefused(const Result<Baseline> &baseline, const char *word) {
   ASSERT_FALSE(baseline);
@@ -19,54 +19,54 @@ void expectRefused(const Result<Baseline> &baseline, const char *word) {
   EXPECT_EQ(baseline.error().where, "scale.cu:7");
 }
 
-TEST_F(BaselineTest, TheBaselineIsMeasuredAndItsPureOutputFound) {
+TEST_F(LearnOutputsTest, TheBaselineIsMeasuredAndItsPureOutputFound) {
   LocalJudge local = make();
   const auto baseline = local.baseline();
   ASSERT_TRUE(baseline) << baseline.error().what;
   EXPECT_EQ(baseline->trial.verdict, Verdict::Same);
   ASSERT_EQ(baseline->trial.timings.size(), 1u);
   EXPECT_NEAR(baseline->trial.timings[0].baselineSeconds, 1e-4, 1e-6);
-  EXPECT_TRUE(local.subject().workload.launches[0].buffers[1].output);
+  EXPECT_TRUE(baseline->workload.launches[0].buffers[1].output);
 }
 
-TEST_F(BaselineTest, WhatKeepsTheLargestOfItsOldContentsIsNoPureOutput) {
+TEST_F(LearnOutputsTest, WhatKeepsTheLargestOfItsOldContentsIsNoPureOutput) {
   LocalJudge local = make("LARGEST"); // poison is small
   const auto baseline = local.baseline();
   ASSERT_TRUE(baseline) << baseline.error().what;
-  EXPECT_FALSE(local.subject().workload.launches[0].buffers[1].output);
+  EXPECT_FALSE(baseline->workload.launches[0].buffers[1].output);
 }
 
-TEST_F(BaselineTest, EachLaunchOfTheBaselineIsProfiledOnceOnAModelledDevice) {
+TEST_F(LearnOutputsTest, EachLaunchOfTheBaselineIsProfiledOnceOnAModelledDevice) {
   LocalJudge local = make("kernel", true);
   ASSERT_TRUE(local.baseline());
   EXPECT_EQ(runner_->profiles, 1);
   EXPECT_FALSE(runner_->hasPreparedProfile);
 }
 
-TEST_F(BaselineTest, OnAGpuWhatCountsStartsWhileTheChecksLearn) {
+TEST_F(LearnOutputsTest, OnAGpuWhatCountsStartsWhileTheChecksLearn) {
   LocalJudge local = make();
   ASSERT_TRUE(local.baseline());
   EXPECT_EQ(runner_->profiles, 1);
   EXPECT_TRUE(runner_->hasPreparedProfile);
 }
 
-TEST_F(BaselineTest, ABaselineThatDoesNotBuildIsRefused) {
+TEST_F(LearnOutputsTest, ABaselineThatDoesNotBuildIsRefused) {
   expectRefused(make("NOBUILD").baseline(), "build");
 }
 
-TEST_F(BaselineTest, ABaselineThatFaultsIsRefused) {
+TEST_F(LearnOutputsTest, ABaselineThatFaultsIsRefused) {
   expectRefused(make("FAULT").baseline(), "fails");
 }
 
-TEST_F(BaselineTest, ABaselineThatNeverRepeatsHasNothingToCompare) {
+TEST_F(LearnOutputsTest, ABaselineThatNeverRepeatsHasNothingToCompare) {
   expectRefused(make("CLOCK").baseline(), "nothing can be compared");
 }
 
-TEST_F(BaselineTest, ABaselineThatDependsOnMemoryThatNobodyGaveItIsRefused) {
+TEST_F(LearnOutputsTest, ABaselineThatDependsOnMemoryThatNobodyGaveItIsRefused) {
   expectRefused(make("POISONED").baseline(), "does not repeat its own result");
 }
 
-TEST_F(BaselineTest, ABaselineMayReadSharedMemoryThatNobodySetIfItsResultsDoNotDependOnIt) {
+TEST_F(LearnOutputsTest, ABaselineMayReadSharedMemoryThatNobodySetIfItsResultsDoNotDependOnIt) {
   LocalJudge local = make("kernel BORDER", true);
   const auto baseline = local.baseline();
   ASSERT_TRUE(baseline) << baseline.error().what;
@@ -88,7 +88,7 @@ TEST_F(BaselineTest, ABaselineMayReadSharedMemoryThatNobodySetIfItsResultsDoNotD
   EXPECT_EQ(judge(careful, "FAST BORDER POISONED").verdict, Verdict::WrongResult);
 }
 
-TEST_F(BaselineTest, ABaselineMayRaceIfItsResultsDoNotDependOnTheOrder) {
+TEST_F(LearnOutputsTest, ABaselineMayRaceIfItsResultsDoNotDependOnTheOrder) {
   LocalJudge local = make("kernel RACY", true);
   const auto baseline = local.baseline();
   ASSERT_TRUE(baseline) << baseline.error().what;
@@ -113,7 +113,7 @@ TEST_F(BaselineTest, ABaselineMayRaceIfItsResultsDoNotDependOnTheOrder) {
   EXPECT_EQ(judge(apart, "FAST RACY").verdict, Verdict::RunFailed);
 }
 
-TEST_F(BaselineTest, ABaselineThatVariesALittleIsComparedByItsOwnSpread) {
+TEST_F(LearnOutputsTest, ABaselineThatVariesALittleIsComparedByItsOwnSpread) {
   LocalJudge local = make("NOISY");
   const auto baseline = local.baseline();
   ASSERT_TRUE(baseline) << baseline.error().what;
@@ -130,7 +130,7 @@ TEST_F(BaselineTest, ABaselineThatVariesALittleIsComparedByItsOwnSpread) {
   EXPECT_EQ(judge(local, "NOISY FAST WRONG").verdict, Verdict::WrongResult);
 }
 
-TEST_F(BaselineTest, WhatVariesSeldomIsLearntWithMoreRuns) {
+TEST_F(LearnOutputsTest, WhatVariesSeldomIsLearntWithMoreRuns) {
   for (const int every : {9, 15, 40}) {
     makeRunner(false);
     runner_->jumpsEvery = every;
@@ -141,7 +141,7 @@ TEST_F(BaselineTest, WhatVariesSeldomIsLearntWithMoreRuns) {
   }
 }
 
-TEST_F(BaselineTest, AClockBesideTheResultIsLeftOutAndTheResultCompared) {
+TEST_F(LearnOutputsTest, AClockBesideTheResultIsLeftOutAndTheResultCompared) {
   makeRunner(false);
   Subject subject = makeSubject("STAMPS");
   Buffer stamps = subject.workload.launches[0].buffers[1];
@@ -161,11 +161,11 @@ TEST_F(BaselineTest, AClockBesideTheResultIsLeftOutAndTheResultCompared) {
   EXPECT_EQ(judge(local, "STAMPS WRONG FAST").verdict, Verdict::WrongResult);
 }
 
-TEST_F(BaselineTest, ABaselineThatWritesNothingIsRefused) {
+TEST_F(LearnOutputsTest, ABaselineThatWritesNothingIsRefused) {
   expectRefused(make("NOOP").baseline(), "writes to none");
 }
 
-TEST_F(BaselineTest, AWorkloadThatCannotTellWrongFromRightIsAGapOfEveryCandidate) {
+TEST_F(LearnOutputsTest, AWorkloadThatCannotTellWrongFromRightIsAGapOfEveryCandidate) {
   LocalJudge local = make("CONSTANT");
   ASSERT_TRUE(local.baseline());
   const Trial trial = judge(local, "CONSTANT FAST");
@@ -181,7 +181,7 @@ TEST_F(BaselineTest, AWorkloadThatCannotTellWrongFromRightIsAGapOfEveryCandidate
   EXPECT_EQ(judge(strict, "CONSTANT FAST").verdict, Verdict::Suspect);
 }
 
-TEST_F(BaselineTest, LaunchesShareTheSecondsForTiming) {
+TEST_F(LearnOutputsTest, LaunchesShareTheSecondsForTiming) {
   makeRunner(false);
   Subject subject = makeSubject();
   Launch small = subject.workload.launches[0];
@@ -197,7 +197,7 @@ TEST_F(BaselineTest, LaunchesShareTheSecondsForTiming) {
               testing::ElementsAre(testing::DoubleEq(9.9), testing::DoubleEq(1.5)));
 }
 
-TEST_F(BaselineTest, ACapturedLaunchIsTimedWithTheCacheThatItHasInTheProgram) {
+TEST_F(LearnOutputsTest, ACapturedLaunchIsTimedWithTheCacheThatItHasInTheProgram) {
   makeRunner(false);
   const Subject subject = makeSubject();
   double cold = 0;
@@ -216,7 +216,7 @@ TEST_F(BaselineTest, ACapturedLaunchIsTimedWithTheCacheThatItHasInTheProgram) {
   }
 }
 
-TEST_F(BaselineTest, WhatAKernelDeclaresCountsBesideDynamicSharedMemory) {
+TEST_F(LearnOutputsTest, WhatAKernelDeclaresCountsBesideDynamicSharedMemory) {
   LocalJudge local = make();
   ASSERT_TRUE(local.baseline());
   Candidate candidate = candidateWith("FAST SHARED");
@@ -233,7 +233,7 @@ TEST_F(BaselineTest, WhatAKernelDeclaresCountsBesideDynamicSharedMemory) {
   EXPECT_EQ(runner_->prepared, JudgeOptions().processes) << "started ahead of the timing";
 }
 
-TEST_F(BaselineTest, WhatAConfirmationWillCompileIsCompiledOnceThereIsAWinner) {
+TEST_F(LearnOutputsTest, WhatAConfirmationWillCompileIsCompiledOnceThereIsAWinner) {
   using namespace std::chrono_literals;
   depth_ = Depth::Search;
   hasEmulated_ = true;

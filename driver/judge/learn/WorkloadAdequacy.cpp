@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/judge/WorkloadAdequacy.h"
+#include "driver/judge/learn/WorkloadAdequacy.h"
 
-#include "driver/judge/Strengthening.h"
+#include "driver/judge/learn/Strengthening.h"
 #include "driver/model/Json.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
@@ -31,6 +31,7 @@ std::string identity(CheckContext &context, const std::vector<std::unique_ptr<Ch
     versions += mutant.sliceText;
   const DeviceInfo &device = context.runner().device();
   Workload workload = subject.workload;
+  workload.launches = context.baseline().launches;
   for (Launch &launch : workload.launches)
     launch.weight = 0; // measured, so different each time, and irrelevant here
   return hashFields(
@@ -71,13 +72,28 @@ Result<MutantSet> mutantsOf(Frontend &frontend, const Subject &subject, std::uin
   return frontend.mutants(subject.sliceText, settings.build.expression, subject.kernel, request);
 }
 
+std::vector<BuiltMutant> startBuilds(const MutantSet &mutants, Toolchain &toolchain,
+                                     const AdequacySettings &settings, JobQueue &builders) {
+  std::vector<BuiltMutant> built;
+  for (const Mutant &mutant : mutants.mutants) {
+    BuildRequest build = settings.build;
+    build.sliceText = mutant.sliceText;
+    build.output = settings.scratch / fmt::format("mutant-{}", built.size());
+    built.push_back(
+        {&mutant, builders.call([&toolchain, build] { return toolchain.build(build); })});
+  }
+  return built;
+}
+
 /// Runs the mutants of one kernel through the checks.
 class MutantTest {
 public:
   MutantTest(CheckContext &context, const std::vector<std::unique_ptr<Check>> &checks,
-             const DerivedReplays &replays, std::string symbol, double mostSeconds)
-      : context_(context), checks_(checks), replays_(replays), symbol_(std::move(symbol)),
-        mostSeconds_(mostSeconds), forCandidates_(context.candidateSeconds) {
+             const DerivedReplays &replays, RenderedCandidate original, std::string symbol,
+             double mostSeconds)
+      : context_(context), checks_(checks), replays_(replays), original_(std::move(original)),
+        symbol_(std::move(symbol)), mostSeconds_(mostSeconds),
+        forCandidates_(context.candidateSeconds) {
     context_.candidateSeconds = kMutantSeconds; // they differ little from the original, or hang
   }
   ~MutantTest() { context_.candidateSeconds = forCandidates_; }
@@ -140,12 +156,13 @@ private:
 
   Result<bool> isNoticed(const Mutant &mutant, const Built &built, std::uint64_t freshSeed,
                          int draws, Depth depth) {
-    const Candidate original;
+    RenderedCandidate version = original_; // it has no edits of its own
+    version.title = mutant.title;
+    version.slice.text = mutant.sliceText;
     Trial trial;
-    trial.sliceText = mutant.sliceText;
     Strength strength;
     strength.freshDraws = draws;
-    Examination examination{original, built, freshSeed, strength, depth, trial};
+    Examination examination{version, built, freshSeed, strength, depth, trial};
     std::vector<Check *> inOrder;
     for (const std::unique_ptr<Check> &check : checks_)
       if (check->seesResults())
@@ -171,6 +188,7 @@ private:
   CheckContext &context_;
   const std::vector<std::unique_ptr<Check>> &checks_;
   const DerivedReplays &replays_;
+  const RenderedCandidate original_;
   const std::string symbol_;
   const double mostSeconds_, forCandidates_;
   const OwnTime time_{context_};
@@ -192,17 +210,12 @@ Result<AdequacyReport> testAdequacy(CheckContext &context,
   if (const auto text = readFile(file); text && !file.empty())
     if (auto known = fromJson<AdequacyReport>(nlohmann::json::parse(*text, nullptr, false)))
       return *known;
-  std::vector<BuiltMutant> built;
   JobQueue builders(std::max(1u, settings.threads));
-  for (const Mutant &mutant : mutants.mutants) {
-    BuildRequest build = settings.build;
-    build.sliceText = mutant.sliceText;
-    build.output = settings.scratch / fmt::format("mutant-{}", built.size());
-    built.push_back(
-        {&mutant, builders.call([&toolchain, build] { return toolchain.build(build); })});
-  }
+  std::vector<BuiltMutant> built = startBuilds(mutants, toolchain, settings, builders);
   AdequacyReport report;
-  MutantTest test(context, checks, replays, settings.build.symbol, settings.mostSeconds);
+  KOPT_TRY(RenderedCandidate original, renderCandidate(subject, Candidate()));
+  MutantTest test(context, checks, replays, std::move(original), settings.build.symbol,
+                  settings.mostSeconds);
   // Grouped by machine code, as several mutants may be the same program. All are first tried as
   // candidates are; those that pass are then examined more closely. So the time is enough to try
   // every mutant once.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/judge/Strengthening.h"
+#include "driver/judge/learn/Strengthening.h"
 
 #include "driver/judge/checks/DerivedOptions.h"
 #include "driver/judge/derive/DrawnLaunches.h"
