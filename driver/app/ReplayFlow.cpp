@@ -3,7 +3,7 @@
 #include "driver/source/CompilerMessages.h"
 #include "driver/source/RenderSlice.h"
 
-#include "driver/judge/checks/CompareBuffers.h"
+#include "driver/judge/context/CompareBuffers.h"
 #include "driver/support/MappedFile.h"
 #include "driver/workload/observed/TraceWorkload.h"
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "driver/judge/JudgeOptions.h"
-#include "driver/judge/checks/Subject.h"
+#include "driver/judge/context/Subject.h"
 #include "driver/source/RenderSlice.h"
 
 #include <future>

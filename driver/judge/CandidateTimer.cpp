@@ -2,7 +2,7 @@
 #include "driver/judge/CandidateTimer.h"
 
 #include "driver/judge/Statistics.h"
-#include "driver/judge/checks/CompareBuffers.h"
+#include "driver/judge/context/CompareBuffers.h"
 
 #include <algorithm>
 #include <chrono>
@@ -62,8 +62,8 @@ Result<std::optional<Failure>> CandidateTimer::outputsAgree(std::size_t index, c
   };
   KOPT_TRY(auto mismatch, mismatchWithin({}));
   if (mismatch) {
-    KOPT_TRY(const auto allowed, replays_.withRounding(context, context.baseline().launches[index],
-                                                       context.expected[index], {}));
+    KOPT_TRY(const auto allowed, weighing_.withRounding(context, context.baseline().launches[index],
+                                                        context.expected[index], {}));
     if (allowed) {
       KOPT_TRY(mismatch, mismatchWithin(*allowed));
     }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "driver/judge/JudgeBench.h"
-#include "driver/judge/checks/DerivedReplays.h"
+#include "driver/judge/replays/Weighing.h"
 
 #include <map>
 #include <set>
@@ -14,9 +14,9 @@ namespace kopt {
 
 class CandidateTimer {
 public:
-  /// `replays` tells how far results may differ by rounding.
-  CandidateTimer(JudgeBench &bench, const DerivedReplays &replays)
-      : bench_(bench), replays_(replays) {}
+  /// `weighing` tells how far results may differ by rounding.
+  CandidateTimer(JudgeBench &bench, const Weighing &weighing)
+      : bench_(bench), weighing_(weighing) {}
 
   /// Times a loaded version beside the baseline, and decides the trial by its times. If `processes`
   /// is more than one, each of them is a fresh one. Returns false if a launch did not end, or gave
@@ -48,7 +48,7 @@ private:
   Result<bool> chooseCacheModes(const Trial &cold);
 
   JudgeBench &bench_;
-  const DerivedReplays &replays_;
+  const Weighing &weighing_;
   std::set<std::size_t> warm_; ///< launches of the workload that are timed with a warm L2
   ModuleId timed_ = 0;         ///< the module timed last
   std::map<std::size_t, Counters> counters_;           ///< of it, by launch

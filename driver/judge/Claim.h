@@ -3,7 +3,7 @@
 // the reason.
 #pragma once
 
-#include "driver/judge/checks/CheckContext.h"
+#include "driver/judge/context/CheckContext.h"
 #include "driver/model/Adequacy.h"
 #include "driver/model/CheckList.h"
 

@@ -25,7 +25,7 @@ DeviceJudge::DeviceJudge(JudgeDevice device, Frontend &frontend, Toolchain &tool
              options,
              CheckContext(device.runner, std::move(subject), options.seed, options.checks),
              TimeLeft(std::move(secondsLeft))},
-      verifier_(bench_, std::move(emulation)), timer_(bench_, verifier_.replays()),
+      verifier_(bench_, std::move(emulation)), timer_(bench_, verifier_.replays().weighing()),
       profiler_(bench_, timer_) {
   if (options.mostInstructions > 0 && bench_.isModelled())
     bench_.context.instructionLimits.assign(bench_.subject().workload.launches.size(),

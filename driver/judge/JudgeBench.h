@@ -3,7 +3,7 @@
 #pragma once
 
 #include "driver/judge/JudgeOptions.h"
-#include "driver/judge/checks/CheckContext.h"
+#include "driver/judge/context/CheckContext.h"
 
 #include <algorithm>
 #include <functional>

@@ -5,7 +5,7 @@
 #include "driver/device/Runner.h"
 #include "driver/device/Toolchain.h"
 #include "driver/judge/Statistics.h"
-#include "driver/judge/checks/Check.h"
+#include "driver/judge/context/Check.h"
 #include "driver/model/CheckList.h"
 #include "driver/source/Frontend.h"
 #include "driver/support/JobQueue.h"

@@ -232,11 +232,10 @@ def check_functions(tree):
 LONG_FUNCTIONS = {
     "clang_plugin/extract/Extract.cpp", "clang_plugin/extract/Kernels.cpp", "clang_plugin/extract/Launches.cpp",
     "clang_plugin/output/HarnessSupport.cpp", "clang_plugin/screen/SourceFacts.cpp", "driver/device/build/EmulatedToolchain.cpp",
-    
-    "driver/judge/checks/CompareBuffers.cpp", "driver/judge/checks/DerivedReplays.cpp", "driver/workload/observed/TraceWorkload.cpp",
+    "driver/workload/observed/TraceWorkload.cpp",
     "runtime/emulated/model/Roofline.cpp", "runtime/trace/Contents.cpp",
 }
-MANY_MEMBERS = {"BlockRunner", "CudaDevice", "DerivedReplays", "Gate", "TuneSession", "Workbench"}
+MANY_MEMBERS = {"BlockRunner", "CudaDevice", "Gate", "TuneSession", "Workbench"}
 
 
 def check_members(tree):

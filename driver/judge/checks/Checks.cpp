@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/checks/Checks.h"
 
-#include "driver/judge/checks/Weighing.h"
-
 namespace kopt {
 
 std::vector<std::unique_ptr<Check>> makeChecks(const CheckSwitches &switches,
@@ -13,17 +11,13 @@ std::vector<std::unique_ptr<Check>> makeChecks(const CheckSwitches &switches,
     if (switches.on(check->id()))
       checks.push_back(std::move(check));
   };
-  const auto otherwise = std::make_shared<OtherwiseBuilt>(services.toolchain, services.build,
-                                                          services.scratch / "unoptimized");
-  replays->setUndefined([otherwise](CheckContext &context, const Launch &launch,
-                                    const Expected &expected, const std::vector<Slack> &allowed) {
-    return otherwise->whyUndefined(context, launch, expected, allowed);
-  });
+  replays->weighing().setOtherwise(
+      {services.toolchain, services.build, services.scratch / "unoptimized"});
   add(makeOutputsCheck(replays));
   add(makeFreshCheck(replays));
   for (const Derivation kind :
        {Derivation::Scalars, Derivation::Sizes, Derivation::Contents, Derivation::Alignment})
-    add(makeReplayCheck(kind, replays, services.assurance));
+    add(makeReplayCheck(kind, replays));
   add(makeRepeatCheck(replays));
   add(makeScheduleCheck(replays));
   add(makeReferenceCheck(replays, services));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks, in the order in which they run; the replays of derived launches are declared in
-// DerivedReplays.h.
+// The checks, in the order in which they run.
 #pragma once
 
 #include "driver/device/Toolchain.h"
@@ -32,6 +31,9 @@ std::vector<std::unique_ptr<Check>> makeChecks(const CheckSwitches &switches,
 std::unique_ptr<Check> makeOutputsCheck(std::shared_ptr<DerivedReplays> replays);
 std::unique_ptr<Check> makeFreshCheck(std::shared_ptr<DerivedReplays> replays);
 
+/// Replays the derived launches of one kind.
+std::unique_ptr<Check> makeReplayCheck(Derivation kind, std::shared_ptr<DerivedReplays> replays);
+
 /// Launches a candidate ten or more times (fewer if a launch is slow on a GPU), alternating between
 /// two inputs, each time with other poison and at other addresses, sometimes in a freshly loaded
 /// module: a kernel's results must not depend on what memory held before. If the original gives the
@@ -40,7 +42,7 @@ std::unique_ptr<Check> makeRepeatCheck(std::shared_ptr<DerivedReplays> replays);
 
 /// The emulated device runs blocks, warps and lanes in other orders, and may switch threads between
 /// any two instructions. The order cannot be chosen on a GPU, so the check does not run there;
-/// winners run on the emulated device instead (EmulationGate).
+/// winners run on the emulated device instead (makeEmulationCheck()).
 std::unique_ptr<Check> makeScheduleCheck(std::shared_ptr<DerivedReplays> replays);
 
 /// Measures errors: runs the original, the candidate, and the original in double precision on the

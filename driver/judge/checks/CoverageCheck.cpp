@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/checks/Checks.h"
 
-#include "driver/judge/checks/DerivedOptions.h"
-#include "driver/judge/checks/OwnLaunches.h"
 #include "driver/judge/derive/LargerLaunches.h"
 #include "driver/judge/derive/ReachingLaunches.h"
+#include "driver/judge/replays/DerivedOptions.h"
+#include "driver/judge/replays/OwnLaunches.h"
 #include "driver/support/MappedFile.h"
 
 #include <algorithm>
@@ -285,7 +285,7 @@ private:
         return RunOutcome();
       return run(context, *own, clone, recorder, missing);
     };
-    for (const DerivedReplays::Replay &replay : replays_->replays()) // small launches first
+    for (const Replay &replay : replays_->replays()) // small launches first
       if (!replay.derived.isPart)
         KOPT_CHECK(runOwn(replay.derived.launch));
     for (const Launch &launch : context.baseline().launches) {
@@ -458,8 +458,8 @@ private:
     KOPT_TRY(answer.failure, context.compare(seen.built, *own, replay->expected, options, id(),
                                              seen.trial, replay->slack));
     if (answer.failure) {
-      KOPT_TRY(answer.failure, replays_->weigh(context, seen, replay->derived, replay->expected,
-                                               replay->slack, std::move(*answer.failure)));
+      KOPT_TRY(answer.failure,
+               replays_->weighing().weigh(context, seen, *replay, std::move(*answer.failure)));
     }
     for (const CoveragePoint &mark : answer.missing)
       if (!answer.failure && mark.assumed &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/checks/Checks.h"
 
-#include "driver/judge/checks/OwnLaunches.h"
 #include "driver/judge/derive/DerivedLaunches.h"
+#include "driver/judge/replays/OwnLaunches.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -16,15 +16,16 @@ Result<std::optional<Failure>> compareOwn(CheckContext &context, const DerivedRe
                                           Examination &seen, const Launch &original,
                                           const Launch &own, const Expected &expected,
                                           const RunOptions &options, CheckId check) {
-  return compareWidening(context, seen, own, expected, options, check, {},
-                         [&] { return replays.withRounding(context, original, expected, {}); });
+  return compareWidening(context, seen, own, expected, options, check, {}, [&] {
+    return replays.weighing().withRounding(context, original, expected, {});
+  });
 }
 
 /// Runs the declared launches on the inputs that the baseline's results are kept for, with two
 /// poisons: results that depend on stale memory or on luck differ between them.
-class OutputsGate final : public Check {
+class OutputsCheck final : public Check {
 public:
-  explicit OutputsGate(std::shared_ptr<DerivedReplays> replays) : replays_(std::move(replays)) {}
+  explicit OutputsCheck(std::shared_ptr<DerivedReplays> replays) : replays_(std::move(replays)) {}
   CheckId id() const override { return CheckId::Outputs; }
   bool runsWorkload() const override { return true; }
   Depth from() const override { return Depth::Look; }
@@ -64,9 +65,9 @@ bool leavesUnwritten(const Launch &launch, const Expected &seen) {
 
 /// Runs the workload's launches on inputs drawn from the frozen candidate's own hash, or on
 /// captured inputs moved by it: no candidate can be written for them.
-class FreshGate final : public Check {
+class FreshCheck final : public Check {
 public:
-  explicit FreshGate(std::shared_ptr<DerivedReplays> replays) : replays_(std::move(replays)) {}
+  explicit FreshCheck(std::shared_ptr<DerivedReplays> replays) : replays_(std::move(replays)) {}
   CheckId id() const override { return CheckId::Fresh; }
   bool runsWorkload() const override { return true; }
   Depth from() const override { return Depth::Search; }
@@ -116,10 +117,10 @@ private:
 } // namespace
 
 std::unique_ptr<Check> makeOutputsCheck(std::shared_ptr<DerivedReplays> replays) {
-  return std::make_unique<OutputsGate>(std::move(replays));
+  return std::make_unique<OutputsCheck>(std::move(replays));
 }
 std::unique_ptr<Check> makeFreshCheck(std::shared_ptr<DerivedReplays> replays) {
-  return std::make_unique<FreshGate>(std::move(replays));
+  return std::make_unique<FreshCheck>(std::move(replays));
 }
 
 } // namespace kopt

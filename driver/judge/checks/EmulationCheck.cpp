@@ -18,9 +18,9 @@ constexpr std::size_t kMostWhole = 2;             ///< most launches of a whole 
 constexpr std::uint64_t kFewerBlocks[] = {4, 16}; ///< divisors of a part's number of blocks
 constexpr std::uint64_t kMostBytes = std::uint64_t(1) << 30;
 
-class EmulationGate final : public Check {
+class EmulationCheck final : public Check {
 public:
-  EmulationGate(std::shared_ptr<DerivedReplays> replays, Emulation *emulation)
+  EmulationCheck(std::shared_ptr<DerivedReplays> replays, Emulation *emulation)
       : replays_(std::move(replays)), emulation_(emulation) {}
   CheckId id() const override { return CheckId::Emulated; }
 
@@ -139,7 +139,7 @@ private:
 
 std::unique_ptr<Check> makeEmulationCheck(std::shared_ptr<DerivedReplays> replays,
                                           Emulation *emulation) {
-  return std::make_unique<EmulationGate>(std::move(replays), emulation);
+  return std::make_unique<EmulationCheck>(std::move(replays), emulation);
 }
 
 } // namespace kopt

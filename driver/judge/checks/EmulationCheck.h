@@ -4,7 +4,7 @@
 // emulated device shows it each time.
 #pragma once
 
-#include "driver/judge/checks/DerivedReplays.h"
+#include "driver/judge/replays/DerivedReplays.h"
 
 namespace kopt {
 

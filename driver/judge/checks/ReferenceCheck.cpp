@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/checks/Checks.h"
 
-#include "driver/judge/checks/DerivedOptions.h"
-#include "driver/judge/checks/ErrorStatistics.h"
-#include "driver/judge/checks/OwnLaunches.h"
-#include "driver/judge/checks/Weighing.h"
+#include "driver/judge/context/ErrorStatistics.h"
+#include "driver/judge/replays/DerivedOptions.h"
+#include "driver/judge/replays/OwnLaunches.h"
 #include "driver/support/ElementType.h"
 #include "driver/support/Text.h"
 #include "driver/workload/DeclaredFill.h"
@@ -153,19 +152,22 @@ Result<Launch> widened(const Launch &launch, const Specialization &specializatio
   return wide;
 }
 
-class PreciseGate final : public Check {
+class ReferenceCheck final : public Check {
 public:
-  PreciseGate(std::shared_ptr<DerivedReplays> replays, CheckServices services)
+  ReferenceCheck(std::shared_ptr<DerivedReplays> replays, CheckServices services)
       : replays_(std::move(replays)), services_(std::move(services)) {
-    replays_->setOwnErrors([this](CheckContext &context, const Launch &launch,
-                                  const Expected &expected) -> Result<std::vector<double>> {
-      KOPT_CHECK(makeClone(context));
-      return ownErrors(context, launch, expected);
-    });
+    replays_->weighing().setOwnErrors(
+        [this](CheckContext &context, const Launch &launch,
+               const Expected &expected) -> Result<std::vector<double>> {
+          KOPT_CHECK(makeClone(context));
+          return ownErrors(context, launch, expected);
+        });
   }
-  ~PreciseGate() override { replays_->setOwnErrors({}); } // a judge drops checks that are off
-  PreciseGate(const PreciseGate &) = delete;
-  PreciseGate &operator=(const PreciseGate &) = delete;
+  ~ReferenceCheck() override {
+    replays_->weighing().setOwnErrors({});
+  } // a judge drops checks that are off
+  ReferenceCheck(const ReferenceCheck &) = delete;
+  ReferenceCheck &operator=(const ReferenceCheck &) = delete;
   CheckId id() const override { return CheckId::Reference; }
 
   void compileAhead(const CompileAhead &ahead) override {
@@ -404,7 +406,7 @@ private:
     const bool isOfCaptured = isCaptured(heaviest);
     if (isOfCaptured && !replays_->isLight())
       launches.push_back({{}, Derivation::Sizes, "as captured", heaviest});
-    for (const DerivedReplays::Replay &replay : replays_->replays()) {
+    for (const Replay &replay : replays_->replays()) {
       if (replay.derived.large || replay.derived.isPart)
         continue; // in double precision it would take as long as all the others
       if ((replay.derived.kind != Derivation::Contents &&
@@ -549,7 +551,7 @@ private:
 
 std::unique_ptr<Check> makeReferenceCheck(std::shared_ptr<DerivedReplays> replays,
                                           CheckServices services) {
-  return std::make_unique<PreciseGate>(std::move(replays), std::move(services));
+  return std::make_unique<ReferenceCheck>(std::move(replays), std::move(services));
 }
 
 } // namespace kopt

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/checks/Checks.h"
 
-#include "driver/judge/checks/DerivedOptions.h"
-#include "driver/judge/checks/OwnLaunches.h"
+#include "driver/judge/replays/DerivedOptions.h"
+#include "driver/judge/replays/OwnLaunches.h"
 
 #include <algorithm>
 #include <array>
@@ -41,9 +41,9 @@ const Launch *launchToRepeat(CheckContext &context, const DerivedReplays &replay
 
 constexpr const char *kTooLarge = "every launch has too many threads and elements to be repeated";
 
-class RepeatGate final : public Check {
+class RepeatCheck final : public Check {
 public:
-  explicit RepeatGate(std::shared_ptr<DerivedReplays> replays) : replays_(std::move(replays)) {}
+  explicit RepeatCheck(std::shared_ptr<DerivedReplays> replays) : replays_(std::move(replays)) {}
   CheckId id() const override { return CheckId::Repeat; }
 
   Status learn(CheckContext &context, Trial &baseline) override {
@@ -103,7 +103,8 @@ public:
       };
       KOPT_TRY(auto failure, judgeWithin());
       if (failure && i < 2) {
-        KOPT_TRY(auto wider, replays_->withRounding(context, *launch_, expected_[which], spread_));
+        KOPT_TRY(auto wider,
+                 replays_->weighing().withRounding(context, *launch_, expected_[which], spread_));
         if (wider) {
           allowed[which] = std::move(*wider);
           KOPT_TRY(failure, judgeWithin());
@@ -168,9 +169,9 @@ private:
   std::vector<Slack> spread_; ///< spread of the original's own results, for each buffer
 };
 
-class ScheduleGate final : public Check {
+class ScheduleCheck final : public Check {
 public:
-  explicit ScheduleGate(std::shared_ptr<DerivedReplays> replays) : replays_(std::move(replays)) {}
+  explicit ScheduleCheck(std::shared_ptr<DerivedReplays> replays) : replays_(std::move(replays)) {}
   CheckId id() const override { return CheckId::Schedule; }
 
   Status learn(CheckContext &context, Trial &baseline) override {
@@ -201,7 +202,7 @@ public:
         return {};
       }
     }
-    for (const DerivedReplays::Replay &replay : replays_->replays())
+    for (const Replay &replay : replays_->replays())
       if (replay.derived.kind == Derivation::Contents && !replay.derived.isExtreme) {
         KOPT_TRY(const bool stands, standsReversed(context, replay));
         if (stands)
@@ -232,7 +233,7 @@ public:
     // Threads depend on each other most where values are equal or collide. Run these contents with
     // the last block first.
     std::size_t contents = 0;
-    for (const DerivedReplays::Replay *replay : anyOrder_) {
+    for (const Replay *replay : anyOrder_) {
       auto derived = applyToDerived(context, seen.candidate, replay->derived.launch);
       if (!derived)
         continue; // the contents check deals with it
@@ -257,14 +258,14 @@ private:
     return options;
   }
 
-  static RunOptions reversed(CheckContext &context, const DerivedReplays::Replay &replay) {
+  static RunOptions reversed(CheckContext &context, const Replay &replay) {
     RunOptions options = derivedOptions(context, replay.derived.launch, replay.expected.inputSeed,
                                         kOtherPoison, "schedule-next");
     options.scheduleSeed = 2;
     return options;
   }
 
-  static Result<bool> standsReversed(CheckContext &context, const DerivedReplays::Replay &replay) {
+  static Result<bool> standsReversed(CheckContext &context, const Replay &replay) {
     KOPT_TRY(const auto other, context.tryExpect(replay.derived.launch, reversed(context, replay)));
     if (!other)
       return false;
@@ -277,7 +278,7 @@ private:
   std::shared_ptr<DerivedReplays> replays_;
   const Launch *launch_ = nullptr;
   Expected expected_;
-  std::vector<const DerivedReplays::Replay *>
+  std::vector<const Replay *>
       anyOrder_;          ///< launches whose result in the original is the same in reverse order
   std::string why_;       ///< why the check cannot run; empty if it can
   bool mayApply_ = false; ///< it could run with a smaller launch
@@ -286,10 +287,10 @@ private:
 } // namespace
 
 std::unique_ptr<Check> makeRepeatCheck(std::shared_ptr<DerivedReplays> replays) {
-  return std::make_unique<RepeatGate>(std::move(replays));
+  return std::make_unique<RepeatCheck>(std::move(replays));
 }
 std::unique_ptr<Check> makeScheduleCheck(std::shared_ptr<DerivedReplays> replays) {
-  return std::make_unique<ScheduleGate>(std::move(replays));
+  return std::make_unique<ScheduleCheck>(std::move(replays));
 }
 
 } // namespace kopt

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks that replay derived launches, one for each kind.
-#include "driver/judge/checks/DerivedOptions.h"
-#include "driver/judge/checks/DerivedReplays.h"
-#include "driver/judge/checks/OwnLaunches.h"
+#include "driver/judge/checks/Checks.h"
 #include "driver/judge/derive/DrawnLaunches.h"
-#include "driver/judge/derive/ProgramLaunches.h"
+#include "driver/judge/replays/DerivedOptions.h"
+#include "driver/judge/replays/OwnLaunches.h"
 #include "driver/support/Hash.h"
 #include "driver/support/Text.h"
 
@@ -35,10 +34,10 @@ std::string inWords(const std::vector<const NotDerived *> &missing) {
   return join(texts, "; ");
 }
 
-class ReplayGate final : public Check {
+class ReplayCheck final : public Check {
 public:
-  ReplayGate(Derivation kind, std::shared_ptr<DerivedReplays> replays, AssurancePolicy assurance)
-      : kind_(kind), replays_(std::move(replays)), assurance_(assurance) {}
+  ReplayCheck(Derivation kind, std::shared_ptr<DerivedReplays> replays)
+      : kind_(kind), replays_(std::move(replays)) {}
   CheckId id() const override { return kind_; }
   Depth from() const override { return Depth::Search; }
   Status learn(CheckContext &context, Trial &) override { return replays_->learn(context); }
@@ -73,16 +72,16 @@ private:
 
   /// True if the launch is of this check's kind, and the original is defined on it.
   bool isMine(const DerivedLaunch &derived) const {
-    return derived.kind == kind_ && !replays_->isUndefined(derived);
+    return derived.kind == kind_ && !replays_->weighing().isUndefined(derived);
   }
 
   Result<std::optional<Failure>> checkAll(CheckContext &context, Examination &seen,
                                           CheckRecord &record) {
-    std::vector<const DerivedReplays::Replay *> ran;
+    std::vector<const Replay *> ran;
     std::vector<NotDerived> refused;
     std::size_t left = 0;
     for (std::size_t i = 0; i < replays_->replays().size(); ++i) {
-      const DerivedReplays::Replay &replay = replays_->replays()[i];
+      const Replay &replay = replays_->replays()[i];
       if (!isMine(replay.derived) || (replay.derived.isPart && !context.runner().device().modelled))
         continue;
       if (seen.depth == Depth::Search && i >= replays_->inSearch()) {
@@ -92,8 +91,8 @@ private:
       const auto launch = applyToDerived(context, seen.candidate, replay.derived.launch);
       if (!launch) {
         if (auto failure = failureToLaunch(context, seen.candidate, replay.derived.launch, id())) {
-          KOPT_TRY(auto weighed, replays_->weigh(context, seen, replay.derived, replay.expected,
-                                                 replay.slack, std::move(*failure)));
+          KOPT_TRY(auto weighed,
+                   replays_->weighing().weigh(context, seen, replay, std::move(*failure)));
           if (weighed)
             return weighed;
         }
@@ -105,13 +104,12 @@ private:
         refused.push_back({kind_, replay.derived.title, std::move(why)});
         continue;
       }
-      KOPT_TRY(const Expected expected, replays_->expectedOf(context, replay));
-      KOPT_TRY(auto failure,
-               compare(context, seen, replay.derived, *launch, expected, replay.slack));
+      KOPT_TRY(const Replay known, replays_->withResults(context, replay));
+      KOPT_TRY(auto failure, compare(context, seen, known, *launch));
       if (replay.derived.isPart && !(failure && failure->check == CheckId::Races))
         continue;
       if (failure) {
-        for (const DerivedReplays::Replay *right : ran)
+        for (const Replay *right : ran)
           seen.trial.assurance.examples.push_back(
               counterexampleOf(context.subject().specialization, right->derived.launch));
         KOPT_CHECK(findOthers(context, seen, i + 1));
@@ -121,6 +119,9 @@ private:
     }
     std::vector<const NotDerived *> missing;
     for (const NotDerived &item : replays_->missing())
+      if (item.kind == kind_)
+        missing.push_back(&item);
+    for (const auto &[name, item] : replays_->weighing().undefined())
       if (item.kind == kind_)
         missing.push_back(&item);
     for (const NotDerived &item : refused)
@@ -145,7 +146,7 @@ private:
       record.detail += "; not run: " + inWords(missing);
     if (kind_ != Derivation::Sizes || !isAll)
       return std::nullopt;
-    return checkOwnLaunchSizes(context, *replays_, assurance_, seen, record);
+    return checkOwnLaunchSizes(context, *replays_, seen, record);
   }
 
   /// Runs a candidate that was refused on more launches, for a condition that tells all on which it
@@ -163,39 +164,39 @@ private:
       const auto launch = applyToDerived(context, seen.candidate, derived.launch);
       if (!launch || !whyTooManyThreads(context, derived.launch, *launch).empty())
         continue;
-      KOPT_TRY(const Expected expected, replays_->expectedOf(context, replays[i]));
-      KOPT_CHECK(compare(context, seen, derived, *launch, expected, replays[i].slack));
+      KOPT_TRY(const Replay known, replays_->withResults(context, replays[i]));
+      KOPT_CHECK(compare(context, seen, known, *launch));
     }
     return {};
   }
 
   /// Compares the candidate's launch with the original's results.
   Result<std::optional<Failure>> compare(CheckContext &context, Examination &seen,
-                                         const DerivedLaunch &derived, const Launch &own,
-                                         const Expected &expected,
-                                         const std::vector<Slack> &slack) const {
-    KOPT_TRY(auto failure,
-             compareWidening(
-                 context, seen, own, expected,
-                 derivedOptions(context, own, expected.inputSeed, kOtherPoison, "derived"), id(),
-                 slack,
-                 [&] { return replays_->widened(context, derived.launch, expected, slack); }));
-    return failure && !derived.isPart
-               ? replays_->weigh(context, seen, derived, expected, slack, std::move(*failure))
+                                         const Replay &replay, const Launch &own) const {
+    const Expected &expected = replay.expected;
+    KOPT_TRY(
+        auto failure,
+        compareWidening(context, seen, own, expected,
+                        derivedOptions(context, own, expected.inputSeed, kOtherPoison, "derived"),
+                        id(), replay.slack, [&] {
+                          return replays_->weighing().widened(context, replay.derived.launch,
+                                                              expected, replay.slack);
+                        }));
+    return failure && !replay.derived.isPart
+               ? replays_->weighing().weigh(context, seen, replay, std::move(*failure))
                : std::move(failure);
   }
 
   /// Runs a launch that is chosen, and its inputs drawn, after the candidate was frozen. For sizes
   /// and scalars also runs one with newly drawn values.
-  Result<std::optional<Failure>>
-  checkFresh(CheckContext &context, Examination &seen,
-             const std::vector<const DerivedReplays::Replay *> &ran) {
+  Result<std::optional<Failure>> checkFresh(CheckContext &context, Examination &seen,
+                                            const std::vector<const Replay *> &ran) {
     int refused = 0; // launches that the original fails on, as its contents may fit its own sizes
                      // only; on a GPU each costs a context
     for (int draw = 0; draw < seen.strength.freshDraws && refused < 3; ++draw) {
       const std::uint64_t seed =
           mixed(seen.freshSeed + std::uint64_t(kind_), std::uint64_t(draw)) | 1;
-      const DerivedReplays::Replay &replay = *ran[mixed(seed, 0) % ran.size()];
+      const Replay &replay = *ran[mixed(seed, 0) % ran.size()];
       if (kind_ == Derivation::Scalars || kind_ == Derivation::Sizes) {
         KOPT_TRY(auto failure, checkDrawn(context, seen, replay.derived.launch, seed, refused));
         if (failure)
@@ -211,24 +212,24 @@ private:
                  replays_->prepare(context, replay.derived, seed, "derived-fresh"));
         if (!drawn)
           continue; // the original does not run on this draw
-        KOPT_TRY(auto failure,
-                 compare(context, seen, drawn->derived, *launch, drawn->expected, drawn->slack));
+        KOPT_TRY(auto failure, compare(context, seen, *drawn, *launch));
         if (failure)
           return failure;
         continue; // which elements jump is known for those inputs only
       }
       KOPT_TRY(
-          const auto expected,
+          auto expected,
           context.tryExpect(original, context.forTrying(derivedOptions(context, original, seed,
                                                                        kPoison, "derived-fresh"),
                                                         replay.seconds)));
       if (!expected)
         continue; // the original does not run on this draw
       addStages(seen.trial, "verify", expected->seconds, expected->stages);
-      std::vector<Slack> slack = replay.slack;
-      for (Slack &allowed : slack)
+      Replay drawn = replay;
+      drawn.expected = std::move(*expected);
+      for (Slack &allowed : drawn.slack)
         allowed.absolute *= 2; // the slack was measured on other inputs of the same kind
-      KOPT_TRY(auto failure, compare(context, seen, replay.derived, *launch, *expected, slack));
+      KOPT_TRY(auto failure, compare(context, seen, drawn, *launch));
       if (failure)
         return failure;
     }
@@ -253,19 +254,17 @@ private:
     }
     addStages(seen.trial, "verify", replay->expected.seconds, replay->expected.stages);
     KOPT_TRY(const Launch launch, applyToDerived(context, seen.candidate, replay->derived.launch));
-    return compare(context, seen, replay->derived, launch, replay->expected, replay->slack);
+    return compare(context, seen, *replay, launch);
   }
 
   Derivation kind_;
   std::shared_ptr<DerivedReplays> replays_;
-  AssurancePolicy assurance_;
 };
 
 } // namespace
 
-std::unique_ptr<Check> makeReplayCheck(Derivation kind, std::shared_ptr<DerivedReplays> replays,
-                                       AssurancePolicy assurance) {
-  return std::make_unique<ReplayGate>(kind, std::move(replays), assurance);
+std::unique_ptr<Check> makeReplayCheck(Derivation kind, std::shared_ptr<DerivedReplays> replays) {
+  return std::make_unique<ReplayCheck>(kind, std::move(replays));
 }
 
 } // namespace kopt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/checks/Checks.h"
-#include "driver/judge/checks/OwnLaunches.h"
+#include "driver/judge/replays/OwnLaunches.h"
 
 #include "driver/support/Text.h"
 
@@ -24,9 +24,9 @@ std::vector<std::string> toolsFor(const Trial &trial, const std::string &text,
   return tools;
 }
 
-class SanitizerGate final : public Check {
+class SanitizerCheck final : public Check {
 public:
-  explicit SanitizerGate(std::shared_ptr<DerivedReplays> replays) : replays_(std::move(replays)) {}
+  explicit SanitizerCheck(std::shared_ptr<DerivedReplays> replays) : replays_(std::move(replays)) {}
   CheckId id() const override { return CheckId::Sanitizer; }
 
   Status learn(CheckContext &context, Trial &baseline) override {
@@ -140,7 +140,7 @@ private:
 } // namespace
 
 std::unique_ptr<Check> makeSanitizerCheck(std::shared_ptr<DerivedReplays> replays) {
-  return std::make_unique<SanitizerGate>(std::move(replays));
+  return std::make_unique<SanitizerCheck>(std::move(replays));
 }
 
 } // namespace kopt

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/learn/LearnOutputs.h"
 
-#include "driver/judge/checks/CompareBuffers.h"
-#include "driver/judge/checks/DerivedReplays.h"
+#include "driver/judge/context/CompareBuffers.h"
 #include "driver/judge/derive/DerivedLaunches.h"
 #include "driver/judge/learn/PureOutputs.h"
+#include "driver/judge/replays/DerivedReplays.h"
 #include "driver/support/ElementType.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // with a baseline that does not repeat its results.
 #pragma once
 
-#include "driver/judge/checks/CheckContext.h"
+#include "driver/judge/context/CheckContext.h"
 
 #include <functional>
 #include <string>

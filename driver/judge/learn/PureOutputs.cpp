@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/learn/PureOutputs.h"
 
-#include "driver/judge/checks/CompareBuffers.h"
+#include "driver/judge/context/CompareBuffers.h"
 #include "driver/support/Log.h"
 #include "driver/workload/WorkloadBuilder.h"
 

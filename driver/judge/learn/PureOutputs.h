@@ -2,7 +2,7 @@
 // Which buffers a kernel only writes.
 #pragma once
 
-#include "driver/judge/checks/CheckContext.h"
+#include "driver/judge/context/CheckContext.h"
 
 #include <set>
 #include <string>

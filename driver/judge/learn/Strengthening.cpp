@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/learn/Strengthening.h"
 
-#include "driver/judge/checks/DerivedOptions.h"
 #include "driver/judge/derive/DrawnLaunches.h"
 #include "driver/judge/derive/LargerLaunches.h"
+#include "driver/judge/replays/DerivedOptions.h"
 #include "driver/support/Hash.h"
 
 namespace kopt {
 namespace {
 
 using Addition = AdequacyReport::Addition;
-using Replay = DerivedReplays::Replay;
 
 /// The most threads and elements of a larger launch; limited because every candidate runs on it.
 constexpr std::uint64_t kMostOnGpu = 1u << 20, kMostModelled = 1u << 16;

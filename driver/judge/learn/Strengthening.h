@@ -2,7 +2,7 @@
 // Finds launches that tell wrong kernels from the right one if the derived launches do not.
 #pragma once
 
-#include "driver/judge/checks/DerivedReplays.h"
+#include "driver/judge/replays/DerivedReplays.h"
 #include "driver/model/Adequacy.h"
 
 #include <functional>
@@ -13,10 +13,9 @@ namespace kopt {
 
 /// Makes the launch that an addition describes. Nothing if the original does not run on it. `slot`
 /// names its files, which are valid until the next run with that name.
-Result<std::optional<DerivedReplays::Replay>> remake(CheckContext &context,
-                                                     const DerivedReplays &replays,
-                                                     const AdequacyReport::Addition &addition,
-                                                     const std::string &slot);
+Result<std::optional<Replay>> remake(CheckContext &context, const DerivedReplays &replays,
+                                     const AdequacyReport::Addition &addition,
+                                     const std::string &slot);
 
 /// Looks for a launch on which a wrong version of the original differs from it. `mutant` is loaded
 /// and passes every check. Tries the launches in `known` first, then at most `tries` others (sizes,

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "driver/device/Toolchain.h"
-#include "driver/judge/checks/DerivedReplays.h"
+#include "driver/judge/replays/DerivedReplays.h"
 #include "driver/model/Adequacy.h"
 #include "driver/source/Frontend.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/judge/checks/CheckContext.h"
+#include "driver/judge/context/CheckContext.h"
 #include "unit/judge/JudgeFixture.h"
 
 #include <gtest/gtest.h>

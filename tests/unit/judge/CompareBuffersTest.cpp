@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/judge/checks/CompareBuffers.h"
+#include "driver/judge/context/CompareBuffers.h"
 
 #include "driver/support/FileSystem.h"
 

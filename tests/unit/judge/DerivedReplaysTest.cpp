@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is checked on launches of a program that was observed.
-#include "driver/judge/checks/DerivedReplays.h"
+#include "driver/judge/replays/DerivedReplays.h"
 
 #include "driver/workload/ScalarArguments.h"
 #include "unit/judge/JudgeFixture.h"
@@ -269,9 +269,9 @@ TEST_F(CapturedJudge, WhereTheOriginalIsWrongACandidateMayBeAsWrong) {
   DerivedReplays replays;
   const Launch &launch = bench.subject().workload.launches[0];
   const std::vector<Slack> slack(2);
-  const auto widened = [&] { return *replays.widened(bench, launch, {}, slack); };
+  const auto widened = [&] { return *replays.weighing().widened(bench, launch, {}, slack); };
   EXPECT_FALSE(widened()) << "nobody knows how wrong it is";
-  replays.setOwnErrors([](CheckContext &, const Launch &, const Expected &) {
+  replays.weighing().setOwnErrors([](CheckContext &, const Launch &, const Expected &) {
     return Result<std::vector<double>>({0, 1.5e-4});
   });
   ASSERT_TRUE(widened());
@@ -280,7 +280,7 @@ TEST_F(CapturedJudge, WhereTheOriginalIsWrongACandidateMayBeAsWrong) {
   Subject strict = captured();
   strict.workload.tolerance.policy = TolerancePolicy::Strict;
   CheckContext strictly(*runner_, std::move(strict), 42, {});
-  EXPECT_FALSE(*replays.widened(strictly, launch, {}, slack))
+  EXPECT_FALSE(*replays.weighing().widened(strictly, launch, {}, slack))
       << "the user has said how far results may differ";
 }
 
@@ -348,20 +348,20 @@ TEST_F(CapturedJudge, ResultsThatAreNotKeptAreComputedAgain) {
       computed(kept.replays().max_size(), AssurancePolicy::Standard, /*mostKept=*/0);
   ASSERT_TRUE(kept.learnAll(bench, baseline));
   std::vector<std::string> contents;
-  for (const DerivedReplays::Replay &replay : kept.replays()) {
+  for (const Replay &replay : kept.replays()) {
     EXPECT_TRUE(replay.isKept);
-    const auto expected = kept.expectedOf(bench, replay);
-    ASSERT_TRUE(expected);
-    contents.push_back(*readFile(expected->buffers.at(1)));
+    const auto known = kept.withResults(bench, replay);
+    ASSERT_TRUE(known);
+    contents.push_back(*readFile(known->expected.buffers.at(1)));
   }
   EXPECT_GT(contents.size(), 10u);
   ASSERT_TRUE(computed.learnAll(bench, baseline));
   ASSERT_EQ(computed.replays().size(), contents.size());
   for (std::size_t i = 0; i < contents.size(); ++i) {
     EXPECT_FALSE(computed.replays()[i].isKept);
-    const auto expected = computed.expectedOf(bench, computed.replays()[i]);
-    ASSERT_TRUE(expected);
-    EXPECT_EQ(*readFile(expected->buffers.at(1)), contents[i])
+    const auto known = computed.withResults(bench, computed.replays()[i]);
+    ASSERT_TRUE(known);
+    EXPECT_EQ(*readFile(known->expected.buffers.at(1)), contents[i])
         << computed.replays()[i].derived.title;
   }
 }
@@ -382,7 +382,7 @@ TEST_F(CapturedJudge, WhereARunTakesLongOthersAreDerivedFromASmallerProblem) {
   EXPECT_GE(light.base(bench).grid.count() * 64, 1u << 15) << "it fills a GPU";
   EXPECT_LT(memoryOf(light.base(bench)), bytes / 2);
   std::set<Derivation> kinds;
-  for (const DerivedReplays::Replay &replay : light.replays()) {
+  for (const Replay &replay : light.replays()) {
     kinds.insert(replay.derived.kind);
     EXPECT_LT(memoryOf(replay.derived.launch), bytes) << replay.derived.title;
   }
@@ -392,7 +392,7 @@ TEST_F(CapturedJudge, WhereARunTakesLongOthersAreDerivedFromASmallerProblem) {
   ASSERT_TRUE(both.learnAll(bench, baseline));
   ASSERT_TRUE(both.isLight());
   kinds.clear();
-  for (const DerivedReplays::Replay &replay : both.replays())
+  for (const Replay &replay : both.replays())
     if (memoryOf(replay.derived.launch) >= bytes)
       kinds.insert(replay.derived.kind);
   EXPECT_EQ(kinds.size(), 4u) << "one of each kind has the workload's own size";
@@ -412,7 +412,7 @@ TEST_F(CapturedJudge, LaunchesAreDerivedOnWhichARequirementHolds) {
   DerivedReplays replays;
   ASSERT_TRUE(replays.learnAll(bench, baseline));
   const auto countOf = [&](std::int32_t divisor) {
-    return std::ranges::count_if(replays.replays(), [&](const DerivedReplays::Replay &replay) {
+    return std::ranges::count_if(replays.replays(), [&](const Replay &replay) {
       const auto n = integersOf(bench.subject().specialization, replay.derived.launch).at("n");
       return replay.derived.kind == Derivation::Sizes && n % divisor == 0 && n > 0;
     });
@@ -425,7 +425,7 @@ TEST_F(CapturedJudge, LaunchesAreDerivedOnWhichARequirementHolds) {
   EXPECT_FALSE(bench.subject().declaration);
   const std::size_t now = replays.replays().size();
   std::set<std::string> names;
-  for (const DerivedReplays::Replay &replay : replays.replays())
+  for (const Replay &replay : replays.replays())
     names.insert(replay.derived.launch.name);
   EXPECT_EQ(names.size(), now) << "none is learned twice";
   ASSERT_TRUE(replays.learnWhere(bench, {"n % 11 == 0"}));
@@ -458,7 +458,7 @@ TEST_F(CapturedJudge, WhatHangsOnceIsNotTriedAgain) {
                                            : testing::HasSubstr("hangs on a similar one: factor"));
   EXPECT_GE(missing, 2);
   std::set<Derivation> kinds;
-  for (const DerivedReplays::Replay &replay : replays.replays())
+  for (const Replay &replay : replays.replays())
     kinds.insert(replay.derived.kind);
   EXPECT_EQ(kinds, (std::set{Derivation::Sizes, Derivation::Contents, Derivation::Alignment}));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/checks/Checks.h"
-#include "driver/judge/checks/ErrorStatistics.h"
+#include "driver/judge/context/ErrorStatistics.h"
 #include "driver/support/FileSystem.h"
 #include "fakes/FakeBench.h"
 
@@ -47,7 +47,8 @@ TEST_F(PreciseErrors, OfACheckThatIsGoneNobodyAsks) {
   const auto replays = std::make_shared<DerivedReplays>();
   auto check = makeReferenceCheck(replays, {frontend, toolchain, {}, folder_.path()});
   check.reset(); // a judge without this check makes it, too
-  const auto wider = replays->widened(context, context.subject().workload.launches[0], {}, {});
+  const auto wider =
+      replays->weighing().widened(context, context.subject().workload.launches[0], {}, {});
   ASSERT_TRUE(wider);
   EXPECT_FALSE(*wider);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is checked on launches that are declared.
-#include "driver/judge/checks/DerivedReplays.h"
+#include "driver/judge/replays/DerivedReplays.h"
 
 #include "driver/workload/ScalarArguments.h"
 #include "unit/judge/JudgeFixture.h"
@@ -26,7 +26,7 @@ TEST_F(ReplayCheckTest, OtherContentsAreDerivedWhereARequirementHoldsToo) {
   Trial baseline;
   DerivedReplays replays;
   const auto contents = [&] {
-    return std::ranges::count_if(replays.replays(), [&](const DerivedReplays::Replay &replay) {
+    return std::ranges::count_if(replays.replays(), [&](const Replay &replay) {
       const auto n = integersOf(bench.subject().specialization, replay.derived.launch).at("n");
       return replay.derived.kind == Derivation::Contents && n % 32 == 0;
     });

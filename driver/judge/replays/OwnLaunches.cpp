@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/judge/checks/OwnLaunches.h"
+#include "driver/judge/replays/OwnLaunches.h"
 
-#include "driver/judge/checks/DerivedOptions.h"
 #include "driver/judge/derive/TurningLaunches.h"
+#include "driver/judge/replays/DerivedOptions.h"
 #include "driver/workload/ApplyCandidate.h"
 #include "driver/workload/OtherScalars.h"
 
@@ -11,14 +11,6 @@
 
 namespace kopt {
 namespace {
-
-/// The most bytes of a launch. On a GPU also at most a fourth of its memory, because the buffers
-/// are drawn, copied and compared about six times.
-constexpr std::uint64_t kLargestOnGpu = std::uint64_t(4) << 30, kLargestModelled = 64u << 20;
-
-/// A launch that no GPU makes is a refusal where the sizes are at most so many times those of the
-/// workload, and otherwise a gap of the assurance: the program may never come near them.
-constexpr double kNear = 32;
 
 /// Why the launch is too large to run; empty if it is not.
 Result<std::string> whyTooLarge(CheckContext &context, const Launch &launch) {
@@ -84,8 +76,7 @@ Result<std::optional<Failure>> compareWidening(CheckContext &context, Examinatio
 }
 
 Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context, DerivedReplays &replays,
-                                                   AssurancePolicy assurance, Examination &seen,
-                                                   CheckRecord &record) {
+                                                   Examination &seen, CheckRecord &record) {
   const bool isModelled = context.runner().device().modelled;
   const Launch &heaviest = context.baseline().launches[context.heaviest()];
   std::vector<std::string> tried;
@@ -115,7 +106,7 @@ Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context, Derive
     if (turn.isRefused) {
       const std::string why =
           fmt::format("launch '{}', on which the original runs: {}", launch.name, turn.what);
-      if (assurance == AssurancePolicy::Strict || turn.times <= kNear)
+      if (replays.weighing().policy() == AssurancePolicy::Strict || turn.times <= kNear)
         return Failure{CheckId::Sizes, Verdict::RunFailed, why};
       addGap(seen.trial.assurance, {CheckId::Sizes, why});
       continue;
@@ -129,8 +120,7 @@ Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context, Derive
                                            CheckId::Sizes, seen.trial, replay->slack));
     if (failure) {
       failure->reason += "; " + turn.what;
-      KOPT_TRY(failure, replays.weigh(context, seen, replay->derived, replay->expected,
-                                      replay->slack, std::move(*failure)));
+      KOPT_TRY(failure, replays.weighing().weigh(context, seen, *replay, std::move(*failure)));
     }
     if (failure)
       return failure;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/judge/checks/ErrorStatistics.h"
+#include "driver/judge/context/ErrorStatistics.h"
 
 #include "driver/support/ElementType.h"
 #include "driver/support/MappedFile.h"

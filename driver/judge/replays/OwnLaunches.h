@@ -2,7 +2,7 @@
 // The candidate's own launches of derived problems, and the sizes at which they change.
 #pragma once
 
-#include "driver/judge/checks/DerivedReplays.h"
+#include "driver/judge/replays/DerivedReplays.h"
 
 #include <functional>
 
@@ -33,10 +33,9 @@ Result<std::optional<Failure>> compareWidening(CheckContext &context, Examinatio
 /// A part of the check `sizes`. Judges the candidate on larger launches: where its grid stops
 /// growing with the problem, and where every GPU would refuse its launch although the original runs
 /// there. A launch that is too large to run is a gap of the assurance; so is one that is refused,
-/// as a program notices that, unless `assurance` is strict. On a GPU only winners run on these
+/// as a program notices that, unless the policy is strict. On a GPU only winners run on these
 /// launches.
 Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context, DerivedReplays &replays,
-                                                   AssurancePolicy assurance, Examination &seen,
-                                                   CheckRecord &record);
+                                                   Examination &seen, CheckRecord &record);
 
 } // namespace kopt

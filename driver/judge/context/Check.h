@@ -3,7 +3,7 @@
 // run says so and never counts as passed.
 #pragma once
 
-#include "driver/judge/checks/CheckContext.h"
+#include "driver/judge/context/CheckContext.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/support/JobQueue.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/judge/checks/CompareBuffers.h"
+#include "driver/judge/context/CompareBuffers.h"
 
 #include "driver/support/ElementType.h"
 #include "driver/support/Hash.h"
@@ -90,21 +90,61 @@ template <class Type> std::string shownAs(const char *bytes) {
     return Type::show(bytes);
 }
 
+/// The wrong elements of a part of a buffer.
+struct Wrong {
+  Mismatch mismatch;
+  double worstExcess = -1;
+  std::uint64_t worst = 0; ///< index of the worst element
+
+  void add(std::uint64_t index, double error, double allowed) {
+    if (mismatch.wrong++ == 0)
+      mismatch.index = index;
+    if (error - allowed > worstExcess) {
+      worstExcess = error - allowed;
+      worst = index;
+      mismatch.worstError = error;
+      mismatch.allowed = allowed;
+    }
+  }
+  /// Adds those of a later part.
+  void add(const Wrong &later) {
+    const std::uint64_t wrong = mismatch.wrong + later.mismatch.wrong;
+    const std::uint64_t first = mismatch.wrong > 0 ? mismatch.index : later.mismatch.index;
+    if (later.worstExcess > worstExcess)
+      *this = later;
+    mismatch.wrong = wrong;
+    mismatch.index = first;
+  }
+};
+
+/// How far elements of a floating-point type may be from those expected.
+template <class Type> struct Allowance {
+  const Tolerance &tolerance;
+  const Slack &slack;
+  double scale; ///< of the expected elements
+
+  double at(double expected) const {
+    const double ofScale = std::max(std::abs(expected), scale);
+    const double byType = kRelative<Type> * ofScale;
+    if (tolerance.policy != TolerancePolicy::User)
+      return slack.absolute + byType;
+    const double byUser =
+        tolerance.relative * (slack.orDefault ? ofScale : std::abs(expected)) + tolerance.absolute;
+    return slack.absolute + (slack.orDefault ? std::max(byUser, byType) : byUser);
+  }
+};
+
 template <class Type>
 std::optional<Mismatch> compareAs(const Tolerance &tolerance, std::string_view want,
                                   std::string_view got, unsigned threads, Slack slack) {
   if (runtime::firstDifference(want.data(), got.data(), want.size(), threads) == want.size())
     return std::nullopt;
   const bool bitwise = tolerance.policy == TolerancePolicy::Strict || !Type::kFloating;
-  const bool user = tolerance.policy == TolerancePolicy::User;
-  const double scale = !bitwise && (!user || slack.orDefault) ? scaleOf<Type>(want, threads) : 0;
-  struct Part {
-    Mismatch mismatch;
-    double worstExcess = -1;
-    std::uint64_t worst = 0; ///< index of the worst element
-  };
+  const bool needsScale = tolerance.policy != TolerancePolicy::User || slack.orDefault;
+  const Allowance<Type> allowance{tolerance, slack,
+                                  !bitwise && needsScale ? scaleOf<Type>(want, threads) : 0};
   const std::uint64_t total = want.size() / Type::kSize;
-  const auto look = [&](std::uint64_t begin, std::uint64_t end, Part &part) {
+  const auto look = [&](std::uint64_t begin, std::uint64_t end, Wrong &part) {
     const char *wanted = want.data() + begin * Type::kSize,
                *seen = got.data() + begin * Type::kSize;
     if (std::memcmp(wanted, seen, (end - begin) * Type::kSize) == 0)
@@ -114,64 +154,27 @@ std::optional<Mismatch> compareAs(const Tolerance &tolerance, std::string_view w
         continue;
       const double expected = Type::value(wanted), actual = Type::value(seen);
       const double error = errorAs<Type>(wanted, seen, slack.nonFinite);
-      double allowed = 0;
-      if (!bitwise) {
-        const double byType = kRelative<Type> * std::max(std::abs(expected), scale);
-        const double size =
-            slack.orDefault ? std::max(std::abs(expected), scale) : std::abs(expected);
-        const double byUser = tolerance.relative * size + tolerance.absolute;
-        allowed = slack.absolute + (!user             ? byType
-                                    : slack.orDefault ? std::max(byUser, byType)
-                                                      : byUser);
-      }
-      const bool bothNaN = std::isnan(expected) && std::isnan(actual);
+      const double allowed = bitwise ? 0 : allowance.at(expected);
       // Bits differ here, so under a bitwise policy only NaNs are equal to each other (and -0 is
       // not +0). An error that is not finite, such as a NaN's, is within no tolerance.
-      if (bitwise ? bothNaN : error == 0 || (std::isfinite(error) && error <= allowed))
-        continue;
-      Mismatch &mismatch = part.mismatch;
-      if (mismatch.wrong++ == 0)
-        mismatch.index = i;
-      if (error - allowed > part.worstExcess) {
-        part.worstExcess = error - allowed;
-        part.worst = i;
-        mismatch.worstError = error;
-        mismatch.allowed = allowed;
-      }
+      const bool isRight = bitwise ? std::isnan(expected) && std::isnan(actual)
+                                   : error == 0 || (std::isfinite(error) && error <= allowed);
+      if (!isRight)
+        part.add(i, error, allowed);
     }
   };
-  std::vector<Part> parts = inParts<Part>(total, threads, look);
+  Wrong all;
+  for (const Wrong &part : inParts<Wrong>(total, threads, look))
+    all.add(part);
   // If the buffer ends inside an element, the remaining bytes count as one element and must be
   // equal.
-  if (const std::size_t rest = want.size() % Type::kSize;
-      rest > 0 && want.substr(want.size() - rest) != got.substr(want.size() - rest)) {
-    Part part;
-    part.mismatch.index = total;
-    part.mismatch.wrong = 1;
-    part.worstExcess = part.mismatch.worstError = std::numeric_limits<double>::infinity();
-    part.worst = total;
-    parts.push_back(part);
-  }
-  std::optional<Part> all;
-  for (const Part &part : parts) {
-    if (part.mismatch.wrong == 0)
-      continue;
-    if (!all) {
-      all = part;
-      continue;
-    }
-    all->mismatch.wrong += part.mismatch.wrong;
-    if (part.worstExcess > all->worstExcess) {
-      all->worstExcess = part.worstExcess;
-      all->worst = part.worst;
-      all->mismatch.worstError = part.mismatch.worstError;
-      all->mismatch.allowed = part.mismatch.allowed;
-    }
-  }
-  if (!all)
+  const std::size_t rest = want.size() % Type::kSize;
+  if (rest > 0 && want.substr(want.size() - rest) != got.substr(want.size() - rest))
+    all.add(total, std::numeric_limits<double>::infinity(), 0);
+  Mismatch &mismatch = all.mismatch;
+  if (mismatch.wrong == 0)
     return std::nullopt;
-  Mismatch &mismatch = all->mismatch;
-  mismatch.total = total + (want.size() % Type::kSize != 0);
+  mismatch.total = total + (rest != 0);
   const auto shown = [&](std::string_view bytes) {
     return mismatch.index < total ? shownAs<Type>(bytes.data() + mismatch.index * Type::kSize)
                                   : "a part of an element";
@@ -180,9 +183,9 @@ std::optional<Mismatch> compareAs(const Tolerance &tolerance, std::string_view w
   mismatch.actual = shown(got);
   mismatch.worst = fmt::format("{:.3g}", mismatch.worstError);
   if constexpr (!Type::kFloating)
-    if (all->worst < total)
-      mismatch.worst = fmt::format("{}", Type::distance(want.data() + all->worst * Type::kSize,
-                                                        got.data() + all->worst * Type::kSize));
+    if (all.worst < total)
+      mismatch.worst = fmt::format("{}", Type::distance(want.data() + all.worst * Type::kSize,
+                                                        got.data() + all.worst * Type::kSize));
   return mismatch;
 }
 

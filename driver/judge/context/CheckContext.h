@@ -4,8 +4,8 @@
 // for all of them.
 #pragma once
 
-#include "driver/judge/checks/CompareBuffers.h"
-#include "driver/judge/checks/Subject.h"
+#include "driver/judge/context/CompareBuffers.h"
+#include "driver/judge/context/Subject.h"
 #include "driver/model/Candidate.h"
 #include "driver/model/CheckList.h"
 #include "driver/model/Trial.h"

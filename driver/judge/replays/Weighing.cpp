@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/judge/checks/Weighing.h"
+#include "driver/judge/replays/Weighing.h"
 
-#include "driver/judge/checks/DerivedOptions.h"
-#include "driver/judge/checks/DerivedReplays.h"
-#include "driver/judge/checks/ErrorStatistics.h"
+#include "driver/judge/context/ErrorStatistics.h"
+#include "driver/judge/replays/DerivedOptions.h"
+#include "driver/judge/replays/ReplayLimits.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 
 namespace kopt {
-namespace {
-
-/// Times the largest error of rounding: the most that is allowed for it. What moves a result
-/// further is a jump, and for that no other element may be wrong.
-constexpr double kMostAllowed = 4;
-constexpr double kOwnError = 3; ///< times the original's error: a candidate's may be twice as large
-constexpr std::size_t kOneUndefinedIn = 10; ///< derived launches, at most
-constexpr double kSlowerWithout = 20;       ///< unoptimised code may take so many times as long
-
-} // namespace
 
 Result<std::optional<RunOutcome>> runOnce(CheckContext &context,
                                           const std::filesystem::path &module,
@@ -39,7 +29,7 @@ Status OtherwiseBuilt::build(CheckContext &context) {
   request.sliceText = context.subject().sliceText;
   request.unoptimized = true;
   request.output = scratch_ / "module";
-  KOPT_TRY(const BuildOutcome built, toolchain_.build(request));
+  KOPT_TRY(const BuildOutcome built, toolchain_->build(request));
   if (!built.ok)
     return {};
   module_ = built.module;
@@ -88,10 +78,10 @@ Result<std::string> OtherwiseBuilt::whyUndefined(CheckContext &context, const La
                                    how);
 }
 
-Result<std::optional<std::vector<Slack>>> DerivedReplays::widened(CheckContext &context,
-                                                                  const Launch &launch,
-                                                                  const Expected &expected,
-                                                                  std::vector<Slack> slack) const {
+Result<std::optional<std::vector<Slack>>> Weighing::widened(CheckContext &context,
+                                                            const Launch &launch,
+                                                            const Expected &expected,
+                                                            std::vector<Slack> slack) const {
   using Answer = std::optional<std::vector<Slack>>;
   if (!ownErrors_ || context.subject().workload.tolerance.policy != TolerancePolicy::Default)
     return Answer();
@@ -107,8 +97,8 @@ Result<std::optional<std::vector<Slack>>> DerivedReplays::widened(CheckContext &
 }
 
 Result<std::optional<std::vector<Slack>>>
-DerivedReplays::withRounding(CheckContext &context, const Launch &launch, const Expected &expected,
-                             const std::vector<Slack> &slack) const {
+Weighing::withRounding(CheckContext &context, const Launch &launch, const Expected &expected,
+                       const std::vector<Slack> &slack) const {
   KOPT_TRY(auto wider, widened(context, launch, expected, slack));
   bool isWider = false;
   for (std::size_t b = 0; wider && b < wider->size(); ++b) {
@@ -124,10 +114,10 @@ DerivedReplays::withRounding(CheckContext &context, const Launch &launch, const 
   return isWider ? std::move(wider) : std::nullopt;
 }
 
-Result<std::optional<Failure>>
-DerivedReplays::weigh(CheckContext &context, Examination &seen, const DerivedLaunch &derived,
-                      const Expected &expected, const std::vector<Slack> &slack, Failure failure) {
+Result<std::optional<Failure>> Weighing::weigh(CheckContext &context, Examination &seen,
+                                               const Replay &replay, Failure failure) {
   using Answer = std::optional<Failure>;
+  const DerivedLaunch &derived = replay.derived;
   Assurance &assurance = seen.trial.assurance;
   const auto gap = [&](const std::string &why) {
     addGap(assurance, {failure.check, fmt::format("{}; there {}", why, failure.reason)});
@@ -138,14 +128,13 @@ DerivedReplays::weigh(CheckContext &context, Examination &seen, const DerivedLau
       failure.verdict == Verdict::WrongResult && !isStrict)
     return gap("contents are tried that are far from the declared or captured ones");
   const bool isBeyond = !derived.beyond.empty() && !isStrict;
-  if (!isBeyond && whyUndefined_ &&
+  if (!isBeyond && otherwise_ &&
       undefined_.size() < std::max<std::size_t>(1, replays_.size() / kOneUndefinedIn)) {
-    KOPT_TRY(const auto wider, widened(context, derived.launch, expected, slack));
-    KOPT_TRY(std::string why,
-             whyUndefined_(context, derived.launch, expected, wider ? *wider : slack));
+    KOPT_TRY(const auto wider, widened(context, derived.launch, replay.expected, replay.slack));
+    KOPT_TRY(std::string why, otherwise_->whyUndefined(context, derived.launch, replay.expected,
+                                                       wider ? *wider : replay.slack));
     if (!why.empty()) {
-      undefined_.insert(derived.launch.name);
-      missing_.push_back({derived.kind, derived.title, std::move(why)});
+      undefined_[derived.launch.name] = {derived.kind, derived.title, std::move(why)};
       return Answer();
     }
   }

@@ -2,8 +2,9 @@
 // Run options of derived launches, and which of them are too much for the emulated device.
 #pragma once
 
-#include "driver/judge/checks/CheckContext.h"
-#include "driver/judge/derive/DerivedLaunches.h"
+#include "driver/judge/context/CheckContext.h"
+#include "driver/judge/derive/DerivedLaunch.h"
+#include "driver/judge/replays/ReplayLimits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -34,8 +35,6 @@ inline RunOptions derivedOptions(const CheckContext &context, const Launch &laun
 /// than the original's; empty if it can.
 inline std::string whyTooManyThreads(const CheckContext &context, const Launch &original,
                                      const Launch &own) {
-  constexpr std::uint64_t kMostThreads = 4'000'000; // which take some 5 s if they do little
-  constexpr std::uint64_t kTimesOriginal = 16;
   return context.runner().device().modelled && own.threads() > kMostThreads &&
                  own.threads() > kTimesOriginal * original.threads()
              ? fmt::format("the candidate launches {} threads for it, and the original {}",
