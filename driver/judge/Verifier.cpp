@@ -17,7 +17,8 @@ Verifier::Verifier(JudgeBench &bench, std::unique_ptr<Emulation> emulation)
       checks_(makeChecks(bench.options.checks,
                          {bench.frontend, bench.toolchain,
                           CandidateBuilder::baselineRequest(bench.subject(), bench.options),
-                          bench.options.scratch, emulation_.get(), bench.options.assurance},
+                          bench.options.scratch, emulation_.get(), bench.options.assurance,
+                          bench.isModelled()},
                          replays_)) {
   if (!bench.options.ownLaunchesOnly)
     return;

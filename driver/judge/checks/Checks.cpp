@@ -2,6 +2,28 @@
 #include "driver/judge/checks/Checks.h"
 
 namespace kopt {
+namespace {
+
+/// A check that has nothing to show on this kind of device.
+class Inapplicable final : public Check {
+public:
+  Inapplicable(CheckId id, std::string why) : id_(id), why_(std::move(why)) {}
+  CheckId id() const override { return id_; }
+  Status learn(CheckContext &, Trial &) override { return {}; }
+  Result<std::optional<Failure>> ask(CheckContext &, Examination &, CheckRecord &record) override {
+    return notApplicable(record, why_);
+  }
+
+private:
+  const CheckId id_;
+  const std::string why_;
+};
+
+std::unique_ptr<Check> inapplicable(CheckId id, std::string why) {
+  return std::make_unique<Inapplicable>(id, std::move(why));
+}
+
+} // namespace
 
 std::vector<std::unique_ptr<Check>> makeChecks(const CheckSwitches &switches,
                                                const CheckServices &services,
@@ -19,11 +41,17 @@ std::vector<std::unique_ptr<Check>> makeChecks(const CheckSwitches &switches,
        {Derivation::Scalars, Derivation::Sizes, Derivation::Contents, Derivation::Alignment})
     add(makeReplayCheck(kind, replays));
   add(makeRepeatCheck(replays));
-  add(makeScheduleCheck(replays));
+  add(services.isModelled
+          ? makeScheduleCheck(replays)
+          : inapplicable(CheckId::Schedule, "the order of threads cannot be chosen on a GPU; the "
+                                            "check 'emulated' covers it"));
   add(makeReferenceCheck(replays, services));
   add(makeCoverageCheck(replays, services));
-  add(makeEmulationCheck(replays, services.emulation));
-  add(makeSanitizerCheck(replays)); // last, as only this one takes seconds of the GPU
+  add(services.isModelled ? inapplicable(CheckId::Emulated, "this is the emulated device")
+                          : makeEmulationCheck(replays, services.emulation));
+  add(services.isModelled // last, as only this one takes seconds of the GPU
+          ? inapplicable(CheckId::Sanitizer, "the emulated device checks every launch itself")
+          : makeSanitizerCheck(replays));
   return checks;
 }
 

@@ -20,6 +20,7 @@ struct CheckServices {
   std::filesystem::path scratch;  ///< where versions of the kernel are built
   Emulation *emulation = nullptr; ///< used beside a GPU; null: there is none
   AssurancePolicy assurance = AssurancePolicy::Standard;
+  bool isModelled = false; ///< the checks run on the emulated device
 };
 
 /// The checks that are switched on, the cheapest first. They share the derived launches.

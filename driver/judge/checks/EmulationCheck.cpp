@@ -32,7 +32,7 @@ public:
   /// The emulated device learns on its own thread, while the GPU's checks learn and run.
   Status learn(CheckContext &context, Trial &baseline) override {
     KOPT_CHECK(replays_->learnAll(context, baseline));
-    if (emulation_ && !context.runner().device().modelled)
+    if (emulation_)
       thread_.add([this, launches = launchesToTry(context)] {
         if (!launches.empty())
           static_cast<void>(emulation_->learn(launches));
@@ -42,14 +42,12 @@ public:
 
   void begin(CheckContext &context, const Examination &seen) override {
     pending_.reset();
-    if (emulation_ && !context.runner().device().modelled)
+    if (emulation_)
       pending_ = question(context, seen);
   }
 
   Result<std::optional<Failure>> ask(CheckContext &context, Examination &seen,
                                      CheckRecord &record) override {
-    if (context.runner().device().modelled)
-      return notApplicable(record, "this is the emulated device");
     if (!emulation_)
       return notRun(record, "there is no emulated device");
     const StageTimer timer(seen.trial, "verify/emulated");

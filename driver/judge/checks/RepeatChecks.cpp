@@ -176,10 +176,6 @@ public:
 
   Status learn(CheckContext &context, Trial &baseline) override {
     KOPT_CHECK(replays_->learnAll(context, baseline));
-    if (!context.runner().device().modelled) {
-      why_ = "the order of threads cannot be chosen on a GPU; the check 'emulated' covers it";
-      return {};
-    }
     launch_ = launchToRepeat(context, *replays_);
     if (!launch_) {
       why_ = kTooLarge;

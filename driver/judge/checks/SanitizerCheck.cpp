@@ -37,7 +37,7 @@ public:
   void begin(CheckContext &context, const Examination &seen) override {
     pending_.reset();
     const std::vector<const DerivedLaunch *> ones = replays_->smallOnes();
-    if (seen.depth == Depth::Win && !context.runner().device().modelled && !ones.empty())
+    if (seen.depth == Depth::Win && !ones.empty())
       if (auto question = start(context, seen, ones.front()->launch))
         pending_ = std::move(*question);
   }
@@ -45,8 +45,6 @@ public:
 
   Result<std::optional<Failure>> ask(CheckContext &context, Examination &seen,
                                      CheckRecord &record) override {
-    if (context.runner().device().modelled)
-      return notApplicable(record, "the emulated device checks every launch itself");
     // At Depth::Trial the emulated device has looked for the same faults: a candidate that it
     // passed does not need the GPU's time.
     if (seen.depth == Depth::Trial && seen.trial.passed(CheckId::Emulated))
