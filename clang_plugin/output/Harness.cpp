@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/output/Harness.h"
 
-#include "clang_plugin/output/HarnessSupport.h"
+#include "HarnessFiles.h"
 
 #include <algorithm>
 #include <cctype>
@@ -262,6 +262,19 @@ std::string parameterTypes(const Specialization &specialization) {
   return types;
 }
 
+/// The text of the harness's own headers as one file.
+std::string ownCode() {
+  std::string code;
+  for (const auto &[name, text] : harness::kFiles)
+    for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
+      end = std::min(text.find('\n', at), text.size() - 1) + 1;
+      const std::string_view line = text.substr(at, end - at);
+      if (!line.starts_with("#pragma once") && !line.starts_with("#include \""))
+        code += line;
+    }
+  return code;
+}
+
 /// The function that makes a launch of declared or default values.
 std::string declareText(const KernelSpec &kernel, const Specialization &specialization,
                         const std::vector<std::string> &variables) {
@@ -408,8 +421,8 @@ std::string harnessText(const KernelSpec &kernel, const Specialization &found) {
          specialization.lifted->text +
          "\n// ==== harness section: leave this as it is "
          "==============================================\n\n" +
-         hideMacros(specialization.lifted->text, true) + kHarnessHeaders + kHarnessSupport +
-         kHarnessComparison + hideMacros(specialization.lifted->text, false) +
+         hideMacros(specialization.lifted->text, true) + ownCode() +
+         hideMacros(specialization.lifted->text, false) +
          declareText(kernel, specialization, variables) +
          mainText(kernel, specialization, variables);
 }

@@ -2,13 +2,13 @@
 // The types of a buffer's elements, by name ("f32"), and the elements' values.
 #pragma once
 
+#include "runtime/device/Float16.h"
+
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <fmt/format.h>
-#include <limits>
 #include <string>
 
 namespace kopt {
@@ -21,19 +21,6 @@ template <class T> T loadAs(const char *bytes) {
 }
 
 namespace element {
-
-/// IEEE half precision has 5 bits of exponent and 10 of mantissa, bfloat16 has 8 and 7.
-inline double valueOf16(std::uint16_t bits, int exponentBits, int mantissaBits) {
-  const int bias = (1 << (exponentBits - 1)) - 1, top = (1 << exponentBits) - 1;
-  const int exponent = bits >> mantissaBits & top, fraction = bits & ((1 << mantissaBits) - 1);
-  double magnitude =
-      fraction ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
-  if (exponent == 0)
-    magnitude = std::ldexp(fraction, 1 - bias - mantissaBits);
-  else if (exponent != top)
-    magnitude = std::ldexp(fraction + (1 << mantissaBits), exponent - bias - mantissaBits);
-  return bits & 0x8000 ? -magnitude : magnitude;
-}
 
 /// An element type: its size in bytes, whether it is a floating-point type, and its value.
 /// Integers, which a double may not represent exactly, also have a text and a distance between two
@@ -59,7 +46,7 @@ template <int exponentBits, int mantissaBits> struct Of16Bits {
   static constexpr std::size_t kSize = 2;
   static constexpr bool kFloating = true;
   static double value(const char *bytes) {
-    return valueOf16(loadAs<std::uint16_t>(bytes), exponentBits, mantissaBits);
+    return runtime::widen<exponentBits, mantissaBits>(loadAs<std::uint16_t>(bytes));
   }
 };
 using Half = Of16Bits<5, 10>;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/runner/Fill.h"
 
+#include "runtime/device/Float16.h"
 #include "runtime/runner/StructType.h"
 
 #include <algorithm>
@@ -20,45 +21,6 @@ constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15u;
 
 std::uint64_t streamKey(std::uint64_t seed, std::uint64_t stream, std::uint64_t purpose) {
   return mixedBits(mixedBits(seed + kGolden * (purpose + 1)) + kGolden * (stream + 1));
-}
-
-/// Rounds to nearest even to a float of `Exponent` and `Mantissa` bits; the caller has clipped to
-/// the finite range.
-template <int Exponent, int Mantissa> std::uint16_t narrow(double value) {
-  constexpr int kBias = (1 << (Exponent - 1)) - 1;
-  const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-  const double magnitude = std::fabs(value);
-  if (magnitude == 0)
-    return sign;
-  // Count in units of the last place of its binade (or of the subnormals), and round away the bits
-  // that do not fit, to nearest even.
-  const auto whole = std::bit_cast<std::uint64_t>(magnitude);
-  const int own = int(whole >> 52) - 1023;
-  const int exponent = std::max(own, 1 - kBias);
-  const int dropped = 52 - Mantissa + exponent - own;
-  const std::uint64_t digits = (whole & ((std::uint64_t(1) << 52) - 1)) | std::uint64_t(1) << 52;
-  std::uint32_t steps = 0; // stays 0 where the value is below half a unit
-  if (dropped <= 53) {
-    const std::uint64_t half = std::uint64_t(1) << (dropped - 1);
-    steps = std::uint32_t((digits + half - 1 + (digits >> dropped & 1)) >> dropped);
-  }
-  // Adding the mantissa with its hidden bit carries into the exponent by itself when rounding
-  // crossed a binade.
-  const std::uint32_t bits = (std::uint32_t(exponent + kBias - 1) << Mantissa) + steps;
-  return std::uint16_t(sign | bits);
-}
-
-/// The value of a float of `Exponent` and `Mantissa` bits.
-template <int Exponent, int Mantissa> double widen(std::uint16_t bits) {
-  constexpr int kBias = (1 << (Exponent - 1)) - 1, kMost = (1 << Exponent) - 1;
-  const int exponent = bits >> Mantissa & kMost, fraction = bits & ((1 << Mantissa) - 1);
-  double magnitude = exponent == 0
-                         ? std::ldexp(fraction, 1 - kBias - Mantissa)
-                         : std::ldexp(fraction + (1 << Mantissa), exponent - kBias - Mantissa);
-  if (exponent == kMost)
-    magnitude = fraction == 0 ? std::numeric_limits<double>::infinity()
-                              : std::numeric_limits<double>::quiet_NaN();
-  return bits & 0x8000 ? -magnitude : magnitude;
 }
 
 struct Half {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes captured launches as files that a harness reads (clang_plugin/output/HarnessSupport.h).
+// Writes captured launches as files that a harness reads
+// (clang_plugin/output/harness/HarnessLaunch.h).
 #pragma once
 
 #include "driver/workload/observed/TraceWorkload.h"
