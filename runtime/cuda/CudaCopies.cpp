@@ -3,6 +3,7 @@
 // several threads fill or empty one piece while the device copies the others. The caller's own
 // memory is never mapped for the device.
 #include "runtime/cuda/CudaDevice.h"
+#include "runtime/device/Check.h"
 #include "runtime/device/Parallel.h"
 
 #include <algorithm>
@@ -42,18 +43,13 @@ Status CudaDevice::write(Address to, const void *from, std::size_t bytes) {
   for (std::size_t done = 0; done < bytes; done += kStageBytes) {
     const std::size_t part = std::min(kStageBytes, bytes - done);
     Stage &stage = stages_[turn++ % stages_.size()];
-    if (Status status = check(api_.eventSynchronize(stage.moved), "a copy failed"); !status.ok())
-      return status;
+    KOPT_CHECK(check(api_.eventSynchronize(stage.moved), "a copy failed"));
     parallelCopy(stage.memory, source + done, part);
     if (part >= stage.results)
       stage.results = 0;
-    if (Status status = check(api_.memcpyHtoDAsync(to + done, stage.memory, part, stream_),
-                              "cuMemcpyHtoDAsync");
-        !status.ok())
-      return status;
-    if (Status status = check(api_.eventRecord(stage.moved, stream_), "cuEventRecord");
-        !status.ok())
-      return status;
+    KOPT_CHECK(
+        check(api_.memcpyHtoDAsync(to + done, stage.memory, part, stream_), "cuMemcpyHtoDAsync"));
+    KOPT_CHECK(check(api_.eventRecord(stage.moved, stream_), "cuEventRecord"));
   }
   return {};
 }
@@ -69,24 +65,19 @@ Status CudaDevice::read(void *to, Address from, std::size_t bytes) {
   const auto begin = [&](std::size_t piece) -> Status {
     Stage &stage = stages_[piece % stages_.size()];
     stage.results = std::max(stage.results, size(piece));
-    if (Status status = check(
-            api_.memcpyDtoHAsync(stage.memory, from + piece * kStageBytes, size(piece), stream_),
-            "cuMemcpyDtoHAsync");
-        !status.ok())
-      return status;
+    KOPT_CHECK(
+        check(api_.memcpyDtoHAsync(stage.memory, from + piece * kStageBytes, size(piece), stream_),
+              "cuMemcpyDtoHAsync"));
     return check(api_.eventRecord(stage.moved, stream_), "cuEventRecord");
   };
   for (std::size_t piece = 0; piece < std::min(pieces, stages_.size()); ++piece)
-    if (Status status = begin(piece); !status.ok())
-      return status;
+    KOPT_CHECK(begin(piece));
   for (std::size_t piece = 0; piece < pieces; ++piece) {
     const Stage &stage = stages_[piece % stages_.size()];
-    if (Status status = check(api_.eventSynchronize(stage.moved), "a copy failed"); !status.ok())
-      return status;
+    KOPT_CHECK(check(api_.eventSynchronize(stage.moved), "a copy failed"));
     parallelCopy(target + piece * kStageBytes, stage.memory, size(piece));
     if (piece + stages_.size() < pieces)
-      if (Status status = begin(piece + stages_.size()); !status.ok())
-        return status;
+      KOPT_CHECK(begin(piece + stages_.size()));
   }
   return {};
 }
@@ -96,8 +87,7 @@ Status CudaDevice::read(void *to, Address from, std::size_t bytes) {
 Status CudaDevice::wipeStages() {
   for (Stage &stage : stages_)
     if (const std::size_t bytes = std::exchange(stage.results, 0)) {
-      if (Status status = check(api_.eventSynchronize(stage.moved), "a copy failed"); !status.ok())
-        return status;
+      KOPT_CHECK(check(api_.eventSynchronize(stage.moved), "a copy failed"));
       parallelFor(bytes, kLarge, [&](std::uint64_t begin, std::uint64_t end) {
         std::memset(static_cast<std::byte *>(stage.memory) + begin, 0, end - begin);
       });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/cuda/CudaDevice.h"
 
+#include "runtime/device/Check.h"
 #include "runtime/device/GpuLimits.h"
 
 #include <algorithm>
@@ -221,17 +222,12 @@ Status CudaDevice::selectFunction(const std::string &symbol, LoadedModule &loade
             "this driver cannot list the kernels of a module (that came with CUDA 12.4): name the "
             "kernel's symbol"};
   unsigned count = 0;
-  if (Status status =
-          check(api_.moduleGetFunctionCount(&count, loaded.module), "cuModuleGetFunctionCount");
-      !status.ok())
-    return status;
+  KOPT_CHECK(check(api_.moduleGetFunctionCount(&count, loaded.module), "cuModuleGetFunctionCount"));
   if (count != 1)
     return {StatusCode::LaunchFailed,
             "the module has " + std::to_string(count) + " kernels: name one"};
-  if (Status status = check(api_.moduleEnumerateFunctions(&loaded.function, 1, loaded.module),
-                            "cuModuleEnumerateFunctions");
-      !status.ok())
-    return status;
+  KOPT_CHECK(check(api_.moduleEnumerateFunctions(&loaded.function, 1, loaded.module),
+                   "cuModuleEnumerateFunctions"));
   const char *name = nullptr;
   Status status = check(api_.funcGetName(&name, loaded.function), "cuFuncGetName");
   loaded.properties.symbol = name ? name : "";
@@ -273,8 +269,7 @@ Status CudaDevice::allocate(std::size_t bytes, Address &out) {
 
 Status CudaDevice::reduceFreed(std::uint64_t most) {
   for (const FreedMemory::Block &block : freed_.reduce(most))
-    if (Status status = check(api_.memFree(block.address), "cuMemFree"); !status.ok())
-      return status;
+    KOPT_CHECK(check(api_.memFree(block.address), "cuMemFree"));
   return {};
 }
 
@@ -285,10 +280,8 @@ Status CudaDevice::release(Address address) {
   const FreedMemory::Block block{address, known->second};
   allocated_.erase(known);
   // No later launch may find results there.
-  if (Status status = check(api_.memsetD32Async(address, kForgotten, block.bytes / 4, stream_),
-                            "cuMemsetD32Async");
-      !status.ok())
-    return status;
+  KOPT_CHECK(check(api_.memsetD32Async(address, kForgotten, block.bytes / 4, stream_),
+                   "cuMemsetD32Async"));
   freed_.keep(block);
   return reduceFreed(properties_.memoryBytes / kKeptPart);
 }
@@ -316,8 +309,7 @@ Status CudaDevice::copy(Address to, Address from, std::size_t bytes) {
 }
 
 Status CudaDevice::prepare(const LaunchRequest &request, LoadedModule *&module) {
-  if (Status status = wipeStages(); !status.ok())
-    return status;
+  KOPT_CHECK(wipeStages());
   const auto found = modules_.find(request.module);
   if (found == modules_.end())
     return {StatusCode::DeviceError, "no module " + std::to_string(request.module) + " is loaded"};
@@ -360,8 +352,7 @@ Status CudaDevice::setStackBytes(std::uint32_t bytes) {
   if (result == kErrorInvalidValue || result == kErrorOutOfMemory)
     return {StatusCode::LaunchFailed, "a stack of " + std::to_string(wanted) +
                                           " bytes per thread is refused: " + api_.describe(result)};
-  if (Status status = check(result, "cuCtxSetLimit"); !status.ok())
-    return status;
+  KOPT_CHECK(check(result, "cuCtxSetLimit"));
   stackBytes_ = wanted;
   return {};
 }
@@ -392,18 +383,12 @@ Status CudaDevice::enqueue(const LaunchRequest &request, const LoadedModule &mod
 
 Status CudaDevice::launch(const LaunchRequest &request) {
   LoadedModule *module = nullptr;
-  if (Status status = prepare(request, module); !status.ok())
-    return status;
+  KOPT_CHECK(prepare(request, module));
   if (request.scratchSeed != 0) {
-    if (Status status = fillSharedMemory(std::uint32_t(request.scratchSeed)); !status.ok())
-      return status;
-    if (Status status =
-            fillLocalMemory(module->properties.localBytes, std::uint32_t(request.scratchSeed));
-        !status.ok())
-      return status;
+    KOPT_CHECK(fillSharedMemory(std::uint32_t(request.scratchSeed)));
+    KOPT_CHECK(fillLocalMemory(module->properties.localBytes, std::uint32_t(request.scratchSeed)));
   }
-  if (Status status = enqueue(request, *module); !status.ok())
-    return status;
+  KOPT_CHECK(enqueue(request, *module));
   return check(api_.streamSynchronize(stream_), "the kernel failed");
 }
 

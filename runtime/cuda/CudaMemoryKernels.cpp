@@ -2,6 +2,7 @@
 // The kernels that write and examine device memory (MemoryKernels.h). They are PTX, as those in
 // OwnKernels.cpp.
 #include "runtime/cuda/CudaDevice.h"
+#include "runtime/device/Check.h"
 
 #include <algorithm>
 #include <string>
@@ -180,8 +181,7 @@ Status CudaDevice::runOnMemory(MemoryKernel &kernel, Address base, std::uint64_t
                                Pattern pattern, std::uint32_t size, Address bits, Address out) {
   if (words == 0)
     return {};
-  if (Status status = loadMemoryKernel(kernel); !status.ok())
-    return status;
+  KOPT_CHECK(loadMemoryKernel(kernel));
   std::uint64_t flip = pattern.inverted ? ~std::uint64_t(0) : 0;
   void *arguments[] = {&base, &words, &pattern.key, &flip, &size, &bits, &out};
   constexpr std::uint64_t kThreads = 256;
@@ -208,16 +208,13 @@ public:
   Zeros &operator=(const Zeros &) = delete;
 
   Status make(std::uint64_t words) {
-    if (Status status = device_.allocate(words * 8, address_); !status.ok())
-      return status;
+    KOPT_CHECK(device_.allocate(words * 8, address_));
     return device_.check(device_.api_.memsetD32Async(address_, 0, words * 2, device_.stream_),
                          "cuMemsetD32Async");
   }
   Status read(std::uint64_t from, std::uint64_t words, std::uint64_t *to) {
-    if (Status status = device_.check(device_.api_.streamSynchronize(device_.stream_),
-                                      "memory could not be examined");
-        !status.ok())
-      return status;
+    KOPT_CHECK(device_.check(device_.api_.streamSynchronize(device_.stream_),
+                             "memory could not be examined"));
     return device_.read(to, address_ + from * 8, words * 8);
   }
   Address at(std::uint64_t word) const { return address_ + word * 8; }
@@ -233,12 +230,9 @@ Status CudaDevice::findPattern(Address at, std::uint64_t words, Pattern pattern,
   bits.assign(needed, 0);
   count = 0;
   Zeros found(*this); // the count, then the bits
-  if (Status status = found.make(1 + needed); !status.ok())
-    return status;
-  if (Status status = runOnMemory(patternFinder_, at, words, pattern, std::uint32_t(size),
-                                  found.at(1), found.at(0));
-      !status.ok())
-    return status;
+  KOPT_CHECK(found.make(1 + needed));
+  KOPT_CHECK(runOnMemory(patternFinder_, at, words, pattern, std::uint32_t(size), found.at(1),
+                         found.at(0)));
   if (Status status = found.read(0, 1, &count); !status.ok() || count == 0)
     return status;
   return found.read(1, needed, bits.data());
@@ -246,11 +240,8 @@ Status CudaDevice::findPattern(Address at, std::uint64_t words, Pattern pattern,
 
 Status CudaDevice::digest(Address at, std::uint64_t words, std::uint64_t key, Digest &out) {
   Zeros sums(*this);
-  if (Status status = sums.make(out.size()); !status.ok())
-    return status;
-  if (Status status = runOnMemory(digester_, at, words, {key, false}, 0, 0, sums.at(0));
-      !status.ok())
-    return status;
+  KOPT_CHECK(sums.make(out.size()));
+  KOPT_CHECK(runOnMemory(digester_, at, words, {key, false}, 0, 0, sums.at(0)));
   return sums.read(0, out.size(), out.data());
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The known-good kernel that distinguishes a candidate's failure from the device's.
 #include "runtime/cuda/CudaDevice.h"
+#include "runtime/device/Check.h"
 
 #include <vector>
 
@@ -47,10 +48,7 @@ constexpr unsigned kThreads = 256, kBlocks = 256, kCount = kThreads * kBlocks;
 
 Status CudaDevice::probe() {
   CuModule module = nullptr;
-  if (Status status =
-          check(api_.moduleLoadData(&module, kProbe), "the probe kernel cannot be loaded");
-      !status.ok())
-    return status;
+  KOPT_CHECK(check(api_.moduleLoadData(&module, kProbe), "the probe kernel cannot be loaded"));
   CuFunction function = nullptr;
   Status status =
       check(api_.moduleGetFunction(&function, module, "kopt_probe"), "the probe kernel is missing");

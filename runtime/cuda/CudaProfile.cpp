@@ -2,6 +2,7 @@
 // What is known of a launch besides its time: resources and occupancy without counters, and
 // hardware counters.
 #include "runtime/cuda/CudaDevice.h"
+#include "runtime/device/Check.h"
 
 #include <algorithm>
 
@@ -48,8 +49,7 @@ void CudaDevice::occupancyLimits(const ModuleProperties &facts, double threads,
 
 Status CudaDevice::profile(const LaunchRequest &request, Counters &out, std::vector<LineCost> *) {
   LoadedModule *module = nullptr;
-  if (Status status = prepare(request, module); !status.ok())
-    return status;
+  KOPT_CHECK(prepare(request, module));
   const double threads = double(request.block[0]) * request.block[1] * request.block[2];
   const double blocks = double(request.grid[0]) * request.grid[1] * request.grid[2];
   int resident = 0;
@@ -97,8 +97,7 @@ Status CudaDevice::countHardware(const LaunchRequest &request, const CounterRequ
     return {};
   }
   LoadedModule *module = nullptr;
-  if (Status status = prepare(request, module); !status.ok())
-    return status;
+  KOPT_CHECK(prepare(request, module));
   const RangeProfiler::Pass pass = {
       [&] {
         Status status = counters.restore();

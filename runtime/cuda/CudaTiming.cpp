@@ -3,6 +3,7 @@
 // empties the cache or a kernel that waits, keeps the stream busy while the host queues the rest,
 // so that the host's latency is not measured.
 #include "runtime/cuda/CudaDevice.h"
+#include "runtime/device/Check.h"
 
 #include <algorithm>
 
@@ -49,46 +50,31 @@ Status CudaDevice::makeFlushBuffer() {
 Status CudaDevice::prepareCache(bool cold) {
   if (!cold)
     return keepBusy(kBusyCycles);
-  if (Status status = makeFlushBuffer(); !status.ok())
-    return status;
+  KOPT_CHECK(makeFlushBuffer());
   return check(api_.memsetD32Async(flushBuffer_, 0, flushBytes_ / 4, stream_), "cuMemsetD32Async");
 }
 
 Status CudaDevice::secondsOf(bool cold, const std::function<Status()> &enqueue, double &seconds) {
-  if (Status status = prepareCache(cold); !status.ok())
-    return status;
-  if (Status status = check(api_.eventRecord(start_, stream_), "cuEventRecord"); !status.ok())
-    return status;
-  if (Status status = enqueue(); !status.ok())
-    return status;
-  if (Status status = check(api_.eventRecord(stop_, stream_), "cuEventRecord"); !status.ok())
-    return status;
-  if (Status status = check(api_.streamSynchronize(stream_), "the kernel failed"); !status.ok())
-    return status;
+  KOPT_CHECK(prepareCache(cold));
+  KOPT_CHECK(check(api_.eventRecord(start_, stream_), "cuEventRecord"));
+  KOPT_CHECK(enqueue());
+  KOPT_CHECK(check(api_.eventRecord(stop_, stream_), "cuEventRecord"));
+  KOPT_CHECK(check(api_.streamSynchronize(stream_), "the kernel failed"));
   float milliseconds = 0;
-  if (Status status =
-          check(api_.eventElapsedTime(&milliseconds, start_, stop_), "cuEventElapsedTime");
-      !status.ok())
-    return status;
+  KOPT_CHECK(check(api_.eventElapsedTime(&milliseconds, start_, stop_), "cuEventElapsedTime"));
   seconds = double(milliseconds) * 1e-3;
   return {};
 }
 
 Status CudaDevice::makeGraph(const std::function<Status()> &enqueue, GraphHolder &holder) {
-  if (Status status =
-          check(api_.streamBeginCapture(stream_, kCaptureThreadLocal), "cuStreamBeginCapture");
-      !status.ok())
-    return status;
+  KOPT_CHECK(check(api_.streamBeginCapture(stream_, kCaptureThreadLocal), "cuStreamBeginCapture"));
   const Status queued = enqueue();
   const CuResult ended = api_.streamEndCapture(stream_, &holder.graph);
   if (!queued.ok())
     return queued;
-  if (Status status = check(ended, "cuStreamEndCapture"); !status.ok())
-    return status;
-  if (Status status =
-          check(api_.graphInstantiate(&holder.executable, holder.graph, 0), "cuGraphInstantiate");
-      !status.ok())
-    return status;
+  KOPT_CHECK(check(ended, "cuStreamEndCapture"));
+  KOPT_CHECK(
+      check(api_.graphInstantiate(&holder.executable, holder.graph, 0), "cuGraphInstantiate"));
   return check(api_.graphUpload(holder.executable, stream_), "cuGraphUpload");
 }
 
@@ -108,18 +94,15 @@ Status CudaDevice::findEventSeconds() {
   if (Status status = one(); !status.ok()) // loads the kernel
     return status;
   GraphHolder holder{api_};
-  if (Status status = makeGraph(many, holder); !status.ok())
-    return status;
+  KOPT_CHECK(makeGraph(many, holder));
   std::vector<double> found;
   for (std::size_t i = 0; i < kEmptyRepeats; ++i) {
     double alone = 0, together = 0;
-    if (Status status = secondsOf(false, one, alone); !status.ok())
-      return status;
+    KOPT_CHECK(secondsOf(false, one, alone));
     const auto launch = [&] {
       return check(api_.graphLaunch(holder.executable, stream_), "cuGraphLaunch");
     };
-    if (Status status = secondsOf(false, launch, together); !status.ok())
-      return status;
+    KOPT_CHECK(secondsOf(false, launch, together));
     found.push_back(alone - (together - alone) / double(kEmptyLaunches - 1));
   }
   std::nth_element(found.begin(), found.begin() + kEmptyRepeats / 2, found.end());
@@ -130,14 +113,9 @@ Status CudaDevice::findEventSeconds() {
 
 Status CudaDevice::time(const LaunchRequest &request, bool cold, double &seconds) {
   LoadedModule *module = nullptr;
-  if (Status status = prepare(request, module); !status.ok())
-    return status;
-  if (Status status = findEventSeconds(); !status.ok())
-    return status;
-  if (Status status = secondsOf(
-          cold, [&] { return enqueue(request, *module); }, seconds);
-      !status.ok())
-    return status;
+  KOPT_CHECK(prepare(request, module));
+  KOPT_CHECK(findEventSeconds());
+  KOPT_CHECK(secondsOf(cold, [&] { return enqueue(request, *module); }, seconds));
   seconds = std::max(seconds - *eventSeconds_, std::min(seconds, kShortestKernel));
   sampleClock();
   return {};
@@ -149,10 +127,8 @@ Status CudaDevice::timeBatch(const std::vector<LaunchRequest> &requests, bool co
     return {StatusCode::LaunchFailed, "the batch has no launches"};
   std::vector<LoadedModule *> modules(requests.size());
   for (std::size_t i = 0; i < requests.size(); ++i)
-    if (Status status = prepare(requests[i], modules[i]); !status.ok())
-      return status;
-  if (Status status = findEventSeconds(); !status.ok())
-    return status;
+    KOPT_CHECK(prepare(requests[i], modules[i]));
+  KOPT_CHECK(findEventSeconds());
   GraphHolder holder{api_};
   const auto all = [&] {
     Status status;
@@ -160,14 +136,12 @@ Status CudaDevice::timeBatch(const std::vector<LaunchRequest> &requests, bool co
       status = enqueue(requests[i], *modules[i]);
     return status;
   };
-  if (Status status = makeGraph(all, holder); !status.ok())
-    return status;
+  KOPT_CHECK(makeGraph(all, holder));
   double seconds = 0;
   const auto launch = [&] {
     return check(api_.graphLaunch(holder.executable, stream_), "cuGraphLaunch");
   };
-  if (Status status = secondsOf(cold, launch, seconds); !status.ok())
-    return status;
+  KOPT_CHECK(secondsOf(cold, launch, seconds));
   secondsEach = std::max(seconds - *eventSeconds_, std::min(seconds, kShortestKernel)) /
                 double(requests.size());
   sampleClock();

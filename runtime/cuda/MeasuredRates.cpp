@@ -3,6 +3,7 @@
 // kernels of kopt's own that do nothing else. Each is the best of several launches between two
 // events. PTX, as in OwnKernels.cpp.
 #include "runtime/cuda/CudaDevice.h"
+#include "runtime/device/Check.h"
 
 #include <algorithm>
 
@@ -156,8 +157,7 @@ Status CudaDevice::bestRate(CuFunction function, unsigned blocks, void **argumen
   double together = 0, seconds = 0;
   rounds = kFirstRounds;
   for (int launches = 0; launches <= kLaunches || together < plan.leastSeconds; ++launches) {
-    if (Status status = timeOwn(function, blocks, arguments, seconds); !status.ok())
-      return status;
+    KOPT_CHECK(timeOwn(function, blocks, arguments, seconds));
     if (launches > 0) // the first launch only shows how many rounds there have to be
       rate = std::max(rate, plan.perRound * rounds / seconds);
     else
@@ -184,17 +184,12 @@ Status CudaDevice::measureArithmetic(CuModule module, Address scratch, MeasuredR
                             {kMixed, each / warpSize, 0, &MeasuredRates::instructions}};
   for (const Kernel &kernel : kernels) {
     CuFunction function = nullptr;
-    if (Status status =
-            check(api_.moduleGetFunction(&function, module, kernel.name), "cuModuleGetFunction");
-        !status.ok())
-      return status;
+    KOPT_CHECK(
+        check(api_.moduleGetFunction(&function, module, kernel.name), "cuModuleGetFunction"));
     std::uint32_t rounds = 0;
     void *arguments[] = {&scratch, &rounds};
-    if (Status status =
-            bestRate(function, blocks, arguments, rounds,
-                     {kernel.perRound, kLaunchSeconds, kernel.leastSeconds}, out.*kernel.rate);
-        !status.ok())
-      return status;
+    KOPT_CHECK(bestRate(function, blocks, arguments, rounds,
+                        {kernel.perRound, kLaunchSeconds, kernel.leastSeconds}, out.*kernel.rate));
   }
   return {};
 }

@@ -2,6 +2,7 @@
 // kopt's own kernels, which run before a candidate's. They are PTX, which the driver compiles, so
 // they need no toolkit and run on any GPU.
 #include "runtime/cuda/CudaDevice.h"
+#include "runtime/device/Check.h"
 
 #include <algorithm>
 #include <bit>
@@ -182,8 +183,7 @@ Status CudaDevice::loadOwnKernel(const char *ptx, const char *name, CuFunction &
   if (function)
     return {};
   CuModule module = nullptr;
-  if (Status status = check(api_.moduleLoadData(&module, ptx), "cuModuleLoadData"); !status.ok())
-    return status;
+  KOPT_CHECK(check(api_.moduleLoadData(&module, ptx), "cuModuleLoadData"));
   return check(api_.moduleGetFunction(&function, module, name), "cuModuleGetFunction");
 }
 
@@ -200,14 +200,9 @@ Status CudaDevice::fillSharedMemory(std::uint32_t seed) {
   if (bytes <= 0)
     return {};
   if (!fillKernel_) {
-    if (Status status = loadOwnKernel(kFillSharedKernel, "kopt_fill_shared", fillKernel_);
-        !status.ok())
-      return status;
-    if (Status status =
-            check(api_.funcSetAttribute(fillKernel_, kFunctionMaxDynamicSharedBytes, bytes),
-                  "cuFuncSetAttribute");
-        !status.ok())
-      return status;
+    KOPT_CHECK(loadOwnKernel(kFillSharedKernel, "kopt_fill_shared", fillKernel_));
+    KOPT_CHECK(check(api_.funcSetAttribute(fillKernel_, kFunctionMaxDynamicSharedBytes, bytes),
+                     "cuFuncSetAttribute"));
   }
   std::uint32_t words = std::uint32_t(bytes) / 4;
   void *arguments[] = {&words, &seed};
@@ -228,8 +223,7 @@ Status CudaDevice::fillLocalMemory(std::uint32_t bytes, std::uint32_t seed) {
     std::string ptx = kFillLocalKernel;
     for (std::size_t at = ptx.find("BYTES"); at != ptx.npos; at = ptx.find("BYTES", at))
       ptx.replace(at, 5, std::to_string(size));
-    if (Status status = loadOwnKernel(ptx.c_str(), "kopt_fill_local", function); !status.ok())
-      return status;
+    KOPT_CHECK(loadOwnKernel(ptx.c_str(), "kopt_fill_local", function));
   }
   std::uint64_t never = 0;
   void *arguments[] = {&seed, &never};
@@ -240,16 +234,14 @@ Status CudaDevice::fillLocalMemory(std::uint32_t bytes, std::uint32_t seed) {
 }
 
 Status CudaDevice::keepBusy(std::uint64_t cycles) {
-  if (Status status = loadOwnKernel(kWaitKernel, "kopt_wait", waitKernel_); !status.ok())
-    return status;
+  KOPT_CHECK(loadOwnKernel(kWaitKernel, "kopt_wait", waitKernel_));
   void *arguments[] = {&cycles};
   return check(api_.launchKernel(waitKernel_, 1, 1, 1, 1, 1, 1, 0, stream_, arguments, nullptr),
                "cuLaunchKernel");
 }
 
 Status CudaDevice::evictCache() {
-  if (Status status = makeFlushBuffer(); !status.ok())
-    return status;
+  KOPT_CHECK(makeFlushBuffer());
   const auto sweep = [&](CuFunction function, std::uint64_t count) {
     CuDevicePointer base = flushBuffer_;
     void *arguments[] = {&base, &count};
@@ -258,15 +250,11 @@ Status CudaDevice::evictCache() {
         api_.launchKernel(function, blocks, 1, 1, 256, 1, 1, 0, stream_, arguments, nullptr),
         "cuLaunchKernel");
   };
-  if (Status status = loadOwnKernel(kReadKernel, "kopt_read", readKernel_); !status.ok())
-    return status;
-  if (Status status = sweep(readKernel_, flushBytes_ / 4); !status.ok())
-    return status;
+  KOPT_CHECK(loadOwnKernel(kReadKernel, "kopt_read", readKernel_));
+  KOPT_CHECK(sweep(readKernel_, flushBytes_ / 4));
   if (attribute(kComputeCapabilityMajor) >= 8) { // older GPUs have no discard instruction
-    if (Status status = loadOwnKernel(kDiscardKernel, "kopt_discard", discardKernel_); !status.ok())
-      return status;
-    if (Status status = sweep(discardKernel_, flushBytes_ / 128); !status.ok())
-      return status;
+    KOPT_CHECK(loadOwnKernel(kDiscardKernel, "kopt_discard", discardKernel_));
+    KOPT_CHECK(sweep(discardKernel_, flushBytes_ / 128));
   }
   return check(api_.streamSynchronize(stream_), "the cache could not be emptied");
 }

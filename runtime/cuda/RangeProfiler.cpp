@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/cuda/RangeProfiler.h"
 
+#include "runtime/device/Check.h"
+
 #include <cmath>
 
 namespace kopt::runtime::cuda {
@@ -223,12 +225,10 @@ Status RangeProfiler::run(cupti::RangeProfilerObject *profiler, const MetricSet 
   self.profiler = profiler;
   bool complete = false;
   for (int i = 0; i < kMaxPasses && !complete; ++i) {
-    if (Status status = pass.prepare(); !status.ok())
-      return status;
+    KOPT_CHECK(pass.prepare());
     if (const auto result = api_.start(&self); result != cupti::kOk)
       return failed("cuptiRangeProfilerStart", result);
-    if (Status status = pass.launch(); !status.ok())
-      return status;
+    KOPT_CHECK(pass.launch());
     auto stop = cupti::params<cupti::StopParams>();
     stop.profiler = profiler;
     if (const auto result = api_.stop(&stop); result != cupti::kOk)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/device/Device.h"
 
+#include "runtime/device/Check.h"
+
 #include <algorithm>
 
 namespace kopt::runtime {
@@ -14,10 +16,8 @@ Status Device::copy(Address to, Address from, std::size_t bytes) {
   std::vector<std::byte> staging(std::min(bytes, kChunk));
   for (std::size_t done = 0; done < bytes;) {
     const std::size_t part = std::min(bytes - done, kChunk);
-    if (Status status = read(staging.data(), from + done, part); !status.ok())
-      return status;
-    if (Status status = write(to + done, staging.data(), part); !status.ok())
-      return status;
+    KOPT_CHECK(read(staging.data(), from + done, part));
+    KOPT_CHECK(write(to + done, staging.data(), part));
     done += part;
   }
   return {};
@@ -56,8 +56,7 @@ Status Device::timeBatch(const std::vector<LaunchRequest> &requests, bool cold,
   double sum = 0;
   for (const LaunchRequest &request : requests) {
     double seconds = 0;
-    if (Status status = time(request, cold, seconds); !status.ok())
-      return status;
+    KOPT_CHECK(time(request, cold, seconds));
     sum += seconds;
   }
   secondsEach = sum / double(requests.size());

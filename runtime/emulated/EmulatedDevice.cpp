@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/emulated/EmulatedDevice.h"
 
+#include "runtime/device/Check.h"
 #include "runtime/device/GpuLimits.h"
 
 #include <algorithm>
@@ -110,23 +111,20 @@ Status EmulatedDevice::checkRange(Address address, std::size_t bytes, const char
 }
 
 Status EmulatedDevice::write(Address to, const void *from, std::size_t bytes) {
-  if (Status status = checkRange(to, bytes, "write"); !status.ok())
-    return status;
+  KOPT_CHECK(checkRange(to, bytes, "write"));
   std::memcpy(pointerOf(to), from, bytes);
   arena_->setState(pointerOf(to), bytes, kInitialised);
   return {};
 }
 
 Status EmulatedDevice::read(void *to, Address from, std::size_t bytes) {
-  if (Status status = checkRange(from, bytes, "read"); !status.ok())
-    return status;
+  KOPT_CHECK(checkRange(from, bytes, "read"));
   std::memcpy(to, pointerOf(from), bytes);
   return {};
 }
 
 Status EmulatedDevice::poison(Address to, const void *from, std::size_t bytes) {
-  if (Status status = checkRange(to, bytes, "write"); !status.ok())
-    return status;
+  KOPT_CHECK(checkRange(to, bytes, "write"));
   std::memcpy(pointerOf(to), from, bytes);
   arena_->setState(pointerOf(to), bytes, kAllocated);
   return {};
@@ -144,16 +142,14 @@ Status EmulatedDevice::variable(std::uint32_t module, const std::string &name, A
 }
 
 Status EmulatedDevice::protect(Address address, std::size_t bytes) {
-  if (Status status = checkRange(address, bytes, "protection"); !status.ok())
-    return status;
+  KOPT_CHECK(checkRange(address, bytes, "protection"));
   arena_->setState(pointerOf(address), bytes, kProtected);
   return {};
 }
 
 Status EmulatedDevice::copy(Address to, Address from, std::size_t bytes) {
   for (Address address : {to, from})
-    if (Status status = checkRange(address, bytes, "copy"); !status.ok())
-      return status;
+    KOPT_CHECK(checkRange(address, bytes, "copy"));
   std::memmove(pointerOf(to), pointerOf(from), bytes);
   const Address base = reinterpret_cast<Address>(arena_->base());
   std::uint8_t *states = arena_->state() + (to - base);
@@ -212,8 +208,7 @@ Status EmulatedDevice::prepare(const LaunchRequest &request, Prepared &out) {
 
 Status EmulatedDevice::launch(const LaunchRequest &request) {
   Prepared prepared;
-  if (Status status = prepare(request, prepared); !status.ok())
-    return status;
+  KOPT_CHECK(prepare(request, prepared));
   RunOptions options;
   options.checkRaces = request.checkRaces;
   options.checkAcrossBlocks = request.checkAcrossBlocks;
@@ -229,8 +224,7 @@ Status EmulatedDevice::launch(const LaunchRequest &request) {
 /// was counted before. Does not look for races; launch() does.
 Status EmulatedDevice::count(const LaunchRequest &request, Prepared &prepared,
                              const Counted *&out) {
-  if (Status status = prepare(request, prepared); !status.ok())
-    return status;
+  KOPT_CHECK(prepare(request, prepared));
   const std::uint64_t key = fingerprint(request);
   if (const auto known = counted_.find(key); known != counted_.end()) {
     out = &known->second;
@@ -276,8 +270,7 @@ std::uint64_t EmulatedDevice::fingerprint(const LaunchRequest &request) const {
 Status EmulatedDevice::time(const LaunchRequest &request, bool cold, double &seconds) {
   Prepared prepared;
   const Counted *counted = nullptr;
-  if (Status status = count(request, prepared, counted); !status.ok())
-    return status;
+  KOPT_CHECK(count(request, prepared, counted));
   // In launches that are repeated back to back, data that fits in L2 stays there; data that does
   // not fit has been evicted by the next launch.
   LaunchCounts counts = counted->counts;
@@ -295,8 +288,7 @@ Status EmulatedDevice::profile(const LaunchRequest &request, Counters &out,
   out.clear();
   Prepared prepared;
   const Counted *counted = nullptr;
-  if (Status status = count(request, prepared, counted); !status.ok())
-    return status;
+  KOPT_CHECK(count(request, prepared, counted));
   out = makeCounters(gpu_, prepared.shape, counted->counts,
                      rooflineTime(gpu_, prepared.shape, counted->counts));
   if (lines)

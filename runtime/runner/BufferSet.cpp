@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/runner/BufferSet.h"
 
+#include "runtime/device/Check.h"
 #include "runtime/device/Parallel.h"
 #include "runtime/runner/Fill.h"
 #include "runtime/runner/StructType.h"
@@ -29,9 +30,7 @@ std::size_t guardBytesOn(const Device &device) {
 /// Calls `part(offset, size)` for each piece of a buffer, and stops at the first that is not Ok.
 template <class Part> Status forPieces(std::uint64_t bytes, Part part) {
   for (std::uint64_t offset = 0; offset < bytes; offset += kContentsPiece)
-    if (Status status = part(offset, std::size_t(std::min(kContentsPiece, bytes - offset)));
-        !status.ok())
-      return status;
+    KOPT_CHECK(part(offset, std::size_t(std::min(kContentsPiece, bytes - offset))));
   return {};
 }
 
@@ -75,23 +74,18 @@ Status BufferSet::allocate(bool pristine, std::uint64_t placement) {
   for (std::size_t i = 0; i < specs_.size(); ++i) {
     const std::uint64_t bytes = specs_[i].bytes;
     if (!specs_[i].contents.empty())
-      if (Status status = memory_.stored(specs_[i], placed_[i].file); !status.ok())
-        return status;
+      KOPT_CHECK(memory_.stored(specs_[i], placed_[i].file));
     if (!specs_[i].symbol.empty()) {
-      if (Status status = findVariable(i); !status.ok())
-        return status;
+      KOPT_CHECK(findVariable(i));
     } else if (bytes + guardBytes_ > 0) {
-      if (Status status = device_.allocate(bytes + 2 * guardBytes_ + room, placed_[i].base);
-          !status.ok())
-        return status;
+      KOPT_CHECK(device_.allocate(bytes + 2 * guardBytes_ + room, placed_[i].base));
       placed_[i].data = placed_[i].base + shift + guardBytes_;
     }
     if (specs_[i].address != 0 && placed_[i].data != 0)
       moves_.push_back(
           {specs_[i].address, placed_[i].data + leadOf(specs_[i]), bytes - leadOf(specs_[i])});
     if (pristine && specs_[i].inPlace() && bytes > 0)
-      if (Status status = device_.allocate(bytes, placed_[i].pristine); !status.ok())
-        return status;
+      KOPT_CHECK(device_.allocate(bytes, placed_[i].pristine));
   }
   return {};
 }
@@ -164,8 +158,7 @@ Status BufferSet::resetGuards(std::size_t buffer) {
     drawPoison(poison_.seed, guardStream(buffer, after), poison_.inverted, 0, guardBytes_,
                bytes.data());
     const Address at = guardOf(buffer, after);
-    if (Status status = device_.poison(at, bytes.data(), guardBytes_); !status.ok())
-      return status;
+    KOPT_CHECK(device_.poison(at, bytes.data(), guardBytes_));
   }
   return {};
 }
@@ -209,19 +202,13 @@ Status BufferSet::fill(std::size_t buffer) {
   MemoryKernels *const kernels = kernelsFor(buffer);
   const std::uint64_t words = spec.bytes / kWord;
   if (spec.output && kernels) {
-    if (Status status = kernels->writePattern(placed.data, words,
-                                              poisonOf(poison_.seed, buffer, poison_.inverted));
-        !status.ok())
-      return status;
+    KOPT_CHECK(kernels->writePattern(placed.data, words,
+                                     poisonOf(poison_.seed, buffer, poison_.inverted)));
     return fillFrom(buffer, Source::Poison, words * kWord);
   }
-  if (Status status = fillFrom(buffer, spec.output ? Source::Poison : Source::Contents, 0);
-      !status.ok())
-    return status;
+  KOPT_CHECK(fillFrom(buffer, spec.output ? Source::Poison : Source::Contents, 0));
   if (kernels)
-    if (Status status = kernels->digest(placed.data, words, digestKey_, placed.filled.emplace());
-        !status.ok())
-      return status;
+    KOPT_CHECK(kernels->digest(placed.data, words, digestKey_, placed.filled.emplace()));
   if (!spec.readOnly || !spec.symbol.empty() || spec.bytes == 0 || !checks_.inputs)
     return {};
   return device_.protect(placed.data, spec.bytes);
@@ -237,11 +224,8 @@ Status BufferSet::fillFrom(std::size_t buffer, Source source, std::uint64_t begi
     if (!drawn)
       return failure_;
     for (const Address place : places)
-      if (Status status = source == Source::Poison
-                              ? device_.poison(place + begin + offset, drawn, size)
-                              : device_.write(place + begin + offset, drawn, size);
-          !status.ok())
-        return status;
+      KOPT_CHECK(source == Source::Poison ? device_.poison(place + begin + offset, drawn, size)
+                                          : device_.write(place + begin + offset, drawn, size));
     return {};
   });
 }
@@ -251,16 +235,12 @@ Status BufferSet::reset(Poison poison, const BufferSet *like) {
   if (like)
     digestKey_ = like->digestKey_;
   for (std::size_t i = 0; i < specs_.size(); ++i) {
-    if (Status status = resetGuards(i); !status.ok())
-      return status;
-    if (Status status = like ? fillLike(i, *like) : fill(i); !status.ok())
-      return status;
+    KOPT_CHECK(resetGuards(i));
+    KOPT_CHECK(like ? fillLike(i, *like) : fill(i));
     if (!placed_[i].pristine)
       continue;
     const Stages::Scope stage(stages_, "fill");
-    if (Status status = device_.copy(placed_[i].pristine, placed_[i].data, specs_[i].bytes);
-        !status.ok())
-      return status;
+    KOPT_CHECK(device_.copy(placed_[i].pristine, placed_[i].data, specs_[i].bytes));
   }
   return {};
 }
@@ -278,17 +258,14 @@ Status BufferSet::fillLike(std::size_t buffer, const BufferSet &like) {
 Status BufferSet::renew() {
   for (std::size_t i = 0; i < specs_.size(); ++i)
     if (!specs_[i].readOnly)
-      if (Status status = fill(i); !status.ok())
-        return status;
+      KOPT_CHECK(fill(i));
   return {};
 }
 
 Status BufferSet::restore() {
   for (std::size_t i = 0; i < specs_.size(); ++i)
     if (placed_[i].pristine && (leftAlone_.empty() || !leftAlone_[i]))
-      if (Status status = device_.copy(placed_[i].data, placed_[i].pristine, specs_[i].bytes);
-          !status.ok())
-        return status;
+      KOPT_CHECK(device_.copy(placed_[i].data, placed_[i].pristine, specs_[i].bytes));
   return {};
 }
 
@@ -316,15 +293,11 @@ Status BufferSet::check() {
     const std::string &name = specs_[i].name;
     if (specs_[i].readOnly && checks_.inputs && !specs_[i].symbol.empty())
       for (const Address place : placed_[i].variables)
-        if (Status status = checkUnchanged(i, place, "the read-only " + name); !status.ok())
-          return status;
+        KOPT_CHECK(checkUnchanged(i, place, "the read-only " + name));
     if (specs_[i].readOnly && checks_.inputs && specs_[i].symbol.empty())
-      if (Status status = checkUnchanged(i, placed_[i].data, "the read-only " + name); !status.ok())
-        return status;
+      KOPT_CHECK(checkUnchanged(i, placed_[i].data, "the read-only " + name));
     if (placed_[i].pristine)
-      if (Status status = checkUnchanged(i, placed_[i].pristine, "the copy kopt keeps of " + name);
-          !status.ok())
-        return status;
+      KOPT_CHECK(checkUnchanged(i, placed_[i].pristine, "the copy kopt keeps of " + name));
   }
   return {};
 }
@@ -334,8 +307,7 @@ Status BufferSet::checkGuard(std::size_t buffer, bool after) {
     return {};
   std::vector<std::byte> found(guardBytes_), wanted(guardBytes_);
   const Address at = guardOf(buffer, after);
-  if (Status status = device_.read(found.data(), at, guardBytes_); !status.ok())
-    return status;
+  KOPT_CHECK(device_.read(found.data(), at, guardBytes_));
   drawPoison(poison_.seed, guardStream(buffer, after), poison_.inverted, 0, guardBytes_,
              wanted.data());
   if (found == wanted)
@@ -364,16 +336,14 @@ Status BufferSet::checkUnchanged(std::size_t buffer, Address address, const std:
   std::uint64_t begin = 0; // what lies before is unchanged
   if (MemoryKernels *const kernels = kernelsFor(buffer); kernels && placed_[buffer].filled) {
     Digest now;
-    if (Status status = kernels->digest(address, spec.bytes / kWord, digestKey_, now); !status.ok())
-      return status;
+    KOPT_CHECK(kernels->digest(address, spec.bytes / kWord, digestKey_, now));
     if (now == *placed_[buffer].filled)
       begin = spec.bytes / kWord * kWord;
   }
   std::byte *found = memory_.scratch(0);
   return forPieces(spec.bytes - begin, [&](std::uint64_t at, std::size_t size) -> Status {
     const std::uint64_t offset = begin + at;
-    if (Status status = device_.read(found, address + offset, size); !status.ok())
-      return status;
+    KOPT_CHECK(device_.read(found, address + offset, size));
     const std::byte *wanted = initial(buffer, Source::Contents, offset, size);
     if (!wanted)
       return failure_;
@@ -398,12 +368,10 @@ Status BufferSet::collect(const std::vector<std::string> &paths,
     const Stages::Scope stage(stages_, "read");
     std::byte *file = nullptr;
     if (wanted)
-      if (Status status = memory_.map(paths[i], spec.bytes, file); !status.ok())
-        return status;
+      KOPT_CHECK(memory_.map(paths[i], spec.bytes, file));
     bool isFound = false;
     if (search)
-      if (Status status = findPoisoned(i, (*poisoned)[i], isFound); !status.ok())
-        return status;
+      KOPT_CHECK(findPoisoned(i, (*poisoned)[i], isFound));
     const std::uint64_t bytes = file || !isFound ? spec.bytes : 0;
     const Status status = forPieces(bytes, [&](std::uint64_t offset, std::size_t size) {
       std::byte *to = file ? file + offset : memory_.scratch(0);
@@ -441,16 +409,12 @@ Status BufferSet::findPoisoned(std::size_t buffer, ElementSet &out, bool &isFoun
   const Stages::Scope stage(stages_, "unwritten");
   const Pattern poison = poisonOf(poison_.seed, buffer, poison_.inverted);
   const std::uint64_t words = spec.bytes / kWord, rest = spec.bytes % kWord;
-  if (Status status =
-          kernels->findPattern(placed_[buffer].data, words, poison, element, out.words, out.count);
-      !status.ok())
-    return status;
+  KOPT_CHECK(
+      kernels->findPattern(placed_[buffer].data, words, poison, element, out.words, out.count));
   out.words.resize(spec.bytes / element / 64 + 1, 0);
   std::byte last[kWord]{};
   if (rest > 0)
-    if (Status status = device_.read(last, placed_[buffer].data + words * kWord, rest);
-        !status.ok())
-      return status;
+    KOPT_CHECK(device_.read(last, placed_[buffer].data + words * kWord, rest));
   markPoisonedEnd(poison, element, words, {last, rest}, out);
   return {};
 }
@@ -471,14 +435,11 @@ Status BufferSet::digests(std::uint64_t key, std::vector<Digest> &out) {
     const std::uint64_t words = specs_[i].bytes / kWord, rest = specs_[i].bytes % kWord;
     if (specs_[i].readOnly)
       continue;
-    if (Status status = kernels->digest(placed_[i].data, words, key, out.emplace_back());
-        !status.ok())
-      return status;
+    KOPT_CHECK(kernels->digest(placed_[i].data, words, key, out.emplace_back()));
     std::byte last[kWord]{}; // as a word that zeros complete
     if (rest == 0)
       continue;
-    if (Status status = device_.read(last, placed_[i].data + words * kWord, rest); !status.ok())
-      return status;
+    KOPT_CHECK(device_.read(last, placed_[i].data + words * kWord, rest));
     const Digest tail = digestOf(last, 1, ~key);
     out.back() = {out.back()[0] + tail[0], out.back()[1] + tail[1]};
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/runner/HostMemory.h"
 
+#include "runtime/device/Check.h"
 #include "runtime/device/Parallel.h"
 #include "runtime/runner/Fill.h"
 #include "runtime/runner/StructType.h"
@@ -254,10 +255,7 @@ Status readRepeated(const trace::ContentsFile &file, std::uint64_t period, std::
   while (done < size && done < period) {
     const std::uint64_t at = (offset + done) % period;
     const std::size_t part = std::size_t(std::min<std::uint64_t>(size - done, period - at));
-    if (Status status =
-            readFile(file, at, std::min<std::uint64_t>(part, period - done), out + done);
-        !status.ok())
-      return status;
+    KOPT_CHECK(readFile(file, at, std::min<std::uint64_t>(part, period - done), out + done));
     done += std::size_t(std::min<std::uint64_t>(part, period - done));
   }
   for (; done < size; done += std::size_t(std::min<std::uint64_t>(period, size - done)))
@@ -277,10 +275,8 @@ Status readCaptured(const trace::ContentsFile &file, const BufferSpec &spec, std
     narrow.bytes = spec.bytes / sizeof(double) * width;
     narrow.low = -double(periodOf(spec) / sizeof(double) * width);
     std::vector<std::byte> numbers(count * width);
-    if (Status status = readCaptured(file, narrow, seed, stream, offset / sizeof(double) * width,
-                                     numbers.size(), numbers.data());
-        !status.ok())
-      return status;
+    KOPT_CHECK(readCaptured(file, narrow, seed, stream, offset / sizeof(double) * width,
+                            numbers.size(), numbers.data()));
     widenNumbers(narrow.scalar, numbers.data(), count, out);
     return {};
   }
@@ -290,10 +286,8 @@ Status readCaptured(const trace::ContentsFile &file, const BufferSpec &spec, std
   std::memset(out, 0, before);
   if (before == size)
     return {};
-  if (Status status =
-          readRepeated(file, periodOf(spec), offset + before - lead, size - before, out + before);
-      !status.ok())
-    return status;
+  KOPT_CHECK(
+      readRepeated(file, periodOf(spec), offset + before - lead, size - before, out + before));
   if (!altersCaptured(spec))
     return {};
   parallelFor(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/runner/PairedTiming.h"
 
+#include "runtime/device/Check.h"
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -97,18 +99,16 @@ Status PairTimer::makeSets(const LaunchSpec &a, const LaunchSpec &b, std::size_t
         shared ? modules : std::vector<std::uint32_t>{side.launch->module}, plan_.checks));
     side.sets.push_back(sets_.back().get());
     sets_.back()->leaveAlone(unchanged_);
-    if (Status status = sets_.back()->allocate(true); !status.ok())
-      return status;
+    KOPT_CHECK(sets_.back()->allocate(true));
     return sets_.back()->reset({plan_.inputSeed, false},
                                side.sets.size() > 1 ? side.sets.front() : nullptr);
   };
   for (std::size_t i = 0; i < copies; ++i) {
-    if (Status status = add(a_); !status.ok())
-      return status;
+    KOPT_CHECK(add(a_));
     if (shared)
       b_.sets.push_back(a_.sets.back());
-    else if (Status status = add(b_); !status.ok())
-      return status;
+    else
+      KOPT_CHECK(add(b_));
   }
   for (Side *side : {&a_, &b_})
     for (std::uint32_t i = 0; i < batch_; ++i)
@@ -121,15 +121,11 @@ Status PairTimer::warmUp() {
   const double until = clock_() + kWarmUpSeconds;
   for (std::uint32_t i = 0; i < 3 || (i < kMaxWarmUpLaunches && clock_() < until); ++i) {
     for (Side *side : {&a_, &b_}) {
-      if (Status status = side->sets[0]->restore(); !status.ok())
-        return status;
+      KOPT_CHECK(side->sets[0]->restore());
       double seconds = 0;
-      if (Status status = named(*side, device_.time(side->requests[0], false, seconds));
-          !status.ok())
-        return status;
+      KOPT_CHECK(named(*side, device_.time(side->requests[0], false, seconds)));
       if (i == 0)
-        if (Status status = findUnchanged(unchanged_); !status.ok())
-          return status;
+        KOPT_CHECK(findUnchanged(unchanged_));
       // The first launches still upload code and raise the clocks.
       if (i > 0 && (shortest_ == 0 || seconds < shortest_))
         shortest_ = seconds;
@@ -144,8 +140,7 @@ Status PairTimer::warmUp() {
 /// Takes out the buffers that have changed in any set.
 Status PairTimer::findUnchanged(std::vector<bool> &unchanged) {
   for (const std::unique_ptr<BufferSet> &set : sets_)
-    if (Status status = unchanged.empty() ? Status() : set->findUnchanged(unchanged); !status.ok())
-      return status;
+    KOPT_CHECK(unchanged.empty() ? Status() : set->findUnchanged(unchanged));
   return {};
 }
 
@@ -186,12 +181,10 @@ Status PairTimer::chooseBatch(const LaunchSpec &a, const LaunchSpec &b) {
 Status PairTimer::sample(Side &side, double &seconds, bool restore) {
   const Stages::Scope stage(context_.stages, "sample");
   if (restore && repeats_)
-    if (Status status = named(side, device_.launch(side.requests[0])); !status.ok())
-      return status;
+    KOPT_CHECK(named(side, device_.launch(side.requests[0])));
   if (restore)
     for (BufferSet *set : side.sets)
-      if (Status status = set->restore(); !status.ok())
-        return status;
+      KOPT_CHECK(set->restore());
   const Status status = batch_ > 1 ? device_.timeBatch(side.requests, cold_, seconds)
                                    : device_.time(side.requests[0], cold_, seconds);
   if (status.ok() && !(seconds > 0 && std::isfinite(seconds)))
@@ -205,15 +198,11 @@ Status PairTimer::audit(Side &side, double &seconds) {
   const double begun = clock_();
   BufferSet &chosen = *side.sets[random_() % side.sets.size()];
   for (BufferSet *set : side.sets)
-    if (Status status = set == &chosen ? set->renew() : set->restore(); !status.ok())
-      return status;
-  if (Status status = sample(side, seconds, /*restore=*/false); !status.ok())
-    return status;
-  if (Status status = named(side, chosen.check()); !status.ok())
-    return status;
+    KOPT_CHECK(set == &chosen ? set->renew() : set->restore());
+  KOPT_CHECK(sample(side, seconds, /*restore=*/false));
+  KOPT_CHECK(named(side, chosen.check()));
   if (!side.outputs->empty())
-    if (Status status = chosen.collect(*side.outputs, nullptr); !status.ok())
-      return status;
+    KOPT_CHECK(chosen.collect(*side.outputs, nullptr));
   side.audited = true;
   sampling_ += clock_() - begun;
   return {};
@@ -224,28 +213,19 @@ Status PairTimer::timeModelled(TimingResult &out) {
   Side *sides[2] = {&a_, &b_};
   // A device that already knows the first module's time on this memory need not launch it again, so
   // the memory must be the same each time.
-  if (Status status = b_.sets[0]->reset({plan_.inputSeed, false}); !status.ok())
-    return status;
+  KOPT_CHECK(b_.sets[0]->reset({plan_.inputSeed, false}));
   for (int i = 0; i < 2; ++i) {
-    if (Status status = sides[i]->sets[0]->reset({plan_.inputSeed, false}); !status.ok())
-      return status;
-    if (Status status = sample(*sides[i], seconds[i]); !status.ok())
-      return status;
+    KOPT_CHECK(sides[i]->sets[0]->reset({plan_.inputSeed, false}));
+    KOPT_CHECK(sample(*sides[i], seconds[i]));
   }
   // The device has counted them while it timed; nothing has changed since.
-  if (Status status = named(b_, device_.profile(b_.requests[0], out.counters, &out.lines));
-      !status.ok())
-    return status;
+  KOPT_CHECK(named(b_, device_.profile(b_.requests[0], out.counters, &out.lines)));
   if (!plan_.outputsB.empty()) {
     BufferSet &buffers = *b_.sets[0];
-    if (Status status = buffers.reset({plan_.inputSeed, true}); !status.ok())
-      return status;
-    if (Status status = named(b_, device_.launch(b_.requests[0])); !status.ok())
-      return status;
-    if (Status status = named(b_, buffers.check()); !status.ok())
-      return status;
-    if (Status status = buffers.collect(plan_.outputsB, nullptr); !status.ok())
-      return status;
+    KOPT_CHECK(buffers.reset({plan_.inputSeed, true}));
+    KOPT_CHECK(named(b_, device_.launch(b_.requests[0])));
+    KOPT_CHECK(named(b_, buffers.check()));
+    KOPT_CHECK(buffers.collect(plan_.outputsB, nullptr));
   }
   out.samples.emplace_back(seconds[0], seconds[1]);
   return {};
@@ -258,8 +238,7 @@ bool PairTimer::timeIsUp(std::size_t pairs) const {
 }
 
 Status PairTimer::run(const LaunchSpec &a, const LaunchSpec &b, TimingResult &out) {
-  if (Status status = makeSets(a, b, 1); !status.ok())
-    return status;
+  KOPT_CHECK(makeSets(a, b, 1));
   out.modelled = device_.properties().modelled;
   out.cold = cold_;
   if (out.modelled)
@@ -270,28 +249,22 @@ Status PairTimer::run(const LaunchSpec &a, const LaunchSpec &b, TimingResult &ou
     inPlace += spec.inPlace() ? spec.bytes : 0;
   if (sets_.size() == 1 && inPlace > 0 && inPlace <= kMostCompared)
     unchanged_.assign(a.buffers.size(), true);
-  if (Status status = warmUp(); !status.ok())
-    return status;
+  KOPT_CHECK(warmUp());
   for (;;) { // once more at most: the second time every buffer is restored
-    if (Status status = chooseBatch(a, b); !status.ok())
-      return status;
-    if (Status status = samplePairs(out); !status.ok())
-      return status;
+    KOPT_CHECK(chooseBatch(a, b));
+    KOPT_CHECK(samplePairs(out));
     std::vector<bool> still = unchanged_;
-    if (Status status = findUnchanged(still); !status.ok())
-      return status;
+    KOPT_CHECK(findUnchanged(still));
     if (still == unchanged_)
       break;
     unchanged_.clear();
     out.samples.clear();
     batch_ = 1;
     cold_ = plan_.coldCache;
-    if (Status status = makeSets(a, b, 1); !status.ok())
-      return status;
+    KOPT_CHECK(makeSets(a, b, 1));
   }
   for (const std::unique_ptr<BufferSet> &set : sets_)
-    if (Status status = set->check(); !status.ok())
-      return status;
+    KOPT_CHECK(set->check());
   return {};
 }
 
@@ -315,10 +288,8 @@ Status PairTimer::samplePairs(TimingResult &out) {
     const auto takeA = [&] { return pair == auditA ? audit(a_, secondsA) : sample(a_, secondsA); };
     const auto takeB = [&] { return pair == auditB ? audit(b_, secondsB) : sample(b_, secondsB); };
     const bool aFirst = random_() & 1;
-    if (Status status = aFirst ? takeA() : takeB(); !status.ok())
-      return status;
-    if (Status status = aFirst ? takeB() : takeA(); !status.ok())
-      return status;
+    KOPT_CHECK(aFirst ? takeA() : takeB());
+    KOPT_CHECK(aFirst ? takeB() : takeA());
     out.samples.emplace_back(secondsA, secondsB);
     if (out.samples.size() >= plan_.minSamples && out.samples.size() % kCheckEvery == 0 &&
         isTight(out.samples))
@@ -332,8 +303,7 @@ Status PairTimer::samplePairs(TimingResult &out) {
   for (Side *side : {&a_, &b_}) {
     double seconds = 0;
     if (!side->audited)
-      if (Status status = audit(*side, seconds); !status.ok())
-        return status;
+      KOPT_CHECK(audit(*side, seconds));
   }
   return {};
 }

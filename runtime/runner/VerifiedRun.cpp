@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/runner/VerifiedRun.h"
 
+#include "runtime/device/Check.h"
+
 #include <algorithm>
 #include <bit>
 
@@ -48,27 +50,20 @@ Status VerifiedRun::execute(const std::vector<std::string> &outputs) {
   // Another poison also means other addresses, so that a launch can use neither old contents nor
   // old pointers.
   const std::uint64_t placement = poisonSeed_ * 0x9e3779b97f4a7c15u >> 20 | 1;
-  if (Status status = buffers_.allocate(false, placement); !status.ok())
-    return status;
-  if (Status status = launchOn({poisonSeed_, false}); !status.ok())
-    return status;
+  KOPT_CHECK(buffers_.allocate(false, placement));
+  KOPT_CHECK(launchOn({poisonSeed_, false}));
   if (digestKey_ != 0)
-    if (Status status = buffers_.digests(digestKey_, digests_); !status.ok())
-      return status;
+    KOPT_CHECK(buffers_.digests(digestKey_, digests_));
   isDeferred_ = mayDefer_ && !digests_.empty();
   std::vector<ElementSet> first, second;
-  if (Status status = buffers_.collect(isDeferred_ ? std::vector<std::string>() : outputs, &first);
-      !status.ok())
-    return status;
+  KOPT_CHECK(buffers_.collect(isDeferred_ ? std::vector<std::string>() : outputs, &first));
   // An element that differs from the poison was written. One that equals it was not written, or
   // the kernel wrote that very value. Under the inverted poison, only an unwritten element equals
   // the poison again.
   if (std::ranges::all_of(first, [](const ElementSet &set) { return set.count == 0; }))
     return {};
-  if (Status status = launchOn({poisonSeed_, true}); !status.ok())
-    return status;
-  if (Status status = buffers_.collect({}, &second); !status.ok())
-    return status;
+  KOPT_CHECK(launchOn({poisonSeed_, true}));
+  KOPT_CHECK(buffers_.collect({}, &second));
   for (std::size_t i = 0; i < first.size(); ++i)
     for (std::size_t word = 0; word < first[i].words.size(); ++word)
       unwritten_[i] += std::uint64_t(std::popcount(first[i].words[word] & second[i].words[word]));
@@ -87,21 +82,18 @@ LaunchRequest VerifiedRun::deviceRequest() const {
 
 Status VerifiedRun::prepare(bool repeated) {
   buffers_.leaveToHost();
-  if (Status status = buffers_.allocate(repeated); !status.ok())
-    return status;
+  KOPT_CHECK(buffers_.allocate(repeated));
   return buffers_.reset({poisonSeed_, false});
 }
 
 Status VerifiedRun::launchOn(Poison poison) {
-  if (Status status = buffers_.reset(poison); !status.ok())
-    return status;
+  KOPT_CHECK(buffers_.reset(poison));
   {
     const Stages::Scope stage(context_.stages, "launch");
     LaunchRequest request = deviceRequest();
     if (scratchSeed_ != 0)
       request.scratchSeed = 2 * scratchSeed_ + poison.inverted;
-    if (Status status = context_.device.launch(request); !status.ok())
-      return status;
+    KOPT_CHECK(context_.device.launch(request));
   }
   return buffers_.check();
 }
