@@ -29,6 +29,7 @@ struct Half {
   static constexpr int kMantissa = 10;
   std::uint16_t bits;
   static Half from(double value) { return {narrow<5, 10>(value)}; }
+  static double valueOf(Half half) { return widen<5, 10>(half.bits); }
 };
 struct Bfloat {
   using Bits = std::uint16_t;
@@ -36,6 +37,7 @@ struct Bfloat {
   static constexpr int kMantissa = 7;
   std::uint16_t bits;
   static Bfloat from(double value) { return {narrow<8, 7>(value)}; }
+  static double valueOf(Bfloat bfloat) { return widen<8, 7>(bfloat.bits); }
 };
 
 template <class T> struct FloatTraits {
@@ -44,9 +46,46 @@ template <class T> struct FloatTraits {
   static constexpr int kMantissa = std::numeric_limits<T>::digits - 1;
   static constexpr double kExactIntegers = sizeof(T) == 4 ? 16777216.0 : 9007199254740992.0;
   static T from(double value) { return static_cast<T>(value); }
+  static double valueOf(T value) { return double(value); }
 };
 template <> struct FloatTraits<Half> : Half {};
 template <> struct FloatTraits<Bfloat> : Bfloat {};
+
+/// Calls `use` with the type of a floating-point scalar, as a std::type_identity. False: it is
+/// none.
+template <class Use> bool withFloat(std::string_view scalar, Use use) {
+  if (scalar == "f16")
+    use(std::type_identity<Half>());
+  else if (scalar == "bf16")
+    use(std::type_identity<Bfloat>());
+  else if (scalar == "f32")
+    use(std::type_identity<float>());
+  else if (scalar == "f64")
+    use(std::type_identity<double>());
+  else
+    return false;
+  return true;
+}
+
+/// The same with the type of any other scalar; bool and what is unknown are bytes.
+template <class Use> void withInteger(std::string_view scalar, Use use) {
+  if (scalar == "i8")
+    use(std::type_identity<std::int8_t>());
+  else if (scalar == "i16")
+    use(std::type_identity<std::int16_t>());
+  else if (scalar == "u16")
+    use(std::type_identity<std::uint16_t>());
+  else if (scalar == "i32")
+    use(std::type_identity<std::int32_t>());
+  else if (scalar == "u32")
+    use(std::type_identity<std::uint32_t>());
+  else if (scalar == "i64")
+    use(std::type_identity<std::int64_t>());
+  else if (scalar == "u64")
+    use(std::type_identity<std::uint64_t>());
+  else
+    use(std::type_identity<std::uint8_t>());
+}
 
 /// The bit patterns of a floating-point type, by the width of its mantissa.
 template <class T> struct FloatBits {
@@ -327,14 +366,7 @@ void drawContents(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stre
     plain.jitter = 0;
     drawContents(plain, seed, stream, offset, size, out);
     const std::uint64_t own = streamKey(seed, stream, 1 + spec.jitter);
-    if (s == "f16")
-      jitterFloat<Half>(own, first, size, out);
-    else if (s == "bf16")
-      jitterFloat<Bfloat>(own, first, size, out);
-    else if (s == "f32")
-      jitterFloat<float>(own, first, size, out);
-    else if (s == "f64")
-      jitterFloat<double>(own, first, size, out);
+    withFloat(s, [&]<class T>(std::type_identity<T>) { jitterFloat<T>(own, first, size, out); });
     return;
   }
   if (spec.fill == FillKind::Captured || spec.fill == FillKind::Values)
@@ -343,38 +375,18 @@ void drawContents(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stre
     std::memset(out, 0, size);
     return;
   }
-  if (s == "f16")
-    return fillFloat<Half>(spec, key, first, size, out);
-  if (s == "bf16")
-    return fillFloat<Bfloat>(spec, key, first, size, out);
-  if (s == "f32")
-    return fillFloat<float>(spec, key, first, size, out);
-  if (s == "f64")
-    return fillFloat<double>(spec, key, first, size, out);
-  if (s == "i8")
-    return fillInteger<std::int8_t>(spec, key, first, size, out);
-  if (s == "i16")
-    return fillInteger<std::int16_t>(spec, key, first, size, out);
-  if (s == "u16")
-    return fillInteger<std::uint16_t>(spec, key, first, size, out);
-  if (s == "i32")
-    return fillInteger<std::int32_t>(spec, key, first, size, out);
-  if (s == "u32")
-    return fillInteger<std::uint32_t>(spec, key, first, size, out);
-  if (s == "i64")
-    return fillInteger<std::int64_t>(spec, key, first, size, out);
-  if (s == "u64")
-    return fillInteger<std::uint64_t>(spec, key, first, size, out);
+  if (s == "bool" && spec.fill == FillKind::Iota)
+    return store<std::uint8_t>(out, size, first,
+                               [](std::uint64_t i) { return std::uint8_t(i & 1); });
+  BufferSpec range = spec;
   if (s == "bool") { // any other byte than 0 and 1 is not a bool
-    BufferSpec clipped = spec;
-    clipped.low = std::clamp(spec.low, 0.0, 1.0);
-    clipped.high = std::clamp(spec.high, 0.0, 1.0);
-    if (spec.fill == FillKind::Iota)
-      return store<std::uint8_t>(out, size, first,
-                                 [](std::uint64_t i) { return std::uint8_t(i & 1); });
-    return fillInteger<std::uint8_t>(clipped, key, first, size, out);
+    range.low = std::clamp(spec.low, 0.0, 1.0);
+    range.high = std::clamp(spec.high, 0.0, 1.0);
   }
-  fillInteger<std::uint8_t>(spec, key, first, size, out);
+  if (!withFloat(
+          s, [&]<class T>(std::type_identity<T>) { fillFloat<T>(range, key, first, size, out); }))
+    withInteger(
+        s, [&]<class T>(std::type_identity<T>) { fillInteger<T>(range, key, first, size, out); });
 }
 
 std::uint64_t leadOf(const BufferSpec &spec) {
@@ -401,13 +413,7 @@ namespace {
 template <class T>
 T altered(const BufferSpec &spec, std::uint64_t key, std::uint64_t index, T value) {
   if (isMultiplied(spec)) {
-    double number;
-    if constexpr (std::is_same_v<T, Half>)
-      number = widen<5, 10>(value.bits);
-    else if constexpr (std::is_same_v<T, Bfloat>)
-      number = widen<8, 7>(value.bits);
-    else
-      number = double(value);
+    const double number = FloatTraits<T>::valueOf(value);
     if (std::isfinite(number))
       value = FloatTraits<T>::from(
           std::clamp(number * spec.high, -FloatTraits<T>::kMax, FloatTraits<T>::kMax));
@@ -434,19 +440,6 @@ void alterNumbers(const BufferSpec &spec, std::uint64_t key, std::uint64_t eleme
   }
 }
 
-void alterMember(const BufferSpec &spec, const StructType::Member &member, std::uint64_t element,
-                 std::uint64_t key, std::uint64_t offset, std::size_t size, std::byte *bytes) {
-  const std::string &s = member.scalar;
-  if (s == "f16")
-    alterNumbers<Half>(spec, key, element, member.offset, offset, size, bytes);
-  else if (s == "bf16")
-    alterNumbers<Bfloat>(spec, key, element, member.offset, offset, size, bytes);
-  else if (s == "f32")
-    alterNumbers<float>(spec, key, element, member.offset, offset, size, bytes);
-  else if (s == "f64")
-    alterNumbers<double>(spec, key, element, member.offset, offset, size, bytes);
-}
-
 } // namespace
 
 void alterCaptured(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stream,
@@ -454,31 +447,29 @@ void alterCaptured(const BufferSpec &spec, std::uint64_t seed, std::uint64_t str
   if (!altersCaptured(spec))
     return;
   const std::uint64_t key = streamKey(seed, stream, 1 + spec.jitter);
-  const auto type = StructType::parse(spec.scalar);
-  const std::uint32_t width = scalarBytes(spec.scalar);
-  if (type)
+  const auto alter = [&](std::string_view scalar, std::uint64_t own, std::uint64_t element,
+                         std::uint64_t at) {
+    withFloat(scalar, [&]<class T>(std::type_identity<T>) {
+      alterNumbers<T>(spec, own, element, at, offset, size, bytes);
+    });
+  };
+  if (const auto type = StructType::parse(spec.scalar))
     for (const StructType::Member &member : type->members)
-      alterMember(spec, member, type->bytes, mixedBits(key + member.offset), offset, size, bytes);
-  else if (width > 0)
-    alterMember(spec, {spec.scalar, 0, width}, width, key, offset, size, bytes);
+      alter(member.scalar, mixedBits(key + member.offset), type->bytes, member.offset);
+  else
+    alter(spec.scalar, key, scalarBytes(spec.scalar), 0);
 }
 
 void widenNumbers(const std::string &narrow, const std::byte *from, std::uint64_t count,
                   std::byte *to) {
-  const std::size_t width = scalarSize(narrow);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    double value = 0;
-    if (width == 4) {
-      float single;
-      std::memcpy(&single, from + i * 4, 4);
-      value = double(single);
-    } else {
-      std::uint16_t bits;
-      std::memcpy(&bits, from + i * 2, 2);
-      value = narrow == "bf16" ? widen<8, 7>(bits) : widen<5, 10>(bits);
+  withFloat(narrow, [&]<class T>(std::type_identity<T>) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      T value;
+      std::memcpy(&value, from + i * sizeof value, sizeof value);
+      const double wide = FloatTraits<T>::valueOf(value);
+      std::memcpy(to + i * sizeof wide, &wide, sizeof wide);
     }
-    std::memcpy(to + i * sizeof value, &value, sizeof value);
-  }
+  });
 }
 
 Pattern poisonOf(std::uint64_t seed, std::uint64_t stream, bool inverted) {

@@ -4,6 +4,7 @@
 #include "runtime/trace/Format.h"
 
 #include <cmath>
+#include <type_traits>
 
 namespace kopt::runtime {
 
@@ -11,20 +12,73 @@ namespace {
 
 using protocol::parseNumber;
 
-bool parseExtent(const std::vector<std::string> &parts, std::array<std::uint32_t, 3> &out) {
-  if (parts.size() != 3)
-    return false;
-  for (std::size_t i = 0; i < 3; ++i) {
-    const auto value = parseNumber<std::uint32_t>(parts[i]);
-    if (!value || *value == 0)
-      return false;
-    out[i] = *value;
-  }
-  return true;
-}
-
 /// Small enough that sums of sizes do not wrap around.
 constexpr std::uint64_t kLargestBuffer = std::uint64_t(1) << 48;
+
+/// A list of texts that is read or written: each call names the variables that its next texts
+/// stand for, so that one description serves both directions.
+class Line {
+public:
+  Line() = default;
+  explicit Line(const std::vector<std::string> &texts) : texts_(texts), isRead_(true) {}
+
+  const std::vector<std::string> &texts() const { return texts_; }
+  bool isRead() const { return isRead_; }
+  bool atEnd() const { return !isRead_ || next_ == texts_.size(); }
+
+  /// False if a text is missing or malformed.
+  template <class... Fields> bool operator()(Fields &...fields) { return (one(fields) && ...); }
+  /// Bytes as two hexadecimal digits each.
+  template <class Bytes> bool hex(Bytes &bytes) {
+    std::string digits = trace::hexOf(bytes);
+    if (!one(digits) || digits.size() % 2 != 0)
+      return false;
+    bytes.clear();
+    for (std::size_t i = 0; i < digits.size(); i += 2) {
+      unsigned byte = 0;
+      const char *begin = digits.data() + i;
+      if (std::from_chars(begin, begin + 2, byte, 16).ptr != begin + 2)
+        return false;
+      bytes.push_back(typename Bytes::value_type(byte));
+    }
+    return true;
+  }
+
+private:
+  bool one(std::string &text) {
+    if (!isRead_)
+      texts_.push_back(text);
+    else if (next_ == texts_.size())
+      return false;
+    else
+      text = texts_[next_++];
+    return true;
+  }
+  template <class Number> bool one(Number &number) {
+    std::string text;
+    if constexpr (std::is_floating_point_v<Number>)
+      text = protocol::formatDouble(number);
+    else
+      text = std::to_string(number);
+    const auto value = one(text) ? parseNumber<Number>(text) : std::nullopt;
+    number = value.value_or(number);
+    return value.has_value();
+  }
+  bool one(bool &flag) {
+    unsigned number = flag;
+    const bool isNumber = one(number);
+    flag = number == 1;
+    return isNumber && number <= 1;
+  }
+
+  std::vector<std::string> texts_;
+  bool isRead_ = false;
+  std::size_t next_ = 0;
+};
+
+bool extent(Line &line, std::array<std::uint32_t, 3> &of) {
+  return line(of[0], of[1], of[2]) && line.atEnd() && of[0] > 0 && of[1] > 0 && of[2] > 0;
+}
 
 /// True if the fill draws values between low and high.
 bool isRanged(FillKind kind) {
@@ -32,152 +86,98 @@ bool isRanged(FillKind kind) {
          kind != FillKind::Captured && kind != FillKind::Values;
 }
 
-/// name, bytes, scalar, fill, low, high, role (in, out, inout)
-bool parseBuffer(const std::vector<std::string> &parts, BufferSpec &out) {
-  if (parts.size() != 7)
+bool buffer(Line &line, BufferSpec &of) {
+  std::string fill = toString(of.fill), role = of.readOnly ? "in" : of.output ? "out" : "inout";
+  if (!line(of.name, of.bytes, of.scalar, fill, of.low, of.high, role) || !line.atEnd() ||
+      !parseFillKind(fill))
     return false;
-  const auto bytes = parseNumber<std::uint64_t>(parts[1]);
-  const auto low = parseNumber<double>(parts[4]), high = parseNumber<double>(parts[5]);
-  if (!bytes || *bytes > kLargestBuffer || !low || !high || !std::isfinite(*low) ||
-      !std::isfinite(*high))
-    return false;
-  out.name = parts[0];
-  out.bytes = *bytes;
-  out.scalar = parts[2];
-  out.low = *low;
-  out.high = *high;
-  const std::optional<FillKind> fill = parseFillKind(parts[3]);
-  if (!fill || (isRanged(*fill) && *low > *high))
-    return false;
-  out.fill = *fill;
-  out.readOnly = parts[6] == "in";
-  out.output = parts[6] == "out";
-  return out.readOnly || out.output || parts[6] == "inout";
+  of.fill = *parseFillKind(fill);
+  of.readOnly = role == "in";
+  of.output = role == "out";
+  return (of.readOnly || of.output || role == "inout") && of.bytes <= kLargestBuffer &&
+         std::isfinite(of.low) && std::isfinite(of.high) &&
+         (!isRanged(of.fill) || of.low <= of.high);
 }
 
-/// The buffer whose index is the field's first part, or null. The field must have `count` parts.
-BufferSpec *bufferOf(const std::vector<std::string> &parts, std::size_t count,
-                     std::vector<BufferSpec> &buffers) {
-  const auto index = parts.size() == count ? parseNumber<std::size_t>(parts[0]) : std::nullopt;
-  return index && *index < buffers.size() ? &buffers[*index] : nullptr;
+// What a request says of some buffers only, after the buffer's index.
+
+bool contents(Line &line, BufferSpec &of) {
+  return line(of.contents) && !of.contents.empty() &&
+         (of.fill == FillKind::Captured || of.fill == FillKind::Values);
+}
+bool values(Line &line, BufferSpec &of) {
+  return line.hex(of.values) && of.fill == FillKind::Values;
+}
+bool symbol(Line &line, BufferSpec &of) { return line(of.symbol) && !of.symbol.empty(); }
+bool address(Line &line, BufferSpec &of) {
+  return line(of.address, of.holdsPointers) && of.address != 0 &&
+         of.address <= ~std::uint64_t(0) - kLargestBuffer;
+}
+bool drawn(Line &line, BufferSpec &of) {
+  return line(of.drawnAs) && of.scalar == "f64" &&
+         (of.drawnAs == "f32" || of.drawnAs == "f16" || of.drawnAs == "bf16");
 }
 
-/// INDEX, PATH
-bool parseContents(const std::vector<std::string> &parts, std::vector<BufferSpec> &buffers) {
-  BufferSpec *buffer = bufferOf(parts, 2, buffers);
-  if (!buffer || parts[1].empty() ||
-      (buffer->fill != FillKind::Captured && buffer->fill != FillKind::Values))
+struct BufferField {
+  const char *name;
+  bool (*describe)(Line &, BufferSpec &);
+  bool (*isGiven)(const BufferSpec &);
+};
+constexpr BufferField kBufferFields[] = {
+    {"contents", contents,
+     [](const BufferSpec &of) { return of.fill == FillKind::Captured || !of.contents.empty(); }},
+    {"values", values,
+     [](const BufferSpec &of) { return of.fill == FillKind::Values && of.contents.empty(); }},
+    {"symbol", symbol, [](const BufferSpec &of) { return !of.symbol.empty(); }},
+    {"address", address, [](const BufferSpec &of) { return of.address != 0; }},
+    {"drawn", drawn, [](const BufferSpec &of) { return !of.drawnAs.empty(); }},
+};
+
+bool isInside(const PointerSpec &pointer, const ArgumentSpec &argument,
+              const std::vector<BufferSpec> &buffers) {
+  return pointer.buffer < buffers.size() && buffers[pointer.buffer].symbol.empty() &&
+         pointer.offset <= buffers[pointer.buffer].bytes &&
+         argument.value.size() >= sizeof(Address) &&
+         pointer.at <= argument.value.size() - sizeof(Address);
+}
+
+/// buffer, INDEX, OFFSET for one pointer that is all of the argument; otherwise
+/// value, HEXDIGITS[, AT, INDEX, OFFSET]...
+bool argument(Line &line, ArgumentSpec &of, const std::vector<BufferSpec> &buffers) {
+  const std::vector<std::byte> zeros(sizeof(Address));
+  const bool isPointer =
+      of.pointers.size() == 1 && of.pointers.front().at == 0 && of.value == zeros;
+  std::string kind = isPointer ? "buffer" : "value";
+  if (!line(kind))
     return false;
-  buffer->contents = parts[1];
-  return true;
-}
-
-/// The bytes that the hexadecimal digits spell; nothing if they are malformed or odd in number.
-std::optional<std::string> bytesOf(const std::string &digits) {
-  if (digits.size() % 2 != 0)
-    return std::nullopt;
-  std::string bytes;
-  for (std::size_t i = 0; i < digits.size(); i += 2) {
-    unsigned byte = 0;
-    const char *begin = digits.data() + i;
-    if (std::from_chars(begin, begin + 2, byte, 16).ptr != begin + 2)
-      return std::nullopt;
-    bytes += char(byte);
+  if (kind == "buffer") {
+    of.value = zeros;
+    of.pointers.resize(1);
+    return line(of.pointers[0].buffer, of.pointers[0].offset) && line.atEnd() &&
+           isInside(of.pointers[0], of, buffers);
   }
-  return bytes;
-}
-
-/// INDEX, HEXDIGITS
-bool parseValues(const std::vector<std::string> &parts, std::vector<BufferSpec> &buffers) {
-  BufferSpec *buffer = bufferOf(parts, 2, buffers);
-  const std::optional<std::string> bytes = buffer ? bytesOf(parts[1]) : std::nullopt;
-  if (!bytes || buffer->fill != FillKind::Values)
+  if (kind != "value" || !line.hex(of.value) || of.value.empty())
     return false;
-  buffer->values = *bytes;
-  return true;
-}
-
-/// INDEX, NAME
-bool parseSymbol(const std::vector<std::string> &parts, std::vector<BufferSpec> &buffers) {
-  BufferSpec *buffer = bufferOf(parts, 2, buffers);
-  if (!buffer || parts[1].empty())
-    return false;
-  buffer->symbol = parts[1];
-  return true;
-}
-
-/// INDEX, ADDRESS, 0 or 1
-bool parseAddress(const std::vector<std::string> &parts, std::vector<BufferSpec> &buffers) {
-  BufferSpec *buffer = bufferOf(parts, 3, buffers);
-  const auto address = buffer ? parseNumber<std::uint64_t>(parts[1]) : std::nullopt;
-  if (!address || *address == 0 || *address > ~std::uint64_t(0) - kLargestBuffer ||
-      (parts[2] != "0" && parts[2] != "1"))
-    return false;
-  buffer->address = *address;
-  buffer->holdsPointers = parts[2] == "1";
-  return true;
-}
-
-/// AT, INDEX, OFFSET, from parts[first] on.
-bool parsePointer(const std::vector<std::string> &parts, std::size_t first,
-                  const std::vector<BufferSpec> &buffers, ArgumentSpec &out) {
-  const auto at = parseNumber<std::size_t>(parts[first]),
-             index = parseNumber<std::size_t>(parts[first + 1]);
-  const auto offset = parseNumber<std::uint64_t>(parts[first + 2]);
-  if (!at || !index || !offset || *index >= buffers.size() || !buffers[*index].symbol.empty() ||
-      *offset > buffers[*index].bytes || out.value.size() < sizeof(Address) ||
-      *at > out.value.size() - sizeof(Address))
-    return false;
-  out.pointers.push_back({*at, *index, *offset});
-  return true;
-}
-
-/// INDEX, SCALAR: an f64 buffer whose numbers are drawn in a narrower type.
-bool parseDrawn(const std::vector<std::string> &parts, std::vector<BufferSpec> &buffers) {
-  const auto index = parts.size() == 2 ? parseNumber<std::size_t>(parts[0]) : std::nullopt;
-  if (!index || *index >= buffers.size() || buffers[*index].scalar != "f64" ||
-      (parts[1] != "f32" && parts[1] != "f16" && parts[1] != "bf16"))
-    return false;
-  buffers[*index].drawnAs = parts[1];
-  return true;
-}
-
-/// buffer, INDEX, OFFSET | value, HEXDIGITS[, AT, INDEX, OFFSET]...
-bool parseArgument(const std::vector<std::string> &parts, const std::vector<BufferSpec> &buffers,
-                   ArgumentSpec &out) {
-  if (parts.size() == 3 && parts[0] == "buffer") {
-    out.value.resize(sizeof(Address));
-    return parsePointer({"0", parts[1], parts[2]}, 0, buffers, out);
-  }
-  if (parts.size() < 2 || parts.size() % 3 != 2 || parts[0] != "value" || parts[1].empty())
-    return false;
-  const std::optional<std::string> bytes = bytesOf(parts[1]);
-  if (!bytes)
-    return false;
-  for (const char byte : *bytes)
-    out.value.push_back(std::byte(byte));
-  for (std::size_t i = 2; i < parts.size(); i += 3)
-    if (!parsePointer(parts, i, buffers, out))
+  for (std::size_t i = 0; line.isRead() ? !line.atEnd() : i < of.pointers.size(); ++i) {
+    PointerSpec &pointer = line.isRead() ? of.pointers.emplace_back() : of.pointers[i];
+    if (!line(pointer.at, pointer.buffer, pointer.offset) || !isInside(pointer, of, buffers))
       return false;
+  }
   return true;
-}
-
-std::vector<std::string> words(const std::array<std::uint32_t, 3> &extent) {
-  return {std::to_string(extent[0]), std::to_string(extent[1]), std::to_string(extent[2])};
-}
-
-/// True if the argument is one pointer and nothing else, so that it needs no bytes of a value.
-bool isBuffer(const ArgumentSpec &argument) {
-  return argument.pointers.size() == 1 && argument.pointers.front().at == 0 &&
-         argument.value == std::vector<std::byte>(sizeof(Address));
 }
 
 } // namespace
 
 void addLaunch(protocol::Message &request, const std::string &prefix, const LaunchSpec &launch) {
+  LaunchSpec given = launch; // what describes a field may read it, too
+  const auto add = [&](const char *name, auto describe) {
+    Line line;
+    describe(line);
+    request.addList(prefix + name, line.texts());
+  };
   request.add(prefix + "module", launch.module);
-  request.addList(prefix + "grid", words(launch.grid));
-  request.addList(prefix + "block", words(launch.block));
+  add("grid", [&](Line &line) { extent(line, given.grid); });
+  add("block", [&](Line &line) { extent(line, given.block); });
   request.add(prefix + "shared", launch.sharedBytes);
   if (launch.cooperative)
     request.add(prefix + "cooperative", 1u);
@@ -185,42 +185,17 @@ void addLaunch(protocol::Message &request, const std::string &prefix, const Laun
     request.add(prefix + "stack", launch.stackBytes);
   if (launch.readsUnsetShared)
     request.add(prefix + "unset", 1u);
-  for (const BufferSpec &buffer : launch.buffers)
-    request.addList(prefix + "buffer", {buffer.name, std::to_string(buffer.bytes), buffer.scalar,
-                                        toString(buffer.fill), protocol::formatDouble(buffer.low),
-                                        protocol::formatDouble(buffer.high),
-                                        buffer.readOnly ? "in"
-                                        : buffer.output ? "out"
-                                                        : "inout"});
-  for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
-    const BufferSpec &buffer = launch.buffers[i];
-    const std::string index = std::to_string(i);
-    if (buffer.fill == FillKind::Captured || !buffer.contents.empty())
-      request.addList(prefix + "contents", {index, buffer.contents});
-    else if (buffer.fill == FillKind::Values)
-      request.addList(prefix + "values", {index, trace::hexOf(buffer.values)});
-    if (!buffer.drawnAs.empty())
-      request.addList(prefix + "drawn", {index, buffer.drawnAs});
-    if (!buffer.symbol.empty())
-      request.addList(prefix + "symbol", {index, buffer.symbol});
-    if (buffer.address != 0)
-      request.addList(prefix + "address",
-                      {index, std::to_string(buffer.address), buffer.holdsPointers ? "1" : "0"});
-  }
-  for (const ArgumentSpec &argument : launch.arguments) {
-    if (isBuffer(argument)) {
-      const PointerSpec &pointer = argument.pointers.front();
-      request.addList(prefix + "arg",
-                      {"buffer", std::to_string(pointer.buffer), std::to_string(pointer.offset)});
-      continue;
-    }
-    std::vector<std::string> fields{"value", trace::hexOf(argument.value)};
-    for (const PointerSpec &pointer : argument.pointers)
-      for (const std::uint64_t number :
-           {std::uint64_t(pointer.at), std::uint64_t(pointer.buffer), pointer.offset})
-        fields.push_back(std::to_string(number));
-    request.addList(prefix + "arg", fields);
-  }
+  for (BufferSpec &of : given.buffers)
+    add("buffer", [&](Line &line) { buffer(line, of); });
+  for (const BufferField &field : kBufferFields)
+    for (std::size_t i = 0; i < given.buffers.size(); ++i)
+      if (field.isGiven(given.buffers[i]))
+        add(field.name, [&](Line &line) {
+          line(i);
+          field.describe(line, given.buffers[i]);
+        });
+  for (ArgumentSpec &of : given.arguments)
+    add("arg", [&](Line &line) { argument(line, of, given.buffers); });
 }
 
 bool parseLaunch(const protocol::Message &request, const std::string &prefix, LaunchSpec &out,
@@ -240,30 +215,33 @@ bool parseLaunch(const protocol::Message &request, const std::string &prefix, La
   out.cooperative = request.number<unsigned>(prefix + "cooperative").value_or(0) != 0;
   out.stackBytes = request.number<std::uint32_t>(prefix + "stack").value_or(0);
   out.readsUnsetShared = request.number<unsigned>(prefix + "unset").value_or(0) != 0;
-  if (!parseExtent(request.list(prefix + "grid"), out.grid))
-    return bad("grid");
-  if (!parseExtent(request.list(prefix + "block"), out.block))
-    return bad("block");
-  for (const std::vector<std::string> &parts : request.lists(prefix + "buffer"))
-    if (!parseBuffer(parts, out.buffers.emplace_back()))
-      return bad("buffer");
-  for (const std::vector<std::string> &parts : request.lists(prefix + "contents"))
-    if (!parseContents(parts, out.buffers))
+  for (const auto &[name, of] : {std::pair("grid", &out.grid), {"block", &out.block}}) {
+    Line line(request.list(prefix + name));
+    if (!extent(line, *of))
+      return bad(name);
+  }
+  const auto each = [&](const char *name, auto describe) {
+    for (const std::vector<std::string> &texts : request.lists(prefix + name)) {
+      Line line(texts);
+      if (!describe(line) || !line.atEnd())
+        return bad(name);
+    }
+    return true;
+  };
+  if (!each("buffer", [&](Line &line) { return buffer(line, out.buffers.emplace_back()); }))
+    return false;
+  for (const BufferField &field : kBufferFields)
+    if (!each(field.name, [&](Line &line) {
+          std::size_t index = 0;
+          return line(index) && index < out.buffers.size() &&
+                 field.describe(line, out.buffers[index]);
+        }))
+      return false;
+  for (const BufferSpec &of : out.buffers)
+    if (of.fill == FillKind::Captured && of.contents.empty())
       return bad("contents");
-  for (const BufferSpec &buffer : out.buffers)
-    if (buffer.fill == FillKind::Captured && buffer.contents.empty())
-      return bad("contents");
-  for (const auto &[field, parse] : {std::pair("values", &parseValues),
-                                     {"symbol", &parseSymbol},
-                                     {"address", &parseAddress},
-                                     {"drawn", &parseDrawn}})
-    for (const std::vector<std::string> &parts : request.lists(prefix + field))
-      if (!parse(parts, out.buffers))
-        return bad(field);
-  for (const std::vector<std::string> &parts : request.lists(prefix + "arg"))
-    if (!parseArgument(parts, out.buffers, out.arguments.emplace_back()))
-      return bad("arg");
-  return true;
+  return each(
+      "arg", [&](Line &line) { return argument(line, out.arguments.emplace_back(), out.buffers); });
 }
 
 } // namespace kopt::runtime
