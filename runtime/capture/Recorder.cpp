@@ -66,16 +66,14 @@ trace::Appender &appenderOf(trace::LogFile &log) {
 template <class Payload>
 void putLaunch(Payload &to, const KernelEntry &kernel, std::uint32_t ordinal,
                const LaunchFacts &facts, const std::byte *arguments, std::size_t bytes) {
-  to.put(kernel.id);
-  to.put(ordinal);
-  to.putBytes(facts.grid.data(), sizeof facts.grid);
-  to.putBytes(facts.block.data(), sizeof facts.block);
-  to.put(facts.sharedBytes);
-  to.put(facts.correlation);
-  to.put(facts.stream);
-  to.put(facts.context);
-  to.put(std::uint32_t(bytes));
+  to.put(kernel.id, ordinal, facts.grid, facts.block, facts.sharedBytes, facts.correlation,
+         facts.stream, facts.context, std::uint32_t(bytes));
   to.putBytes(arguments, bytes);
+}
+
+std::uint16_t flagsOf(const KernelEntry &kernel, const LaunchFacts &facts) {
+  const bool unknown = !kernel.layoutKnown && !facts.packed;
+  return std::uint16_t(facts.flags | (unknown ? trace::kLayoutUnknown : 0));
 }
 
 } // namespace
@@ -90,20 +88,15 @@ RecordPayload &Recorder::payload() {
   return *ownPayload;
 }
 
-bool Recorder::append(RecordKind kind, std::uint16_t flags, std::uint64_t sequence,
-                      const RecordPayload &payload) {
-  return appenderOf(log_).append(kind, flags, sequence, payload);
+void Recorder::append(RecordKind kind, const RecordPayload &payload, std::uint16_t flags,
+                      std::uint64_t sequence) {
+  appenderOf(log_).append(kind, flags, sequence ? sequence : nextSequence(), payload);
 }
 
 void Recorder::process(const trace::ProcessInfo &info) {
   RecordPayload &to = payload();
-  to.put(info.pid);
-  to.put(info.parent);
-  to.put(info.driverVersion);
-  to.put(info.cuptiVersion);
-  to.putText(info.program);
-  to.putText(info.programHash);
-  to.putText(info.directory);
+  to.put(info.pid, info.parent, info.driverVersion, info.cuptiVersion, info.program,
+         info.programHash, info.directory);
   // A long command line is cut; its first words identify the program.
   std::size_t count = 0, bytes = 0;
   for (; count < info.arguments.size(); ++count) {
@@ -113,42 +106,27 @@ void Recorder::process(const trace::ProcessInfo &info) {
   }
   to.put(std::uint32_t(count));
   for (std::size_t i = 0; i < count; ++i)
-    to.putText(info.arguments[i]);
-  append(RecordKind::Process, 0, nextSequence(), to);
+    to.put(info.arguments[i]);
+  append(RecordKind::Process, to);
 }
 
 void Recorder::context(std::uint64_t handle, int device, const std::string &name,
                        const std::string &uuid) {
-  RecordPayload &to = payload();
-  to.put(handle);
-  to.put(std::int32_t(device));
-  to.putText(name);
-  to.putText(uuid);
-  append(RecordKind::Context, 0, nextSequence(), to);
+  write(RecordKind::Context, handle, std::int32_t(device), name, uuid);
 }
 
 void Recorder::allocated(const LiveAllocation &allocation) {
   allocations_.add(allocation);
-  RecordPayload &to = payload();
-  to.put(allocation.base);
-  to.put(allocation.bytes);
-  to.put(std::uint32_t(allocation.kind));
-  to.putText(allocation.name);
-  append(RecordKind::Allocation, 0, nextSequence(), to);
+  write(RecordKind::Allocation, allocation.base, allocation.bytes, std::uint32_t(allocation.kind),
+        allocation.name);
 }
 
 void Recorder::freed(std::uint64_t base) {
   allocations_.remove(base);
-  RecordPayload &to = payload();
-  to.put(base);
-  append(RecordKind::Free, 0, nextSequence(), to);
+  write(RecordKind::Free, base);
 }
 
-void Recorder::note(const std::string &text) {
-  RecordPayload &to = payload();
-  to.putText(text);
-  append(RecordKind::Note, 0, nextSequence(), to);
-}
+void Recorder::note(const std::string &text) { write(RecordKind::Note, text); }
 
 std::uint64_t Recorder::nextGeneration() {
   static std::atomic<std::uint64_t> last{0};
@@ -202,16 +180,12 @@ KernelEntry &Recorder::lookUp(const void *handle,
           (rule.bySymbol ? rule.name == entry->symbol : namesKernel(rule.name, entry->symbol)))
         entry->rule = &rule;
     RecordPayload &to = payload();
-    to.put(entry->id);
-    to.put(std::uint32_t(entry->layoutKnown));
-    to.putText(entry->symbol);
-    to.put(std::uint32_t(entry->parameters.size()));
-    for (const trace::Parameter &parameter : entry->parameters) {
-      to.put(parameter.offset);
-      to.put(parameter.bytes);
-    }
-    to.putText(description.code);
-    append(RecordKind::Function, 0, nextSequence(), to);
+    to.put(entry->id, std::uint32_t(entry->layoutKnown), entry->symbol,
+           std::uint32_t(entry->parameters.size()));
+    for (const trace::Parameter &parameter : entry->parameters)
+      to.put(parameter.offset, parameter.bytes);
+    to.put(description.code);
+    append(RecordKind::Function, to);
   }
   byHandle_[handle] = entry.get();
   return *entry;
@@ -277,42 +251,25 @@ void Recorder::launch(KernelEntry &kernel, std::uint32_t ordinal, const LaunchFa
     return;
   RecordPayload &to = payload();
   putLaunch(to, kernel, ordinal, facts, arguments, bytes);
-  const bool unknown = !kernel.layoutKnown && !facts.packed;
-  append(RecordKind::Launch, std::uint16_t(facts.flags | (unknown ? trace::kLayoutUnknown : 0)),
-         sequence, to);
+  append(RecordKind::Launch, to, flagsOf(kernel, facts), sequence);
 }
 
 void Recorder::graphNode(std::uint64_t graph, std::uint64_t node, const KernelEntry &kernel,
                          const LaunchFacts &facts, const std::byte *arguments, std::size_t bytes) {
   RecordPayload &to = payload();
-  to.put(graph);
-  to.put(node);
+  to.put(graph, node);
   putLaunch(to, kernel, 0, facts, arguments, bytes);
-  const bool unknown = !kernel.layoutKnown && !facts.packed;
-  append(RecordKind::GraphNode, std::uint16_t(facts.flags | (unknown ? trace::kLayoutUnknown : 0)),
-         nextSequence(), to);
+  append(RecordKind::GraphNode, to, flagsOf(kernel, facts));
 }
 
 void Recorder::graphLaunch(std::uint64_t graph, std::size_t kernels, const LaunchFacts &facts) {
-  if (countLaunches(kernels) >= config_.maxLaunches)
-    return;
-  RecordPayload &to = payload();
-  to.put(graph);
-  to.put(facts.stream);
-  to.put(facts.context);
-  to.put(facts.correlation);
-  append(RecordKind::GraphLaunch, 0, nextSequence(), to);
+  if (countLaunches(kernels) < config_.maxLaunches)
+    write(RecordKind::GraphLaunch, graph, facts.stream, facts.context, facts.correlation);
 }
 
 void Recorder::duration(std::uint32_t correlation, std::uint32_t kernel, std::uint64_t node,
                         std::uint64_t begin, std::uint64_t end) {
-  RecordPayload &to = payload();
-  to.put(correlation);
-  to.put(kernel);
-  to.put(node);
-  to.put(begin);
-  to.put(std::max(begin, end));
-  append(RecordKind::Duration, 0, nextSequence(), to);
+  write(RecordKind::Duration, correlation, kernel, node, begin, std::max(begin, end));
 }
 
 void Recorder::snapshot(std::uint64_t launch, bool after,
@@ -322,42 +279,28 @@ void Recorder::snapshot(std::uint64_t launch, bool after,
   for (std::size_t first = 0; first == 0 || first < items.size(); first += kEach) {
     const std::size_t count = std::min(kEach, items.size() - first);
     RecordPayload &to = payload();
-    to.put(launch);
-    to.put(std::uint32_t(after));
-    to.put(std::uint32_t(count));
+    to.put(launch, std::uint32_t(after), std::uint32_t(count));
     for (std::size_t i = first; i < first + count; ++i) {
       const trace::SnapshotItem &item = items[i];
-      to.put(item.base);
-      to.put(item.bytes);
-      to.put(std::uint8_t(item.kind));
-      to.put(item.depth);
-      to.put(std::uint8_t(item.stored));
-      to.putBytes(item.hash.data(), item.hash.size());
-      to.putText(std::string_view(item.name).substr(0, 400));
-      to.putText(std::string_view(item.reason).substr(0, 400));
+      to.put(item.base, item.bytes, std::uint8_t(item.kind), item.depth, std::uint8_t(item.stored),
+             item.hash, std::string_view(item.name).substr(0, 400),
+             std::string_view(item.reason).substr(0, 400));
     }
     if (!after)
       to.put(stackBytes);
-    append(RecordKind::Snapshot, 0, nextSequence(), to);
+    append(RecordKind::Snapshot, to);
   }
 }
 
 void Recorder::notSnapshotted(std::uint64_t launch, const std::string &reason) {
-  RecordPayload &to = payload();
-  to.put(launch);
-  to.putText(reason);
-  append(RecordKind::NotSnapshotted, 0, nextSequence(), to);
+  write(RecordKind::NotSnapshotted, launch, reason);
 }
 
 void Recorder::finish() {
   if (countLaunches(0) > config_.maxLaunches) {
     const std::lock_guard lock(kernelsMutex_);
-    for (const auto &[symbol, kernel] : bySymbol_) {
-      RecordPayload &to = payload();
-      to.put(kernel->id);
-      to.put(std::uint64_t(kernel->launches.load()));
-      append(RecordKind::Counted, 0, nextSequence(), to);
-    }
+    for (const auto &[symbol, kernel] : bySymbol_)
+      write(RecordKind::Counted, kernel->id, std::uint64_t(kernel->launches.load()));
   }
   log_.header().ended = 1;
 }

@@ -121,9 +121,15 @@ private:
   static inline thread_local CachedKernel cached_[kCached];
   static std::uint64_t nextGeneration();
   KernelEntry &lookUp(const void *handle, const std::function<KernelDescription()> &describe);
-  bool append(trace::RecordKind kind, std::uint16_t flags, std::uint64_t sequence,
-              const trace::RecordPayload &payload);
+  /// `sequence` 0: the next one.
+  void append(trace::RecordKind kind, const trace::RecordPayload &payload, std::uint16_t flags = 0,
+              std::uint64_t sequence = 0);
   static trace::RecordPayload &payload();
+  template <class... Fields> void write(trace::RecordKind kind, const Fields &...fields) {
+    trace::RecordPayload &to = payload();
+    to.put(fields...);
+    append(kind, to);
+  }
   std::uint64_t countLaunches(std::uint64_t more);
 
   trace::LogFile &log_;

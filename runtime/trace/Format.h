@@ -10,6 +10,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace kopt::runtime::trace {
 
@@ -112,7 +113,9 @@ inline constexpr char kLogFile[] = "launches.klog"; ///< in the folder of each p
 template <std::size_t Capacity> class PayloadWriter {
 public:
   void clear() { size_ = 0, overflow_ = false; }
-  template <class T> void put(T value) { putBytes(&value, sizeof value); }
+  /// Texts have their length before them and are cut at kMaxTextBytes; all else is put as it lies
+  /// in memory.
+  template <class... Fields> void put(const Fields &...fields) { (putOne(fields), ...); }
   void putBytes(const void *bytes, std::size_t count) {
     if (count > Capacity - size_) {
       overflow_ = true;
@@ -122,17 +125,21 @@ public:
       std::memcpy(bytes_ + size_, bytes, count);
     size_ += count;
   }
-  /// Appends the length and the bytes; cut at kMaxTextBytes.
-  void putText(std::string_view text) {
-    text = text.substr(0, kMaxTextBytes);
-    put(std::uint32_t(text.size()));
-    putBytes(text.data(), text.size());
-  }
   const std::byte *data() const { return bytes_; }
   std::size_t size() const { return size_; }
   bool overflow() const { return overflow_; }
 
 private:
+  template <class Field> void putOne(const Field &field) {
+    if constexpr (std::is_convertible_v<Field, std::string_view>) {
+      const std::string_view text = std::string_view(field).substr(0, kMaxTextBytes);
+      put(std::uint32_t(text.size()));
+      putBytes(text.data(), text.size());
+    } else {
+      putBytes(&field, sizeof field);
+    }
+  }
+
   std::size_t size_ = 0;
   bool overflow_ = false;
   std::byte bytes_[Capacity];

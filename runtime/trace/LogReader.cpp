@@ -22,11 +22,14 @@ constexpr std::uint64_t kLongestArguments = 64u << 10; ///< CUDA allows 32764 by
 class Fields {
 public:
   explicit Fields(std::string_view bytes) : bytes_(bytes) {}
+  /// Reads what PayloadWriter::put() wrote. Returns ok().
+  template <class... Values> bool read(Values &...values) {
+    (readOne(values), ...);
+    return ok_;
+  }
   template <class T> T get() {
     T value{};
-    const std::string_view taken = take(sizeof value);
-    if (taken.size() == sizeof value)
-      std::memcpy(&value, taken.data(), sizeof value);
+    readOne(value);
     return value;
   }
   std::string_view take(std::uint64_t count) {
@@ -39,19 +42,22 @@ public:
     bytes_.remove_prefix(count);
     return taken;
   }
-  std::string text() {
-    const auto length = get<std::uint32_t>();
-    if (length > kMaxTextBytes) {
-      ok_ = false;
-      return {};
-    }
-    return std::string(take(length));
-  }
   bool ok() const { return ok_; }
   std::size_t left() const { return bytes_.size(); }
-  void fail() { ok_ = false; }
 
 private:
+  template <class T> void readOne(T &value) {
+    value = {};
+    const std::string_view taken = take(sizeof value);
+    if (taken.size() == sizeof value)
+      std::memcpy(&value, taken.data(), sizeof value);
+  }
+  void readOne(std::string &text) {
+    const auto length = get<std::uint32_t>();
+    ok_ = ok_ && length <= kMaxTextBytes;
+    text = ok_ ? take(length) : std::string_view();
+  }
+
   std::string_view bytes_;
   bool ok_ = true;
 };
@@ -181,13 +187,11 @@ private:
     }
     case RecordKind::Duration: {
       Duration duration;
-      duration.correlation = fields.get<std::uint32_t>();
-      duration.function = fields.get<std::uint32_t>();
-      duration.node = fields.get<std::uint64_t>();
-      const auto begin = fields.get<std::uint64_t>(), end = fields.get<std::uint64_t>();
+      std::uint64_t begin = 0, end = 0;
       // A kernel that CUPTI could not time has the same begin and end: its duration is unknown, not
       // zero.
-      if (!fields.ok() || end < begin)
+      if (!fields.read(duration.correlation, duration.function, duration.node, begin, end) ||
+          end < begin)
         return false;
       duration.seconds = double(end - begin) * 1e-9;
       if (end > begin)
@@ -195,9 +199,9 @@ private:
       return true;
     }
     case RecordKind::GraphNode: {
-      const auto graph = fields.get<std::uint64_t>();
+      std::uint64_t graph = 0;
       GraphNode node;
-      node.id = fields.get<std::uint64_t>();
+      fields.read(graph, node.id);
       if (!readLaunch(header, fields, node.launch))
         return false;
       node.launch.fromGraph = true;
@@ -205,30 +209,20 @@ private:
       return true;
     }
     case RecordKind::GraphLaunch: {
-      GraphLaunch launch;
+      GraphLaunch &launch = graphLaunches_.emplace_back();
       launch.sequence = header.sequence;
-      launch.graph = fields.get<std::uint64_t>();
-      launch.stream = fields.get<std::uint64_t>();
-      launch.context = fields.get<std::uint64_t>();
-      launch.correlation = fields.get<std::uint32_t>();
-      graphLaunches_.push_back(launch);
-      return fields.ok();
+      return fields.read(launch.graph, launch.stream, launch.context, launch.correlation);
     }
     case RecordKind::Snapshot:
       return readSnapshot(fields);
-    case RecordKind::NotSnapshotted: {
-      const auto launch = fields.get<std::uint64_t>();
-      out_.notSnapshotted[launch] = fields.text();
-      return fields.ok();
-    }
+    case RecordKind::NotSnapshotted:
+      return fields.read(out_.notSnapshotted[fields.get<std::uint64_t>()]);
     case RecordKind::Counted: {
       const auto function = fields.get<std::uint32_t>();
-      out_.totals[function] = fields.get<std::uint64_t>();
-      return fields.ok() && function < kMostFunctions;
+      return fields.read(out_.totals[function]) && function < kMostFunctions;
     }
     case RecordKind::Note:
-      out_.notes.push_back(fields.text());
-      return fields.ok();
+      return fields.read(out_.notes.emplace_back());
     }
     return true; // a kind that a later writer added
   }
@@ -240,82 +234,60 @@ private:
 
   bool readProcess(Fields &fields) {
     ProcessInfo &info = out_.info;
-    info.pid = fields.get<std::uint64_t>();
-    info.parent = fields.get<std::uint64_t>();
-    info.driverVersion = fields.get<std::uint32_t>();
-    info.cuptiVersion = fields.get<std::uint32_t>();
-    info.program = fields.text();
-    info.programHash = fields.text();
-    info.directory = fields.text();
-    const auto count = fields.get<std::uint32_t>();
+    std::uint32_t count = 0;
+    fields.read(info.pid, info.parent, info.driverVersion, info.cuptiVersion, info.program,
+                info.programHash, info.directory, count);
     info.arguments.clear();
     for (std::uint32_t i = 0; i < count && fields.ok(); ++i)
-      info.arguments.push_back(fields.text());
+      fields.read(info.arguments.emplace_back());
     return fields.ok();
   }
 
   bool readFunction(Fields &fields) {
-    const auto id = fields.get<std::uint32_t>();
     Function function;
-    function.layoutKnown = fields.get<std::uint32_t>() != 0;
-    function.symbol = fields.text();
-    const auto count = fields.get<std::uint32_t>();
-    if (!fields.ok() || id >= kMostFunctions || count > kMostParameters)
+    std::uint32_t id = 0, isKnown = 0, count = 0;
+    if (!fields.read(id, isKnown, function.symbol, count) || id >= kMostFunctions ||
+        count > kMostParameters)
       return false;
+    function.layoutKnown = isKnown != 0;
     for (std::uint32_t i = 0; i < count; ++i) {
-      Parameter parameter;
-      parameter.offset = fields.get<std::uint32_t>();
-      parameter.bytes = fields.get<std::uint32_t>();
+      Parameter &parameter = function.parameters.emplace_back();
+      fields.read(parameter.offset, parameter.bytes);
       if (parameter.offset > kLongestArguments || parameter.bytes > kLongestArguments)
         return false;
-      function.parameters.push_back(parameter);
     }
     // Records of older writers end here, apart from padding of less than 8 bytes.
     if (fields.left() >= 8)
-      function.code = fields.text();
+      fields.read(function.code);
     functions_[id] = std::move(function);
     return fields.ok();
   }
 
   bool readContext(Fields &fields) {
-    Context context;
-    context.handle = fields.get<std::uint64_t>();
-    context.device = fields.get<std::int32_t>();
-    context.name = fields.text();
-    context.uuid = fields.text();
-    out_.contexts.push_back(std::move(context));
-    return fields.ok();
+    Context &context = out_.contexts.emplace_back();
+    return fields.read(context.handle, context.device, context.name, context.uuid);
   }
 
   bool readAllocation(const RecordHeader &header, Fields &fields) {
-    Allocation allocation;
-    allocation.base = fields.get<std::uint64_t>();
-    allocation.bytes = fields.get<std::uint64_t>();
-    allocation.kind = AllocationKind(fields.get<std::uint32_t>());
-    allocation.name = fields.text();
+    Allocation &allocation = out_.allocations.emplace_back();
+    std::uint32_t kind = 0;
+    fields.read(allocation.base, allocation.bytes, kind, allocation.name);
+    allocation.kind = AllocationKind(kind);
     allocation.from = header.sequence;
-    if (allocation.bytes > kLargestAllocation ||
-        allocation.base > ~std::uint64_t(0) - allocation.bytes ||
-        allocation.kind > AllocationKind::Symbol)
-      return false;
-    out_.allocations.push_back(std::move(allocation));
-    return fields.ok();
+    return fields.ok() && areValid(allocation.base, allocation.bytes, kind);
+  }
+
+  static bool areValid(std::uint64_t base, std::uint64_t bytes, std::uint32_t kind) {
+    return bytes <= kLargestAllocation && base <= ~std::uint64_t(0) - bytes &&
+           kind <= std::uint32_t(AllocationKind::Symbol);
   }
 
   bool readLaunch(const RecordHeader &header, Fields &fields, Launch &out) {
     out.sequence = header.sequence;
     out.flags = header.flags;
-    out.function = fields.get<std::uint32_t>();
-    out.ordinal = fields.get<std::uint32_t>();
-    for (std::uint32_t &extent : out.grid)
-      extent = fields.get<std::uint32_t>();
-    for (std::uint32_t &extent : out.block)
-      extent = fields.get<std::uint32_t>();
-    out.sharedBytes = fields.get<std::uint32_t>();
-    correlation_ = fields.get<std::uint32_t>();
-    out.stream = fields.get<std::uint64_t>();
-    out.context = fields.get<std::uint64_t>();
-    const auto bytes = fields.get<std::uint32_t>();
+    std::uint32_t bytes = 0;
+    fields.read(out.function, out.ordinal, out.grid, out.block, out.sharedBytes, correlation_,
+                out.stream, out.context, bytes);
     if (bytes > kLongestArguments)
       return false;
     const std::string_view arguments = fields.take(bytes);
@@ -324,31 +296,24 @@ private:
   }
 
   bool readSnapshot(Fields &fields) {
-    const auto launch = fields.get<std::uint64_t>();
-    const bool after = fields.get<std::uint32_t>() != 0;
-    const auto count = fields.get<std::uint32_t>();
+    std::uint64_t launch = 0;
+    std::uint32_t after = 0, count = 0;
+    fields.read(launch, after, count);
     Snapshot &snapshot = out_.snapshots[launch];
     snapshot.launch = launch;
     for (std::uint32_t i = 0; i < count && fields.ok(); ++i) {
-      SnapshotItem item;
-      item.base = fields.get<std::uint64_t>();
-      item.bytes = fields.get<std::uint64_t>();
-      const auto kind = fields.get<std::uint8_t>();
-      item.depth = fields.get<std::uint8_t>();
-      item.stored = fields.get<std::uint8_t>() != 0;
-      for (std::uint8_t &byte : item.hash)
-        byte = fields.get<std::uint8_t>();
-      item.name = fields.text();
-      item.reason = fields.text();
-      if (item.bytes > kLargestAllocation || item.base > ~std::uint64_t(0) - item.bytes ||
-          kind > std::uint8_t(AllocationKind::Symbol))
+      SnapshotItem &item = (after ? snapshot.after : snapshot.before).emplace_back();
+      std::uint8_t kind = 0, isStored = 0;
+      fields.read(item.base, item.bytes, kind, item.depth, isStored, item.hash, item.name,
+                  item.reason);
+      if (!areValid(item.base, item.bytes, kind))
         return false;
       item.kind = AllocationKind(kind);
-      (after ? snapshot.after : snapshot.before).push_back(std::move(item));
+      item.stored = isStored != 0;
     }
     // Records of older libraries end here, or continue with zeros as padding.
     if (!after && fields.left() >= sizeof snapshot.stackBytes)
-      snapshot.stackBytes = fields.get<std::uint32_t>();
+      fields.read(snapshot.stackBytes);
     return fields.ok();
   }
 

@@ -21,7 +21,7 @@ protected:
     const Payload p = payload();
     p->put(id);
     p->put(std::uint32_t(1));
-    p->putText(symbol);
+    p->put(symbol);
     p->put(std::uint32_t(parameters.size()));
     for (const Parameter &parameter : parameters) {
       p->put(parameter.offset);
@@ -51,7 +51,7 @@ protected:
     p->put(base);
     p->put(size);
     p->put(std::uint32_t(name.empty() ? AllocationKind::Device : AllocationKind::Symbol));
-    p->putText(name);
+    p->put(name);
     ASSERT_TRUE(to.append(RecordKind::Allocation, 0, log.nextSequence(), *p));
   }
   void release(Appender &to, LogFile &log, std::uint64_t base) {
