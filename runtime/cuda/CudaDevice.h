@@ -6,6 +6,7 @@
 #include "runtime/cuda/DriverApi.h"
 #include "runtime/cuda/FreedMemory.h"
 #include "runtime/cuda/Nvml.h"
+#include "runtime/cuda/OwnKernels.h"
 #include "runtime/cuda/RangeProfiler.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/MemoryKernels.h"
@@ -46,8 +47,7 @@ public:
                        std::string &why) override;
   void prepareCounters(const std::vector<std::string> &metrics) override;
   void getReady() override;
-  /// Launches kopt's own probe kernel (CudaProbe.cpp), which the driver compiles from PTX, and
-  /// checks what it wrote.
+  /// Launches kopt's own probe kernel and checks what it wrote.
   Status probe() override;
   /// Runs kernels of kopt's own that do nothing else (MeasuredRates.cpp): about 60 ms, with at most
   /// 512 MiB of memory.
@@ -78,15 +78,24 @@ private:
     std::size_t results = 0; ///< leading bytes that may still hold what was read from the device
   };
 
-  class Zeros; ///< of CudaMemoryKernels.cpp, as all that follow
-  struct MemoryKernel {
-    const char *text, *name;
-    CuFunction function; ///< null until it is needed
+  class Zeros; ///< of CudaOwnKernels.cpp, as all that follow
+  struct OwnShape {
+    unsigned blocks = 1, threads = 1, sharedBytes = 0;
+    std::uint32_t localBytes = 0; ///< that kFillLocal fills
   };
-  static MemoryKernel patternWriter(), patternFinder(), digester();
   /// Compiles the kernel, unless it has been.
-  Status loadMemoryKernel(MemoryKernel &kernel);
-  Status runOnMemory(MemoryKernel &kernel, Address base, std::uint64_t words, Pattern pattern,
+  Status loadOwn(const OwnKernel &kernel, OwnShape shape, CuFunction &out);
+  Status launchLoaded(CuFunction function, OwnShape shape, void **arguments);
+  template <class... Arguments>
+  Status launchOwn(const OwnKernel &kernel, OwnShape shape, Arguments... arguments) {
+    CuFunction function = nullptr;
+    void *pointers[] = {&arguments...};
+    const Status loaded = loadOwn(kernel, shape, function);
+    return loaded.ok() ? launchLoaded(function, shape, pointers) : loaded;
+  }
+  /// So many blocks for each multiprocessor.
+  unsigned processors(unsigned blocksEach) const;
+  Status runOnMemory(const OwnKernel &kernel, Address base, std::uint64_t words, Pattern pattern,
                      std::uint32_t size, Address bits, Address out);
   Status writePattern(Address to, std::uint64_t words, Pattern pattern) override;
   Status findPattern(Address at, std::uint64_t words, Pattern pattern, std::size_t size,
@@ -118,8 +127,6 @@ private:
   Status prepareCache(bool cold);
   /// Occupies one multiprocessor for so many cycles of its clock.
   Status keepBusy(std::uint64_t cycles);
-  /// Loads one of kopt's own kernels, unless it is loaded already.
-  Status loadOwnKernel(const char *ptx, const char *name, CuFunction &function);
   /// What one rate is measured with.
   struct RatePlan {
     double perRound = 0;      ///< what one round of the kernel's loop does
@@ -167,13 +174,9 @@ private:
   std::size_t stackBytes_ = 0, defaultStackBytes_ = 0; ///< of each thread
   Address flushBuffer_ = 0;
   std::size_t flushBytes_ = 0;
-  std::map<std::uint32_t, CuFunction> fillLocalKernels_; ///< by the bytes that they fill
+  std::map<std::pair<const char *, std::uint32_t>, CuFunction> ownKernels_; ///< by name and size
   /// What two events measure of a launch beyond the kernel's own time; nothing: not measured yet.
   std::optional<double> eventSeconds_;
-  CuFunction readKernel_ = nullptr, discardKernel_ = nullptr, fillKernel_ = nullptr,
-             waitKernel_ = nullptr;
-  MemoryKernel patternWriter_ = patternWriter(), patternFinder_ = patternFinder(),
-               digester_ = digester();
   std::unique_ptr<RangeProfiler> profiler_; ///< made when counters are first requested
   std::string noProfiler_;                  ///< why there is none
   std::map<std::uint32_t, LoadedModule> modules_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the GPU reaches: bytes of DRAM, fused multiply-adds and warp instructions a second, with
 // kernels of kopt's own that do nothing else. Each is the best of several launches between two
-// events. PTX, as in OwnKernels.cpp.
+// events. PTX, as in OwnKernels.h.
 #include "runtime/cuda/CudaDevice.h"
 #include "runtime/device/Check.h"
 
@@ -142,11 +142,7 @@ std::string arithmeticKernel(const std::string &name, const std::string &type,
 
 Status CudaDevice::timeOwn(CuFunction function, unsigned blocks, void **arguments,
                            double &seconds) {
-  const auto launch = [&] {
-    return check(
-        api_.launchKernel(function, blocks, 1, 1, kThreads, 1, 1, 0, stream_, arguments, nullptr),
-        "cuLaunchKernel");
-  };
+  const auto launch = [&] { return launchLoaded(function, {blocks, kThreads}, arguments); };
   const Status status = secondsOf(false, launch, seconds);
   seconds = std::max(1e-6, seconds); // the resolution of an event is 0.5 us
   return status;
