@@ -2,6 +2,7 @@
 add_library(kopt_options INTERFACE)
 target_compile_features(kopt_options INTERFACE cxx_std_20)
 target_compile_options(kopt_options INTERFACE -Wall -Wextra -Wno-unused-parameter
+  -Wno-missing-field-initializers # a record that is made of some of its members has the defaults of the others
   -Wno-deprecated-declarations) # libstdc++ 12 under Clang: stable_sort uses what it deprecates itself
 if(KOPT_SANITIZE)
   target_compile_options(kopt_options INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer)

@@ -90,7 +90,7 @@ run_tests() {
   esac
   install_packages "${build_packages[@]}" "${test_packages[@]}"
   local folder=${KOPT_BUILD_DIR:-$top/build/dev}
-  configure dev "$folder" -DKOPT_BUILD_TESTS=ON
+  configure dev "$folder" -DKOPT_BUILD_TESTS=ON -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
   build "$folder"
   say "Testing: the $lane lane, without labels $without"
   # One more than there are processors: some tests wait for a time limit or another process.

@@ -71,7 +71,7 @@ TEST_F(CudaDeviceTest, DescribesTheDevice) {
 }
 
 TEST_F(CudaDeviceTest, ReleasedMemoryIsKeptForTheNextAllocation) {
-  Address first = 0, second = 0, other = 0;
+  Address first = 0, second = 0;
   ASSERT_TRUE(device->allocate(3'000'000, first).ok());
   ASSERT_TRUE(device->release(first).ok());
   EXPECT_EQ(fakeDriver().calls, Calls{"memset 4194304"}) << "nothing is left in it";

@@ -68,33 +68,21 @@ CuResult cuDeviceGetUuid_v2(CuUuid *uuid, CuDevice) {
   return kSuccess;
 }
 CuResult cuDeviceGetAttribute(int *value, CuDeviceAttribute which, CuDevice) {
-  switch (which) {
-  case kMaxThreadsPerBlock:
-    return *value = 1024, kSuccess;
-  case kWarpSize:
-    return *value = 32, kSuccess;
-  case kMultiprocessorCount:
-    return *value = 132, kSuccess;
-  case kL2CacheSize:
-    return *value = 100 << 20, kSuccess;
-  case kMaxThreadsPerMultiprocessor:
-    return *value = 2048, kSuccess;
-  case kComputeCapabilityMajor:
-    return *value = 9, kSuccess;
-  case kComputeCapabilityMinor:
-    return *value = 0, kSuccess;
-  case kMaxSharedMemoryPerBlockOptin:
-    return *value = fakeDriver().dynamicSharedLimit, kSuccess;
-  case kMaxSharedMemoryPerMultiprocessor:
-    return *value = 228 * 1024, kSuccess;
-  case kMaxRegistersPerMultiprocessor:
-    return *value = 65536, kSuccess;
-  case kMaxBlocksPerMultiprocessor:
-    return *value = 32, kSuccess;
-  case kReservedSharedMemoryPerBlock:
-    return *value = 1024, kSuccess;
-  }
-  return kErrorInvalidValue;
+  const std::map<CuDeviceAttribute, int> values = {
+      {kMaxThreadsPerBlock, 1024},
+      {kWarpSize, 32},
+      {kMultiprocessorCount, 132},
+      {kL2CacheSize, 100 << 20},
+      {kMaxThreadsPerMultiprocessor, 2048},
+      {kComputeCapabilityMajor, 9},
+      {kComputeCapabilityMinor, 0},
+      {kMaxSharedMemoryPerBlockOptin, fakeDriver().dynamicSharedLimit},
+      {kMaxSharedMemoryPerMultiprocessor, 228 * 1024},
+      {kMaxRegistersPerMultiprocessor, 65536},
+      {kMaxBlocksPerMultiprocessor, 32},
+      {kReservedSharedMemoryPerBlock, 1024}};
+  const auto found = values.find(which);
+  return found == values.end() ? kErrorInvalidValue : (*value = found->second, kSuccess);
 }
 CuResult cuDeviceTotalMem_v2(std::size_t *bytes, CuDevice) { return *bytes = 1ull << 40, kSuccess; }
 CuResult cuDeviceGetPCIBusId(char *id, int size, CuDevice) {
