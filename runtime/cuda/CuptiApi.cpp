@@ -43,8 +43,8 @@ bool load(Api &api, std::string &why) {
     return false;
   }
 #define KOPT_CUPTI_LOOKUP(member, name, Params)                                                    \
-  api.member = reinterpret_cast<FunctionPointer<Result(Params *)>>(dlsym(library, name));          \
-  if (!api.member) {                                                                               \
+  api.member = reinterpret_cast<Function<Params>::Pointer>(dlsym(library, name));                  \
+  if (!api.member.pointer) {                                                                       \
     why = "this CUPTI has no " name ": the range profiler came with CUDA 12.6";                    \
     return false;                                                                                  \
   }

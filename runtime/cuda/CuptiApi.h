@@ -35,90 +35,63 @@ template <class Params> Params params() {
   return made;
 }
 
-// Each block's size() ends with its last member, without the padding after it: as CUPTI's own macro
-// does.
-#define KOPT_CUPTI_SIZE(last)                                                                      \
+// What each block begins with. Its size() ends with its last member, without the padding after it:
+// as CUPTI's own macro does.
+#define KOPT_CUPTI_BLOCK(Self, last)                                                               \
+  std::size_t structSize;                                                                          \
+  void *priv;                                                                                      \
   static constexpr std::size_t size() { return offsetof(Self, last) + sizeof(Self::last); }
 
 struct InitializeParams {
-  using Self = InitializeParams;
-  std::size_t structSize;
-  void *priv;
-  KOPT_CUPTI_SIZE(priv)
+  KOPT_CUPTI_BLOCK(InitializeParams, priv)
 };
 struct ChipNameParams {
-  using Self = ChipNameParams;
-  std::size_t structSize;
-  void *priv;
+  KOPT_CUPTI_BLOCK(ChipNameParams, chipName)
   std::size_t deviceIndex;
   const char *chipName;
-  KOPT_CUPTI_SIZE(chipName)
 };
 struct CounterAvailabilityParams {
-  using Self = CounterAvailabilityParams;
-  std::size_t structSize;
-  void *priv;
+  KOPT_CUPTI_BLOCK(CounterAvailabilityParams, image)
   CuContext context;
   std::size_t imageSize;
   std::uint8_t *image;
-  KOPT_CUPTI_SIZE(image)
 };
 struct HostInitializeParams {
-  using Self = HostInitializeParams;
-  std::size_t structSize;
-  void *priv;
+  KOPT_CUPTI_BLOCK(HostInitializeParams, host)
   ProfilerType profilerType;
   const char *chipName;
   const std::uint8_t *counterAvailabilityImage;
   HostObject *host;
-  KOPT_CUPTI_SIZE(host)
 };
 struct HostDeinitializeParams {
-  using Self = HostDeinitializeParams;
-  std::size_t structSize;
-  void *priv;
+  KOPT_CUPTI_BLOCK(HostDeinitializeParams, host)
   HostObject *host;
-  KOPT_CUPTI_SIZE(host)
 };
 struct AddMetricsParams {
-  using Self = AddMetricsParams;
-  std::size_t structSize;
-  void *priv;
+  KOPT_CUPTI_BLOCK(AddMetricsParams, count)
   HostObject *host;
   const char **names;
   std::size_t count;
-  KOPT_CUPTI_SIZE(count)
 };
 struct ConfigImageSizeParams {
-  using Self = ConfigImageSizeParams;
-  std::size_t structSize;
-  void *priv;
+  KOPT_CUPTI_BLOCK(ConfigImageSizeParams, imageSize)
   HostObject *host;
   std::size_t imageSize;
-  KOPT_CUPTI_SIZE(imageSize)
 };
 struct ConfigImageParams {
-  using Self = ConfigImageParams;
-  std::size_t structSize;
-  void *priv;
+  KOPT_CUPTI_BLOCK(ConfigImageParams, image)
   HostObject *host;
   std::size_t imageSize;
   std::uint8_t *image;
-  KOPT_CUPTI_SIZE(image)
 };
 struct PassesParams {
-  using Self = PassesParams;
-  std::size_t structSize;
-  void *priv;
+  KOPT_CUPTI_BLOCK(PassesParams, passes)
   std::size_t imageSize;
   std::uint8_t *image;
   std::size_t passes;
-  KOPT_CUPTI_SIZE(passes)
 };
 struct EvaluateParams {
-  using Self = EvaluateParams;
-  std::size_t structSize;
-  void *priv;
+  KOPT_CUPTI_BLOCK(EvaluateParams, values)
   HostObject *host;
   const std::uint8_t *counterData;
   std::size_t counterDataSize;
@@ -126,49 +99,34 @@ struct EvaluateParams {
   const char **names;
   std::size_t count;
   double *values;
-  KOPT_CUPTI_SIZE(values)
 };
 struct EnableParams {
-  using Self = EnableParams;
-  std::size_t structSize;
-  void *priv;
+  KOPT_CUPTI_BLOCK(EnableParams, profiler)
   CuContext context;
   RangeProfilerObject *profiler;
-  KOPT_CUPTI_SIZE(profiler)
 };
 /// Parameters of Disable and Start.
 struct ProfilerParams {
-  using Self = ProfilerParams;
-  std::size_t structSize;
-  void *priv;
+  KOPT_CUPTI_BLOCK(ProfilerParams, profiler)
   RangeProfilerObject *profiler;
-  KOPT_CUPTI_SIZE(profiler)
 };
 struct CounterDataSizeParams {
-  using Self = CounterDataSizeParams;
-  std::size_t structSize;
-  void *priv;
+  KOPT_CUPTI_BLOCK(CounterDataSizeParams, counterDataSize)
   RangeProfilerObject *profiler;
   const char **names;
   std::size_t count;
   std::size_t maxRanges;
   std::uint32_t maxRangeTreeNodes;
   std::size_t counterDataSize;
-  KOPT_CUPTI_SIZE(counterDataSize)
 };
 struct CounterDataParams {
-  using Self = CounterDataParams;
-  std::size_t structSize;
-  void *priv;
+  KOPT_CUPTI_BLOCK(CounterDataParams, counterData)
   RangeProfilerObject *profiler;
   std::size_t counterDataSize;
   std::uint8_t *counterData;
-  KOPT_CUPTI_SIZE(counterData)
 };
 struct SetConfigParams {
-  using Self = SetConfigParams;
-  std::size_t structSize;
-  void *priv;
+  KOPT_CUPTI_BLOCK(SetConfigParams, targetNestingLevel)
   RangeProfilerObject *profiler;
   std::size_t configSize;
   const std::uint8_t *config;
@@ -181,36 +139,26 @@ struct SetConfigParams {
   std::uint16_t minNestingLevel;
   std::size_t passIndex;
   std::uint16_t targetNestingLevel;
-  KOPT_CUPTI_SIZE(targetNestingLevel)
 };
 struct StopParams {
-  using Self = StopParams;
-  std::size_t structSize;
-  void *priv;
+  KOPT_CUPTI_BLOCK(StopParams, allPassesSubmitted)
   RangeProfilerObject *profiler;
   std::size_t passIndex;
   std::size_t targetNestingLevel;
   std::uint8_t allPassesSubmitted;
-  KOPT_CUPTI_SIZE(allPassesSubmitted)
 };
 struct DecodeParams {
-  using Self = DecodeParams;
-  std::size_t structSize;
-  void *priv;
+  KOPT_CUPTI_BLOCK(DecodeParams, rangesDropped)
   RangeProfilerObject *profiler;
   std::size_t rangesDropped;
-  KOPT_CUPTI_SIZE(rangesDropped)
 };
 struct CounterDataInfoParams {
-  using Self = CounterDataInfoParams;
-  std::size_t structSize;
-  void *priv;
+  KOPT_CUPTI_BLOCK(CounterDataInfoParams, ranges)
   const std::uint8_t *counterData;
   std::size_t counterDataSize;
   std::size_t ranges;
-  KOPT_CUPTI_SIZE(ranges)
 };
-#undef KOPT_CUPTI_SIZE
+#undef KOPT_CUPTI_BLOCK
 
 // X(member, exported name, parameter block)
 #define KOPT_CUPTI_FUNCTIONS(X)                                                                    \
@@ -234,8 +182,17 @@ struct CounterDataInfoParams {
   X(decode, "cuptiRangeProfilerDecodeData", DecodeParams)                                          \
   X(counterDataInfo, "cuptiRangeProfilerGetCounterDataInfo", CounterDataInfoParams)
 
+/// A function of CUPTI that takes one parameter block.
+template <class Params> struct Function {
+  using Pointer = FunctionPointer<Result(Params *)>;
+  const char *name;
+  Pointer pointer = nullptr;
+  void operator=(Pointer found) { pointer = found; }
+  Result operator()(Params &params) const { return pointer(&params); }
+};
+
 struct Api {
-#define KOPT_CUPTI_MEMBER(member, name, Params) FunctionPointer<Result(Params *)> member = nullptr;
+#define KOPT_CUPTI_MEMBER(member, name, Params) Function<Params> member{name};
   KOPT_CUPTI_FUNCTIONS(KOPT_CUPTI_MEMBER)
 #undef KOPT_CUPTI_MEMBER
   FunctionPointer<Result(Result, const char **)> resultString = nullptr;

@@ -4,6 +4,7 @@
 #include "runtime/device/Check.h"
 
 #include <cmath>
+#include <utility>
 
 namespace kopt::runtime::cuda {
 
@@ -13,20 +14,28 @@ namespace {
 /// metrics of the rules (14 on GH100).
 constexpr int kMaxPasses = 500;
 
-std::string words(const cupti::Api &api, const char *what, cupti::Result result) {
-  std::string text = std::string(what) + ": " + api.describe(result);
+/// Calls a function of CUPTI. DeviceError, with the reason, if it fails.
+template <class Params>
+Status call(const cupti::Api &api, const cupti::Function<Params> &function, Params &params) {
+  const cupti::Result result = function(params);
+  if (result == cupti::kOk)
+    return {};
+  std::string text = std::string(function.name) + ": " + api.describe(result);
   if (result == cupti::kInsufficientPrivileges ||
       result == cupti::kVirtualizedInsufficientPrivileges)
     text += "; the driver denies hardware counters to this user: load the nvidia module with "
             "NVreg_RestrictProfilingToAdminUsers=0, or give the process CAP_SYS_ADMIN";
-  return text;
+  return {StatusCode::DeviceError, text};
 }
 
-/// True if the call of CUPTI succeeded; else `why` gives the reason.
-bool succeeded(const cupti::Api &api, const char *what, cupti::Result result, std::string &why) {
-  if (result != cupti::kOk)
-    why = words(api, what, result);
-  return result == cupti::kOk;
+/// The same: false, with the reason in `why`, if it fails.
+template <class Params>
+bool succeeds(const cupti::Api &api, const cupti::Function<Params> &function, Params &params,
+              std::string &why) {
+  const Status status = call(api, function, params);
+  if (!status.ok())
+    why = status.detail;
+  return status.ok();
 }
 
 } // namespace
@@ -42,9 +51,7 @@ cupti::HostObject *MetricSet::makeHost(std::string &why) const {
   params.profilerType = cupti::kRangeProfiler;
   params.chipName = chip_.c_str();
   params.counterAvailabilityImage = availability_.empty() ? nullptr : availability_.data();
-  return succeeded(api_, "cuptiProfilerHostInitialize", api_.hostInitialize(&params), why)
-             ? params.host
-             : nullptr;
+  return succeeds(api_, api_.hostInitialize, params, why) ? params.host : nullptr;
 }
 
 void MetricSet::freeHost(cupti::HostObject *host) const {
@@ -52,7 +59,7 @@ void MetricSet::freeHost(cupti::HostObject *host) const {
     return;
   auto params = cupti::params<cupti::HostDeinitializeParams>();
   params.host = host;
-  api_.hostDeinitialize(&params);
+  api_.hostDeinitialize(params);
 }
 
 bool MetricSet::add(cupti::HostObject *host, std::vector<const char *> names) const {
@@ -60,7 +67,7 @@ bool MetricSet::add(cupti::HostObject *host, std::vector<const char *> names) co
   params.host = host;
   params.names = names.data();
   params.count = names.size();
-  return api_.addMetrics(&params) == cupti::kOk;
+  return api_.addMetrics(params) == cupti::kOk;
 }
 
 /// A refused name makes the host object unusable for all others (seen with CUPTI 13.0). If the
@@ -104,19 +111,19 @@ bool MetricSet::take(const std::vector<std::string> &names, std::string &why) {
 bool MetricSet::configure(std::string &why) {
   auto size = cupti::params<cupti::ConfigImageSizeParams>();
   size.host = host_;
-  if (!succeeded(api_, "cuptiProfilerHostGetConfigImageSize", api_.configImageSize(&size), why))
+  if (!succeeds(api_, api_.configImageSize, size, why))
     return false;
   config_.assign(size.imageSize, 0);
   auto image = cupti::params<cupti::ConfigImageParams>();
   image.host = host_;
   image.imageSize = config_.size();
   image.image = config_.data();
-  if (!succeeded(api_, "cuptiProfilerHostGetConfigImage", api_.configImage(&image), why))
+  if (!succeeds(api_, api_.configImage, image, why))
     return false;
   auto passes = cupti::params<cupti::PassesParams>();
   passes.imageSize = config_.size();
   passes.image = config_.data();
-  if (!succeeded(api_, "cuptiProfilerHostGetNumOfPasses", api_.passes(&passes), why))
+  if (!succeeds(api_, api_.passes, passes, why))
     return false;
   passes_ = passes.passes;
   return true;
@@ -133,7 +140,7 @@ bool MetricSet::evaluate(const std::vector<std::uint8_t> &counterData, std::vect
   params.names = names.data();
   params.count = names.size();
   params.values = values.data();
-  return succeeded(api_, "cuptiProfilerHostEvaluateToGpuValues", api_.evaluate(&params), why);
+  return succeeds(api_, api_.evaluate, params, why);
 }
 
 std::unique_ptr<RangeProfiler> RangeProfiler::open(CuContext context, int ordinal,
@@ -148,29 +155,23 @@ std::unique_ptr<RangeProfiler> RangeProfiler::open(const cupti::Api &api, CuCont
   made->api_ = api;
   made->context_ = context;
   auto initialize = cupti::params<cupti::InitializeParams>();
-  if (!succeeded(api, "cuptiProfilerInitialize", api.initialize(&initialize), why))
+  if (!succeeds(api, api.initialize, initialize, why))
     return nullptr;
   auto chip = cupti::params<cupti::ChipNameParams>();
   chip.deviceIndex = std::size_t(ordinal);
-  if (!succeeded(api, "cuptiDeviceGetChipName", api.chipName(&chip), why))
+  if (!succeeds(api, api.chipName, chip, why))
     return nullptr;
   made->chip_ = chip.chipName ? chip.chipName : "";
   auto availability = cupti::params<cupti::CounterAvailabilityParams>();
   availability.context = context;
-  if (!succeeded(api, "cuptiProfilerGetCounterAvailability", api.counterAvailability(&availability),
-                 why))
+  if (!succeeds(api, api.counterAvailability, availability, why))
     return nullptr;
   made->availability_.assign(availability.imageSize, 0);
   availability.image = made->availability_.data();
-  if (!succeeded(api, "cuptiProfilerGetCounterAvailability", api.counterAvailability(&availability),
-                 why))
+  if (!succeeds(api, api.counterAvailability, availability, why))
     return nullptr;
   made->availability_.resize(availability.imageSize);
   return made;
-}
-
-Status RangeProfiler::failed(const char *what, cupti::Result result) const {
-  return {StatusCode::DeviceError, words(api_, what, result)};
 }
 
 MetricSet *RangeProfiler::select(const std::vector<std::string> &metrics, std::string &why) {
@@ -196,15 +197,13 @@ Status RangeProfiler::run(cupti::RangeProfilerObject *profiler, const MetricSet 
   size.count = names.size();
   size.maxRanges = 1;
   size.maxRangeTreeNodes = 1;
-  if (const auto result = api_.counterDataSize(&size); result != cupti::kOk)
-    return failed("cuptiRangeProfilerGetCounterDataSize", result);
+  KOPT_CHECK(call(api_, api_.counterDataSize, size));
   counterData.assign(size.counterDataSize, 0);
   auto image = cupti::params<cupti::CounterDataParams>();
   image.profiler = profiler;
   image.counterDataSize = counterData.size();
   image.counterData = counterData.data();
-  if (const auto result = api_.counterDataInitialize(&image); result != cupti::kOk)
-    return failed("cuptiRangeProfilerCounterDataImageInitialize", result);
+  KOPT_CHECK(call(api_, api_.counterDataInitialize, image));
 
   auto config = cupti::params<cupti::SetConfigParams>();
   config.profiler = profiler;
@@ -218,21 +217,18 @@ Status RangeProfiler::run(cupti::RangeProfilerObject *profiler, const MetricSet 
   config.nestingLevels = 1;
   config.minNestingLevel = 1;
   config.targetNestingLevel = 1;
-  if (const auto result = api_.setConfig(&config); result != cupti::kOk)
-    return failed("cuptiRangeProfilerSetConfig", result);
+  KOPT_CHECK(call(api_, api_.setConfig, config));
 
   auto self = cupti::params<cupti::ProfilerParams>();
   self.profiler = profiler;
   bool complete = false;
   for (int i = 0; i < kMaxPasses && !complete; ++i) {
     KOPT_CHECK(pass.prepare());
-    if (const auto result = api_.start(&self); result != cupti::kOk)
-      return failed("cuptiRangeProfilerStart", result);
+    KOPT_CHECK(call(api_, api_.start, self));
     KOPT_CHECK(pass.launch());
     auto stop = cupti::params<cupti::StopParams>();
     stop.profiler = profiler;
-    if (const auto result = api_.stop(&stop); result != cupti::kOk)
-      return failed("cuptiRangeProfilerStop", result);
+    KOPT_CHECK(call(api_, api_.stop, stop));
     complete = stop.allPassesSubmitted != 0;
   }
   if (!complete)
@@ -241,13 +237,11 @@ Status RangeProfiler::run(cupti::RangeProfilerObject *profiler, const MetricSet 
 
   auto decode = cupti::params<cupti::DecodeParams>();
   decode.profiler = profiler;
-  if (const auto result = api_.decode(&decode); result != cupti::kOk)
-    return failed("cuptiRangeProfilerDecodeData", result);
+  KOPT_CHECK(call(api_, api_.decode, decode));
   auto info = cupti::params<cupti::CounterDataInfoParams>();
   info.counterData = counterData.data();
   info.counterDataSize = counterData.size();
-  if (const auto result = api_.counterDataInfo(&info); result != cupti::kOk)
-    return failed("cuptiRangeProfilerGetCounterDataInfo", result);
+  KOPT_CHECK(call(api_, api_.counterDataInfo, info));
   if (decode.rangesDropped != 0 || info.ranges != 1)
     return {StatusCode::DeviceError,
             "the profiler kept " + std::to_string(info.ranges) + " ranges and dropped " +
@@ -267,19 +261,18 @@ Status RangeProfiler::collect(const std::vector<std::string> &metrics, const Pas
     return {StatusCode::DeviceError, why};
   auto enable = cupti::params<cupti::EnableParams>();
   enable.context = context_;
-  if (const auto result = api_.enable(&enable); result != cupti::kOk)
-    return failed("cuptiRangeProfilerEnable", result);
+  KOPT_CHECK(call(api_, api_.enable, enable));
   std::vector<std::uint8_t> counterData;
-  Status status = run(enable.profiler, *set, pass, counterData);
-  if (status.ok())
+  Status status;
+  for (int round = 0; round < 2 && status.ok(); ++round)
     status = run(enable.profiler, *set, pass, counterData);
   // An enabled profiler would slow down the next launches of this process and keep ncu and all
   // other processes from counting on this GPU. It would also fail once a module is unloaded whose
   // kernel it has seen (CUPTI 13.0).
   auto disable = cupti::params<cupti::ProfilerParams>();
   disable.profiler = enable.profiler;
-  if (const auto result = api_.disable(&disable); result != cupti::kOk && status.ok())
-    status = failed("cuptiRangeProfilerDisable", result);
+  if (Status disabled = call(api_, api_.disable, disable); status.ok())
+    status = std::move(disabled);
   if (!status.ok())
     return status;
   std::vector<double> values;

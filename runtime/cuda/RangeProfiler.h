@@ -75,7 +75,6 @@ public:
   Status collect(const std::vector<std::string> &metrics, const Pass &pass, Counters &out);
 
 private:
-  Status failed(const char *what, cupti::Result result) const;
   MetricSet *select(const std::vector<std::string> &metrics, std::string &why);
   /// Runs the passes of an enabled profiler, all into the same counter data: CUPTI keeps using the
   /// first buffer that it is given and ignores later ones (seen with 13.0).
