@@ -171,6 +171,8 @@ private:
   int fd_ = -1;
 };
 
+constexpr const char *kNoMemory = "no memory to compress a buffer with";
+
 bool failed(const std::string &path, std::string &why) {
   why = "cannot write " + path + ": " + std::strerror(errno);
   return false;
@@ -182,40 +184,40 @@ ContentHash hashContents(const std::byte *bytes, std::uint64_t size) {
   return toHash(XXH3_128bits(bytes, size));
 }
 
-bool storeContents(const std::string &folder, std::uint64_t bytes, const ContentsSource &source,
-                   ContentHash &hash, std::uint64_t &written, std::string &why) {
-  written = 0;
-  if (bytes > kLargestContents) {
-    why = std::to_string(bytes) + " bytes are more than a trace holds";
-    return false;
+namespace {
+
+/// The state of a hash that grows batch by batch.
+class RunningHash {
+public:
+  explicit RunningHash(std::uint64_t bytes)
+      : bytes_(bytes), state_(XXH3_createState(), XXH3_freeState) {
+    if (state_)
+      XXH3_128bits_reset(state_.get());
   }
-  const std::size_t batch = batchOf(bytes), bound = ZSTD_compressBound(kPieceBytes);
-  const Space space = makeSpace(2 * batch * kPieceBytes), packed = makeSpace(batch * bound);
-  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
-                                                                       XXH3_freeState);
-  if (!space || !packed || !state) {
-    why = "no memory to compress a buffer with";
-    return false;
-  }
-  const auto addToHash = [&](const Batch &read) {
+  bool isThere() const { return state_ != nullptr; }
+  void add(const Batch &read) {
     for (std::size_t i = 0; i < read.count; ++i)
-      XXH3_128bits_update(state.get(), read.piece(i), pieceSize(bytes, read.index + i));
-    return true;
-  };
-  XXH3_128bits_reset(state.get());
-  if (!forBatches(bytes, batch, source, space.get(), why, addToHash))
-    return false;
-  hash = toHash(XXH3_128bits_digest(state.get()));
+      XXH3_128bits_update(state_.get(), read.piece(i), pieceSize(bytes_, read.index + i));
+  }
+  ContentHash get() const { return toHash(XXH3_128bits_digest(state_.get())); }
 
-  const std::string path = folder + "/" + contentsPath(hash);
-  if (access(path.c_str(), R_OK) == 0)
-    return true;
-  mkdir((folder + "/contents").c_str(), 0700);
-  mkdir(path.substr(0, path.rfind('/')).c_str(), 0700);
-  NewFile file(path);
-  if (!file.isOpen())
-    return failed(path, why);
+private:
+  std::uint64_t bytes_;
+  std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state_;
+};
 
+/// Compresses the contents and writes them to the file, with their sizes. `space` is for two
+/// batches. Returns the size of the file; 0, with the reason in `why`: it is not whole.
+std::uint64_t writePieces(NewFile &file, const std::string &path, std::uint64_t bytes,
+                          const ContentsSource &source, std::byte *space, const ContentHash &hash,
+                          std::string &why) {
+  const std::size_t batch = batchOf(bytes), bound = ZSTD_compressBound(kPieceBytes);
+  const Space packed = makeSpace(batch * bound);
+  RunningHash again(bytes);
+  if (!packed || !again.isThere()) {
+    why = kNoMemory;
+    return 0;
+  }
   ContentsHeader header{};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
   header.version = kContentsVersion;
@@ -225,11 +227,10 @@ bool storeContents(const std::string &folder, std::uint64_t bytes, const Content
   std::memcpy(header.hash, hash.data(), hash.size());
   std::vector<std::uint32_t> sizes(header.pieces);
   std::uint64_t at = sizeof header + sizes.size() * sizeof(std::uint32_t);
-  XXH3_128bits_reset(state.get());
   std::vector<std::size_t> lengths(batch);
   std::string whyNot;
   const auto store = [&](const Batch &read) {
-    addToHash(read);
+    again.add(read);
     atATime(read.count, [&](std::size_t i) {
       lengths[i] = ZSTD_compress(packed.get() + i * bound, bound, read.piece(i),
                                  pieceSize(bytes, read.index + i), kLevel);
@@ -239,29 +240,58 @@ bool storeContents(const std::string &folder, std::uint64_t bytes, const Content
       const bool plain = ZSTD_isError(lengths[i]) || lengths[i] >= size;
       const std::size_t length = plain ? size : lengths[i];
       sizes[read.index + i] = std::uint32_t(length) | (plain ? kPlain : 0);
-      const void *from =
-          plain ? static_cast<const void *>(read.piece(i)) : packed.get() + i * bound;
-      if (!file.write(from, length, at))
+      if (!file.write(plain ? read.piece(i) : packed.get() + i * bound, length, at))
         return failed(path, whyNot);
       at += length;
     }
     return true;
   };
-  if (!forBatches(bytes, batch, source, space.get(), why, store)) {
-    if (!whyNot.empty())
-      why = whyNot;
-    return false;
+  if (!forBatches(bytes, batch, source, space, why, store)) {
+    why = whyNot.empty() ? why : whyNot;
+    return 0;
   }
-  if (toHash(XXH3_128bits_digest(state.get())) != hash) {
+  if (again.get() != hash) {
     why = "the buffer changed while it was stored";
+    return 0;
+  }
+  const bool done = file.write(&header, sizeof header, 0) &&
+                    file.write(sizes.data(), sizes.size() * sizeof sizes[0], sizeof header) &&
+                    file.finish();
+  return done || failed(path, why) ? at : 0;
+}
+
+} // namespace
+
+bool storeContents(const std::string &folder, std::uint64_t bytes, const ContentsSource &source,
+                   ContentHash &hash, std::uint64_t &written, std::string &why) {
+  written = 0;
+  if (bytes > kLargestContents) {
+    why = std::to_string(bytes) + " bytes are more than a trace holds";
     return false;
   }
-  if (!file.write(&header, sizeof header, 0) ||
-      !file.write(sizes.data(), sizes.size() * sizeof(std::uint32_t), sizeof header) ||
-      !file.finish())
+  const Space space = makeSpace(2 * batchOf(bytes) * kPieceBytes);
+  RunningHash whole(bytes);
+  if (!space || !whole.isThere()) {
+    why = kNoMemory;
+    return false;
+  }
+  const auto add = [&](const Batch &read) {
+    whole.add(read);
+    return true;
+  };
+  if (!forBatches(bytes, batchOf(bytes), source, space.get(), why, add))
+    return false;
+  hash = whole.get();
+  const std::string path = folder + "/" + contentsPath(hash);
+  if (access(path.c_str(), R_OK) == 0)
+    return true;
+  mkdir((folder + "/contents").c_str(), 0700);
+  mkdir(path.substr(0, path.rfind('/')).c_str(), 0700);
+  NewFile file(path);
+  if (!file.isOpen())
     return failed(path, why);
-  written = at;
-  return true;
+  written = writePieces(file, path, bytes, source, space.get(), hash, why);
+  return written > 0;
 }
 
 bool ContentsFile::map(const std::string &path, std::string &why, int descriptor) {
@@ -399,26 +429,23 @@ bool ContentsFile::read(std::uint64_t offset, std::size_t size, std::byte *to,
 bool ContentsFile::verify(std::string &why) const {
   if (isBare_)
     return true;
-  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
-                                                                       XXH3_freeState);
   const std::size_t pieces = begins_.size() - 1, batch = batchOf(bytes_);
   const std::unique_ptr<std::byte[]> space(new std::byte[batch * kPieceBytes]);
   std::vector<std::string> reasons(batch);
-  XXH3_128bits_reset(state.get());
+  RunningHash found(bytes_);
   for (std::size_t index = 0; index < pieces; index += batch) {
-    const std::size_t count = std::min(batch, pieces - index);
-    atATime(count, [&](std::size_t i) {
+    const Batch read{index, std::min(batch, pieces - index), space.get()};
+    atATime(read.count, [&](std::size_t i) {
       readPiece(index + i, space.get() + i * kPieceBytes, reasons[i]);
     });
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < read.count; ++i)
       if (!reasons[i].empty()) {
         why = reasons[i];
         return false;
       }
-      XXH3_128bits_update(state.get(), space.get() + i * kPieceBytes, pieceSize(bytes_, index + i));
-    }
+    found.add(read);
   }
-  if (toHash(XXH3_128bits_digest(state.get())) == hash_)
+  if (found.get() == hash_)
     return true;
   why = path_ + ": its contents do not match its name";
   return false;

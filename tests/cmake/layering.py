@@ -234,7 +234,6 @@ LONG_FUNCTIONS = {
     "clang_plugin/screen/SourceFacts.cpp",
     "driver/device/build/EmulatedToolchain.cpp",
     "driver/workload/observed/TraceWorkload.cpp",
-    "runtime/emulated/model/Roofline.cpp", "runtime/trace/Contents.cpp",
 }
 MANY_MEMBERS = {"BlockRunner", "CudaDevice", "Gate", "TuneSession", "Workbench"}
 

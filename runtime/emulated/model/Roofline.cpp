@@ -127,88 +127,86 @@ RooflineTime rooflineTime(const GpuSpec &gpu, const LaunchShape &shape,
   return time;
 }
 
-Counters makeCounters(const GpuSpec &gpu, const LaunchShape &shape, const LaunchCounts &counts,
-                      const RooflineTime &time) {
-  Counters out;
-  auto global = [&](const std::string &operation, const LaunchCounts::Global &value) {
-    out["l1tex__t_requests_pipe_lsu_mem_global_op_" + operation + ".sum"] = double(value.requests);
-    out["l1tex__t_sectors_pipe_lsu_mem_global_op_" + operation + ".sum"] = double(value.sectors);
-    // Without requests there is no ratio.
-    if (value.requests)
-      out["l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_" + operation + ".ratio"] =
-          ratio(double(value.sectors), double(value.requests));
+namespace {
+
+double l2SectorsOf(const LaunchCounts &counts) {
+  return double(counts.l2ReadSectors + counts.l2WriteSectors + counts.l2AtomicSectors);
+}
+
+void addMemoryCounters(const LaunchCounts &counts, Counters &out) {
+  // Without requests there is no ratio.
+  const auto share = [&](const std::string &name, double factor, double part, double whole) {
+    if (whole > 0)
+      out[name] = factor * part / whole;
   };
-  global("ld", counts.load);
-  global("st", counts.store);
-  global("atom", counts.atomic);
+  const std::pair<const char *, const LaunchCounts::Global &> globals[] = {
+      {"ld", counts.load}, {"st", counts.store}, {"atom", counts.atomic}};
+  for (const auto &[operation, value] : globals) {
+    const std::string name = std::string("pipe_lsu_mem_global_op_") + operation;
+    out["l1tex__t_requests_" + name + ".sum"] = double(value.requests);
+    out["l1tex__t_sectors_" + name + ".sum"] = double(value.sectors);
+    share("l1tex__average_t_sectors_per_request_" + name + ".ratio", 1, double(value.sectors),
+          double(value.requests));
+    if (&value != &counts.atomic)
+      share(std::string("smsp__sass_average_data_bytes_per_sector_mem_global_op_") + operation +
+                ".pct",
+            100, double(value.bytes), double(value.sectors) * kSector);
+  }
   // Not as reductions or not: whether the old value is used is not known.
   out["emulated__global_atomic_requests.sum"] = double(counts.atomic.requests);
-  out["smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct"] =
-      100 * ratio(double(counts.load.bytes), double(counts.load.sectors) * kSector);
-  out["smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct"] =
-      100 * ratio(double(counts.store.bytes), double(counts.store.sectors) * kSector);
-  if (!counts.load.requests)
-    out.erase("smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct");
-  if (!counts.store.requests)
-    out.erase("smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct");
 
-  auto shared = [&](const std::string &operation, const LaunchCounts::Shared &value) {
-    out["smsp__inst_executed_op_shared_" + operation + ".sum"] = double(value.requests);
-    out["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_" + operation + ".sum"] =
-        double(value.wavefronts);
-    out["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_" + operation + ".sum"] =
-        double(value.conflicts);
-  };
-  shared("ld", counts.sharedLoad);
-  shared("st", counts.sharedStore);
-  shared("atom", counts.sharedAtomic);
-  out["l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"] =
-      double(counts.sharedLoad.wavefronts + counts.sharedStore.wavefronts +
-             counts.sharedAtomic.wavefronts);
-  out["l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"] = double(
-      counts.sharedLoad.conflicts + counts.sharedStore.conflicts + counts.sharedAtomic.conflicts);
+  const std::pair<const char *, const LaunchCounts::Shared &> shared[] = {
+      {"ld", counts.sharedLoad}, {"st", counts.sharedStore}, {"atom", counts.sharedAtomic}};
+  const std::string wavefronts = "l1tex__data_pipe_lsu_wavefronts_mem_shared",
+                    conflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared";
+  for (const auto &[operation, value] : shared) {
+    const std::string tail = std::string("_op_") + operation + ".sum";
+    out["smsp__inst_executed_op_shared_" + std::string(operation) + ".sum"] =
+        double(value.requests);
+    out[wavefronts + tail] = double(value.wavefronts);
+    out[wavefronts + ".sum"] += double(value.wavefronts);
+    out[conflicts + tail] = double(value.conflicts);
+    out[conflicts + ".sum"] += double(value.conflicts);
+  }
 
-  const double l2 = double(counts.l2ReadSectors + counts.l2WriteSectors + counts.l2AtomicSectors);
+  const double l2 = l2SectorsOf(counts);
   out["lts__t_sectors.sum"] = l2;
   out["lts__t_sectors_op_read.sum"] = double(counts.l2ReadSectors);
   out["lts__t_sectors_op_write.sum"] = double(counts.l2WriteSectors);
   out["lts__t_sectors_op_atom.sum"] = double(counts.l2AtomicSectors);
-  if (counts.load.sectors)
-    out["l1tex__t_sector_hit_rate.pct"] =
-        100 * ratio(double(counts.l1Hits), double(counts.load.sectors));
-  if (l2 > 0)
-    out["lts__t_sector_hit_rate.pct"] = 100 * ratio(double(counts.l2Hits), l2);
+  share("l1tex__t_sector_hit_rate.pct", 100, double(counts.l1Hits), double(counts.load.sectors));
+  share("lts__t_sector_hit_rate.pct", 100, double(counts.l2Hits), l2);
   out["dram__bytes_read.sum"] = double(counts.dramReadSectors) * kSector;
   out["dram__bytes_write.sum"] = double(counts.dramWriteSectors) * kSector;
+}
 
-  const auto &threads = counts.threadInstructions;
+void addInstructionCounters(const LaunchCounts &counts, Counters &out) {
+  using Class = InstructionClass;
+  const auto &threads = counts.threadInstructions, &warps = counts.warpInstructionsByClass;
   out["smsp__inst_executed.sum"] = double(counts.warpInstructions);
   out["smsp__thread_inst_executed.sum"] = double(threads[0]);
   if (counts.warpInstructions)
     out["smsp__thread_inst_executed_per_inst_executed.ratio"] =
         ratio(double(threads[0]), double(counts.warpInstructions));
-  const std::pair<const char *, InstructionClass> operations[] = {
-      {"fadd", InstructionClass::FloatAdd},         {"fmul", InstructionClass::FloatMul},
-      {"ffma", InstructionClass::FloatFma},         {"dadd", InstructionClass::DoubleAdd},
-      {"dmul", InstructionClass::DoubleMul},        {"dfma", InstructionClass::DoubleFma},
-      {"hadd", InstructionClass::HalfAdd},          {"hmul", InstructionClass::HalfMul},
-      {"hfma", InstructionClass::HalfFma},          {"integer", InstructionClass::Integer},
-      {"conversion", InstructionClass::Conversion}, {"memory", InstructionClass::Memory}};
+  const std::pair<const char *, Class> operations[] = {
+      {"fadd", Class::FloatAdd},   {"fmul", Class::FloatMul},         {"ffma", Class::FloatFma},
+      {"dadd", Class::DoubleAdd},  {"dmul", Class::DoubleMul},        {"dfma", Class::DoubleFma},
+      {"hadd", Class::HalfAdd},    {"hmul", Class::HalfMul},          {"hfma", Class::HalfFma},
+      {"integer", Class::Integer}, {"conversion", Class::Conversion}, {"memory", Class::Memory}};
   for (const auto &[name, kind] : operations)
     out[std::string("smsp__sass_thread_inst_executed_op_") + name + "_pred_on.sum"] =
         ofClass(threads, kind);
-  out["smsp__inst_executed_pipe_xu.sum"] =
-      ofClass(counts.warpInstructionsByClass, InstructionClass::Special);
-  out["smsp__inst_executed_op_branch.sum"] =
-      ofClass(counts.warpInstructionsByClass, InstructionClass::Branch);
-  out["emulated__inst_executed_barrier.sum"] =
-      ofClass(counts.warpInstructionsByClass, InstructionClass::Barrier);
+  out["smsp__inst_executed_pipe_xu.sum"] = ofClass(warps, Class::Special);
+  out["smsp__inst_executed_op_branch.sum"] = ofClass(warps, Class::Branch);
+  out["emulated__inst_executed_barrier.sum"] = ofClass(warps, Class::Barrier);
   out["emulated__atomic_operations.sum"] = double(counts.atomicOperations);
   out["smsp__sass_branch_targets_threads_divergent.sum"] = double(counts.divergentBranches);
   if (counts.branches)
     out["smsp__sass_average_branch_targets_threads_uniform.pct"] =
         100 * (1 - ratio(double(counts.divergentBranches), double(counts.branches)));
+}
 
+void addOccupancy(const GpuSpec &gpu, const LaunchShape &shape, Counters &out) {
   const double resident = residentBlocks(gpu, shape);
   const double warpsPerBlock = std::ceil(shape.threadsPerBlock / 32),
                mostWarps = gpu.threadsPerMultiprocessor / 32;
@@ -223,26 +221,34 @@ Counters makeCounters(const GpuSpec &gpu, const LaunchShape &shape, const Launch
       std::floor(gpu.sharedBytesPerMultiprocessor / (shape.sharedPerBlock + gpu::kSharedOfSystem));
   out["sm__maximum_warps_per_active_cycle_pct"] =
       100 * std::min(1.0, resident * warpsPerBlock / mostWarps);
+}
 
-  const double elapsed = time.seconds;
-  out["gpu__time_duration.sum"] = elapsed * 1e9;
+} // namespace
+
+Counters makeCounters(const GpuSpec &gpu, const LaunchShape &shape, const LaunchCounts &counts,
+                      const RooflineTime &time) {
+  Counters out;
+  addMemoryCounters(counts, out);
+  addInstructionCounters(counts, out);
+  addOccupancy(gpu, shape, out);
+  out["gpu__time_duration.sum"] = time.seconds * 1e9;
   out["emulated__launch_ns"] = gpu.launchSeconds * 1e9;
   // Shares are of the whole GPU, as in Nsight Compute: multiprocessors without blocks count, too.
   const double mean =
       shape.blocks / (gpu.multiprocessors * std::ceil(shape.blocks / gpu.multiprocessors));
   out["emulated__busy_multiprocessors.pct"] = 100 * mean;
-  out["sm__throughput.avg.pct_of_peak_sustained_elapsed"] =
-      100 * mean * ratio(time.computeSeconds, elapsed);
-  out["lts__throughput.avg.pct_of_peak_sustained_elapsed"] =
-      100 * ratio(l2 * kSector / gpu.l2BytesPerSecond, elapsed);
+  const auto throughput = [&](const char *unit, double factor, double seconds) {
+    out[std::string(unit) + "__throughput.avg.pct_of_peak_sustained_elapsed"] =
+        factor * ratio(seconds, time.seconds);
+  };
+  throughput("sm", 100 * mean, time.computeSeconds);
+  throughput("lts", 100, l2SectorsOf(counts) * kSector / gpu.l2BytesPerSecond);
+  throughput("dram", 100, time.dramSeconds);
   out["gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"] =
-      100 * ratio(time.dramSeconds, elapsed);
-  out["dram__throughput.avg.pct_of_peak_sustained_elapsed"] =
-      100 * ratio(time.dramSeconds, elapsed);
+      100 * ratio(time.dramSeconds, time.seconds);
   for (const RooflineTerm &term : time.terms) {
     if (std::string(term.name) == "l1")
-      out["l1tex__throughput.avg.pct_of_peak_sustained_elapsed"] =
-          100 * mean * ratio(term.seconds, elapsed);
+      throughput("l1tex", 100 * mean, term.seconds);
     out[std::string("emulated__roofline_") + term.name + "_ns"] = term.seconds * 1e9;
   }
   return out;
