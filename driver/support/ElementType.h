@@ -2,7 +2,7 @@
 // The types of a buffer's elements, by name ("f32"), and the elements' values.
 #pragma once
 
-#include "runtime/device/Float16.h"
+#include "runtime/device/Scalar.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -38,57 +38,30 @@ template <class T> struct Exact {
 template <class T> struct Real {
   static constexpr std::size_t kSize = sizeof(T);
   static constexpr bool kFloating = true;
-  static double value(const char *bytes) { return double(loadAs<T>(bytes)); }
+  static double value(const char *bytes) {
+    return runtime::FloatTraits<T>::valueOf(loadAs<T>(bytes));
+  }
 };
 using Float = Real<float>;
 using Double = Real<double>;
-template <int exponentBits, int mantissaBits> struct Of16Bits {
-  static constexpr std::size_t kSize = 2;
-  static constexpr bool kFloating = true;
-  static double value(const char *bytes) {
-    return runtime::widen<exponentBits, mantissaBits>(loadAs<std::uint16_t>(bytes));
-  }
-};
-using Half = Of16Bits<5, 10>;
-using Bfloat = Of16Bits<8, 7>;
+using Half = Real<runtime::Half>;
+using Bfloat = Real<runtime::Bfloat>;
 
 } // namespace element
 
-/// Calls `use` with the element type of a scalar's name.
+/// Calls `use` with the element type of a scalar's name. bool, u8, and types that have no single
+/// scalar, are bytes.
 template <class Use> auto withElementType(const std::string &scalar, Use use) {
-  if (scalar == "f32")
-    return use(element::Float{});
-  if (scalar == "f64")
-    return use(element::Double{});
-  if (scalar == "f16")
-    return use(element::Half{});
-  if (scalar == "bf16")
-    return use(element::Bfloat{});
-  if (scalar == "i8")
-    return use(element::Exact<std::int8_t>{});
-  if (scalar == "i16")
-    return use(element::Exact<std::int16_t>{});
-  if (scalar == "u16")
-    return use(element::Exact<std::uint16_t>{});
-  if (scalar == "i32")
-    return use(element::Exact<std::int32_t>{});
-  if (scalar == "u32")
-    return use(element::Exact<std::uint32_t>{});
-  if (scalar == "i64")
-    return use(element::Exact<std::int64_t>{});
-  if (scalar == "u64")
-    return use(element::Exact<std::uint64_t>{});
-  // bool, u8, and types that have no single scalar, byte by byte.
-  return use(element::Exact<std::uint8_t>{});
+  return runtime::withScalar(scalar, [&]<class T>(std::type_identity<T>) {
+    return use(std::conditional_t<std::integral<T>, element::Exact<T>, element::Real<T>>());
+  });
 }
 
 /// Bytes of one element of a scalar type ("f32": 4); 1 for names it does not know.
 inline std::uint64_t elementBytes(const std::string &scalar) {
-  return withElementType(scalar, [](auto type) { return std::uint64_t(type.kSize); });
+  return runtime::bytesOfScalar(scalar);
 }
 /// "f16", "bf16", "f32", "f64"
-inline bool isFloating(const std::string &scalar) {
-  return withElementType(scalar, [](auto type) { return type.kFloating; });
-}
+inline bool isFloating(const std::string &scalar) { return runtime::isFloatingPoint(scalar); }
 
 } // namespace kopt

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/runner/Fill.h"
 
-#include "runtime/device/Float16.h"
 #include "runtime/runner/StructType.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <concepts>
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -23,68 +23,16 @@ std::uint64_t streamKey(std::uint64_t seed, std::uint64_t stream, std::uint64_t 
   return mixedBits(mixedBits(seed + kGolden * (purpose + 1)) + kGolden * (stream + 1));
 }
 
-struct Half {
-  using Bits = std::uint16_t;
-  static constexpr double kMax = 65504, kExactIntegers = 2048;
-  static constexpr int kMantissa = 10;
-  std::uint16_t bits;
-  static Half from(double value) { return {narrow<5, 10>(value)}; }
-  static double valueOf(Half half) { return widen<5, 10>(half.bits); }
-};
-struct Bfloat {
-  using Bits = std::uint16_t;
-  static constexpr double kMax = 3.3895313892515355e38, kExactIntegers = 256;
-  static constexpr int kMantissa = 7;
-  std::uint16_t bits;
-  static Bfloat from(double value) { return {narrow<8, 7>(value)}; }
-  static double valueOf(Bfloat bfloat) { return widen<8, 7>(bfloat.bits); }
-};
+/// Up to here all integers are numbers of the type.
+template <class T>
+constexpr std::uint64_t kExactIntegers = std::uint64_t(2) << FloatTraits<T>::kMantissa;
 
-template <class T> struct FloatTraits {
-  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-  static constexpr double kMax = std::numeric_limits<T>::max();
-  static constexpr int kMantissa = std::numeric_limits<T>::digits - 1;
-  static constexpr double kExactIntegers = sizeof(T) == 4 ? 16777216.0 : 9007199254740992.0;
-  static T from(double value) { return static_cast<T>(value); }
-  static double valueOf(T value) { return double(value); }
-};
-template <> struct FloatTraits<Half> : Half {};
-template <> struct FloatTraits<Bfloat> : Bfloat {};
-
-/// Calls `use` with the type of a floating-point scalar, as a std::type_identity. False: it is
-/// none.
-template <class Use> bool withFloat(std::string_view scalar, Use use) {
-  if (scalar == "f16")
-    use(std::type_identity<Half>());
-  else if (scalar == "bf16")
-    use(std::type_identity<Bfloat>());
-  else if (scalar == "f32")
-    use(std::type_identity<float>());
-  else if (scalar == "f64")
-    use(std::type_identity<double>());
-  else
-    return false;
-  return true;
-}
-
-/// The same with the type of any other scalar; bool and what is unknown are bytes.
-template <class Use> void withInteger(std::string_view scalar, Use use) {
-  if (scalar == "i8")
-    use(std::type_identity<std::int8_t>());
-  else if (scalar == "i16")
-    use(std::type_identity<std::int16_t>());
-  else if (scalar == "u16")
-    use(std::type_identity<std::uint16_t>());
-  else if (scalar == "i32")
-    use(std::type_identity<std::int32_t>());
-  else if (scalar == "u32")
-    use(std::type_identity<std::uint32_t>());
-  else if (scalar == "i64")
-    use(std::type_identity<std::int64_t>());
-  else if (scalar == "u64")
-    use(std::type_identity<std::uint64_t>());
-  else
-    use(std::type_identity<std::uint8_t>());
+/// Calls `use` with the type of a floating-point scalar, as a std::type_identity.
+template <class Use> void withFloat(std::string_view scalar, Use use) {
+  withScalar(scalar, [&]<class T>(std::type_identity<T> type) {
+    if constexpr (!std::integral<T>)
+      use(type);
+  });
 }
 
 /// The bit patterns of a floating-point type, by the width of its mantissa.
@@ -163,9 +111,8 @@ void fillFloat(const BufferSpec &spec, std::uint64_t key, std::uint64_t first, s
   case FillKind::Constant:
     return store<T>(out, size, first, [&](std::uint64_t) { return Traits::from(low); });
   case FillKind::Iota: // wraps before integers stop being exact
-    return store<T>(out, size, first, [&](std::uint64_t i) {
-      return Traits::from(double(i % std::uint64_t(Traits::kExactIntegers)));
-    });
+    return store<T>(out, size, first,
+                    [&](std::uint64_t i) { return Traits::from(double(i % kExactIntegers<T>)); });
   case FillKind::Integers:
     return store<T>(out, size, first, [&](std::uint64_t i) {
       return Traits::from(std::clamp(std::round(between(unit(i))), low, high));
@@ -241,8 +188,7 @@ void fillInteger(const BufferSpec &spec, std::uint64_t key, std::uint64_t first,
     return store<T>(out, size, first, [&](std::uint64_t) { return low; });
   case FillKind::Iota: // wraps before the sign
     return store<T>(out, size, first, [&](std::uint64_t i) {
-      const auto limit = std::uint64_t(std::numeric_limits<T>::max());
-      return static_cast<T>(limit == UINT64_MAX ? i : i % (limit + 1));
+      return static_cast<T>(i & std::uint64_t(std::numeric_limits<T>::max()));
     });
   case FillKind::Sorted:
     return store<T>(out, size, first, [&](std::uint64_t i) {
@@ -288,7 +234,7 @@ void jitterFloat(std::uint64_t key, std::uint64_t first, std::size_t size, std::
 
 } // namespace
 
-std::size_t scalarSize(const std::string &scalar) { return std::max(1u, scalarBytes(scalar)); }
+std::size_t scalarSize(const std::string &scalar) { return bytesOfScalar(scalar); }
 
 namespace {
 
@@ -383,10 +329,12 @@ void drawContents(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stre
     range.low = std::clamp(spec.low, 0.0, 1.0);
     range.high = std::clamp(spec.high, 0.0, 1.0);
   }
-  if (!withFloat(
-          s, [&]<class T>(std::type_identity<T>) { fillFloat<T>(range, key, first, size, out); }))
-    withInteger(
-        s, [&]<class T>(std::type_identity<T>) { fillInteger<T>(range, key, first, size, out); });
+  withScalar(s, [&]<class T>(std::type_identity<T>) {
+    if constexpr (std::integral<T>)
+      fillInteger<T>(range, key, first, size, out);
+    else
+      fillFloat<T>(range, key, first, size, out);
+  });
 }
 
 std::uint64_t leadOf(const BufferSpec &spec) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A struct that holds scalars of several kinds, as the element type of a buffer spells it: "struct
-// 16 f32 0 f32 4 i32 8" has 16 bytes, two floats and an int; bytes 12 to 15 are padding. Also the
-// sizes of scalars.
+// 16 f32 0 f32 4 i32 8" has 16 bytes, two floats and an int; bytes 12 to 15 are padding.
 #pragma once
 
+#include "runtime/device/Scalar.h"
 #include "runtime/runner/Protocol.h"
 
 #include <algorithm>
@@ -14,15 +14,6 @@
 #include <vector>
 
 namespace kopt::runtime {
-
-/// Bytes of a scalar; 0 for anything else.
-inline std::uint32_t scalarBytes(std::string_view name) {
-  constexpr std::string_view kNames[] = {"bool", "i8",  "u8",  "i16", "u16", "f16", "bf16",
-                                         "i32",  "u32", "f32", "i64", "u64", "f64"};
-  constexpr std::uint32_t kBytes[] = {1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 8, 8, 8};
-  const auto found = std::ranges::find(kNames, name);
-  return found == std::end(kNames) ? 0 : kBytes[found - kNames];
-}
 
 struct StructType {
   struct Member {
@@ -59,20 +50,16 @@ struct StructType {
 
 /// True for a floating-point scalar and for a struct with one.
 inline bool holdsFloatingPoint(std::string_view scalar) {
-  const auto isOne = [](std::string_view name) {
-    return scalarBytes(name) > 0 && (name.front() == 'f' || name == "bf16");
-  };
-  if (const auto type = StructType::parse(scalar))
-    return std::ranges::any_of(
-        type->members, [&](const StructType::Member &member) { return isOne(member.scalar); });
-  return isOne(scalar);
+  const auto type = StructType::parse(scalar);
+  return type ? std::ranges::any_of(type->members, isFloatingPoint, &StructType::Member::scalar)
+              : isFloatingPoint(scalar);
 }
 
 /// Bytes of an element as a user counts elements: for a struct, the whole struct; 1 for an unknown
 /// type.
 inline std::uint32_t elementSize(std::string_view type) {
   const auto found = StructType::parse(type);
-  return found ? found->bytes : std::max(1u, scalarBytes(type));
+  return found ? found->bytes : bytesOfScalar(type);
 }
 
 } // namespace kopt::runtime
