@@ -235,7 +235,7 @@ LONG_FUNCTIONS = {
     "driver/device/build/EmulatedToolchain.cpp",
     "driver/workload/observed/TraceWorkload.cpp",
 }
-MANY_MEMBERS = {"BlockRunner", "CudaDevice", "Gate", "TuneSession", "Workbench"}
+MANY_MEMBERS = {"CudaDevice", "Gate", "TuneSession", "Workbench"}
 
 
 def check_members(tree):

@@ -124,12 +124,10 @@ Status BlockRunner::run(const EmulatedModule &module, const LaunchRequest &reque
   options_ = options;
   schedule_ = Schedule(options.scheduleSeed);
   threads_ = request.block[0] * request.block[1] * request.block[2];
-  instructions_ = 0;
+  instructions_.begin(options.instructionLimit);
   finding_ = {};
-  ended_ = false;
   lanes_.resize(std::max<std::size_t>(lanes_.size(), threads_));
-  warpIntervals_.resize((threads_ + 31) / 32);
-  heard_.resize(std::max<std::size_t>(heard_.size(), warpIntervals_.size() * 32));
+  intervals_.resize(threads_);
   for (std::uint32_t t = 0; t < threads_; ++t)
     lanes_[t].position = {t % request.block[0], t / request.block[0] % request.block[1],
                           t / request.block[0] / request.block[1]};
@@ -148,7 +146,7 @@ Status BlockRunner::run(const EmulatedModule &module, const LaunchRequest &reque
   if (machine.lastInterval > 0xc0000000u) {
     // Interval numbers are about to wrap around: forget all recorded accesses.
     madvise(machine.cells, arena_.size() / 4 * sizeof(WordCell), MADV_DONTNEED);
-    std::fill(heard_.begin(), heard_.end(), std::array<std::uint32_t, 32>{});
+    intervals_.forget();
     machine.lastInterval = 0;
   }
   machine.launchInterval = machine.lastInterval + 1;
@@ -160,11 +158,11 @@ Status BlockRunner::run(const EmulatedModule &module, const LaunchRequest &reque
   FaultGuard guard;
   const std::uint64_t width = request.grid[0], rows = request.grid[1],
                       blocks = width * rows * request.grid[2];
-  for (std::uint64_t turn = 0; turn < blocks && !ended_; ++turn) {
+  for (std::uint64_t turn = 0; turn < blocks && finding_.ok(); ++turn) {
     const std::uint64_t block = schedule_.block(turn, blocks);
     setBlock({std::uint32_t(block % width), std::uint32_t(block / width % rows),
               std::uint32_t(block / width / rows)});
-    beginPhase();
+    intervals_.beginPhase();
     machine.blockInterval = machine.phase;
     machine.order.beginBlock(machine.blockInterval);
     // What the last block left must not count as initialised here.
@@ -211,7 +209,7 @@ void BlockRunner::runBlock() {
     bool live = false, ready = false;
     for (const std::uint32_t warp : schedule_.warps(warps)) {
       ready |= advanceWarp(warp);
-      if (ended_)
+      if (!finding_.ok())
         return;
     }
     for (std::uint32_t t = 0; t < threads_; ++t)
@@ -228,7 +226,7 @@ void BlockRunner::runBlock() {
 /// Runs the warp until none of its lanes can continue. True if some lanes only gave way.
 bool BlockRunner::advanceWarp(std::uint32_t warp) {
   const std::uint32_t first = warp * 32, count = std::min(32u, threads_ - first);
-  machine.warpInterval = warpIntervals_[warp];
+  intervals_.enterWarp(warp);
   for (;;) {
     bool gaveWay = false;
     for (const std::uint32_t lane : schedule_.lanes()) {
@@ -236,7 +234,7 @@ bool BlockRunner::advanceWarp(std::uint32_t warp) {
       if (lane >= count || lanes_[t].status != Lane::Status::Ready)
         continue;
       resume(t);
-      if (ended_)
+      if (!finding_.ok())
         return false;
       gaveWay |= lanes_[t].status == Lane::Status::Ready;
     }
@@ -248,12 +246,10 @@ bool BlockRunner::advanceWarp(std::uint32_t warp) {
         lanes_[t].status = Lane::Status::Ready;
         progress = true;
       }
-    if (completeWarpOperations(warp, first, count))
+    if (completeWarpOperations(first, count))
       progress = true;
-    if (ended_ || (!progress && gaveWay))
+    if (!progress || !finding_.ok())
       return gaveWay;
-    if (!progress)
-      return false;
   }
 }
 
@@ -261,8 +257,7 @@ void BlockRunner::resume(std::uint32_t thread) {
   Lane &lane = lanes_[thread];
   current_ = thread;
   machine.thread = thread;
-  machine.interval = lane.interval;
-  machine.heard = heard_[thread].data();
+  intervals_.enter(thread);
   machine.fenced = lane.fenced;
   machine.looked = lane.looked;
   machine.stackHigh = reinterpret_cast<std::uint64_t>(stacks_ + (thread + 1) * kStackBytes);
@@ -273,29 +268,24 @@ void BlockRunner::resume(std::uint32_t thread) {
     machine.hardEnd = lane.trace.data() + lane.trace.size();
     machine.softEnd = machine.hardEnd - std::min<std::size_t>(256, lane.trace.size() / 2);
   }
-  std::int64_t give = schedule_.turn(kSlice);
-  if (options_.instructionLimit)
-    give = std::int64_t(std::min<std::uint64_t>(std::uint64_t(give),
-                                                options_.instructionLimit - instructions_ + 1));
-  machine.slice = sliceGiven_ = give;
+  instructions_.give(schedule_.turn(kSlice));
 
   if (sigsetjmp(faultJump, 0) == 0) {
     transfer_t back = jump_fcontext(lane.context, nullptr);
     lane.context = back.fctx;
   } else {
     // The fiber raised a signal and is abandoned.
-    ended_ = true;
     finding_ = {StatusCode::Fault, faultText() + ", " + runningThreadText()};
     return;
   }
-  if (ended_)
+  if (!finding_.ok())
     return;
   lane.fenced = machine.fenced;
   lane.looked = machine.looked;
   lane.callKey = currentCallKey();
   if (machine.tracing)
     lane.traced = std::size_t(machine.cursor - lane.trace.data());
-  instructions_ += std::uint64_t(sliceGiven_ - machine.slice);
+  instructions_.take();
 }
 
 void BlockRunner::park(Lane::Status status) {
@@ -307,15 +297,14 @@ void BlockRunner::park(Lane::Status status) {
 
 void BlockRunner::end(StatusCode code, const std::string &what) {
   finding_ = {code, what};
-  ended_ = true;
   jump_fcontext(scheduler_, nullptr);
   __builtin_unreachable();
 }
 
 void BlockRunner::sliceEnded() {
-  const std::uint64_t used = instructions_ + std::uint64_t(sliceGiven_ - machine.slice);
-  if (options_.instructionLimit && used > options_.instructionLimit)
-    end(StatusCode::TimedOut, "more than " + std::to_string(options_.instructionLimit) +
+  const std::uint64_t limit = instructions_.limit();
+  if (limit && instructions_.now() > limit)
+    end(StatusCode::TimedOut, "more than " + std::to_string(limit) +
                                   " instructions; the last one by " + runningThreadText());
   park(Lane::Status::Ready);
 }
@@ -334,10 +323,6 @@ void BlockRunner::growTrace() {
   machine.cursor = lane.trace.data() + used;
   machine.hardEnd = lane.trace.data() + lane.trace.size();
   machine.softEnd = machine.hardEnd - lane.trace.size() / 2;
-}
-
-std::uint64_t BlockRunner::clock() const {
-  return instructions_ + std::uint64_t(sliceGiven_ - machine.slice);
 }
 
 int BlockRunner::waitAtBarrier(int predicate, int mode, std::uint32_t site) {
@@ -368,8 +353,7 @@ std::uint64_t BlockRunner::waitInWarp(WarpOperation operation, std::uint32_t mas
   return lane.result;
 }
 
-bool BlockRunner::completeWarpOperations(std::uint32_t warp, std::uint32_t first,
-                                         std::uint32_t count) {
+bool BlockRunner::completeWarpOperations(std::uint32_t first, std::uint32_t count) {
   bool any = false;
   for (std::uint32_t t = first; t < first + count; ++t) {
     const Lane &lane = lanes_[t];
@@ -389,7 +373,7 @@ bool BlockRunner::completeWarpOperations(std::uint32_t warp, std::uint32_t first
     if (!complete)
       continue;
     if (lane.operation == WarpOperation::Barrier)
-      passWarpBarrier(warp, first, count, lane.mask);
+      intervals_.passWarpBarrier(first, count, lane.mask);
     finishWarpOperation(first, members);
     any = true;
   }
@@ -461,40 +445,8 @@ bool BlockRunner::completeBarrier() {
     lane.status = Lane::Status::Ready;
     lane.fenced = lane.looked = false;
   }
-  beginPhase();
+  intervals_.beginPhase();
   return true;
-}
-
-/// All threads have passed a barrier of the block. No access before it can race with one after it.
-void BlockRunner::beginPhase() {
-  machine.phase = ++machine.lastInterval;
-  std::fill(warpIntervals_.begin(), warpIntervals_.end(), machine.phase);
-  for (std::uint32_t t = 0; t < threads_; ++t)
-    lanes_[t].interval = machine.phase;
-}
-
-/// The lanes of `mask` pass a warp barrier: what they did, and what earlier barriers ordered before
-/// it, happens before what they do next. Lanes that have returned stay as they are.
-void BlockRunner::passWarpBarrier(std::uint32_t warp, std::uint32_t first, std::uint32_t count,
-                                  std::uint32_t mask) {
-  const std::uint32_t interval = ++machine.lastInterval, all = ~0u >> (32 - count);
-  std::array<std::uint32_t, 32> heard{};
-  if ((mask & all) == all) {
-    machine.warpInterval = warpIntervals_[warp] = interval;
-  } else {
-    for (std::uint32_t i = 0; i < count; ++i)
-      if (mask >> i & 1u)
-        for (std::uint32_t other = 0; other < count; ++other)
-          heard[other] =
-              mask >> other & 1u ? interval : std::max(heard[other], heard_[first + i][other]);
-  }
-  for (std::uint32_t i = 0; i < count; ++i) {
-    if (!(mask >> i & 1u))
-      continue;
-    lanes_[first + i].interval = interval;
-    if (interval != machine.warpInterval)
-      heard_[first + i] = heard;
-  }
 }
 
 std::string BlockRunner::waitingText(std::uint32_t thread) const {
@@ -527,7 +479,6 @@ void BlockRunner::reportStuck() {
     }
     text += (text.empty() ? "" : ", ") + waitingText(t);
   }
-  ended_ = true;
   finding_ = {StatusCode::Divergence, "threads of block " + positionText(currentBlock()) +
                                           " wait for each other forever: " + text};
 }

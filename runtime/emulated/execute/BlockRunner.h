@@ -10,12 +10,14 @@
 #pragma once
 
 #include "runtime/emulated/execute/AsyncCopies.h"
+#include "runtime/emulated/execute/Intervals.h"
 #include "runtime/emulated/execute/Machine.h"
 #include "runtime/emulated/execute/Schedule.h"
 #include "runtime/emulated/execute/WarpExchange.h"
 #include "runtime/emulated/model/WarpTrace.h"
 #include "runtime/emulated/module/EmulatedModule.h"
 
+#include <algorithm>
 #include <array>
 #include <boost/context/detail/fcontext.hpp>
 #include <functional>
@@ -29,7 +31,6 @@ struct Lane {
   boost::context::detail::fcontext_t context = nullptr;
   Status status = Status::Returned;
   bool fenced = false, looked = false;
-  std::uint32_t interval = 0;
   std::array<std::uint32_t, 3> position{};
   std::uint64_t callKey = 0;
   // What the lane waits for.
@@ -40,6 +41,27 @@ struct Lane {
   AsyncCopies copies;
   std::vector<TraceEntry> trace;
   std::size_t traced = 0;
+};
+
+/// How many instructions the threads of a launch have executed, of those that they may.
+class InstructionCount {
+public:
+  void begin(std::uint64_t limit) { limit_ = limit, ended_ = 0; }
+  /// Lets the next thread execute at most `wanted` and, if there is a limit, one more than are
+  /// left.
+  void give(std::int64_t wanted) {
+    const std::uint64_t left = limit_ ? limit_ - ended_ + 1 : std::uint64_t(wanted);
+    machine.slice = given_ = std::int64_t(std::min(std::uint64_t(wanted), left));
+  }
+  /// That thread has given way.
+  void take() { ended_ = now(); }
+  std::uint64_t now() const { return ended_ + std::uint64_t(given_ - machine.slice); }
+  std::uint64_t limit() const { return limit_; }
+
+private:
+  std::uint64_t limit_ = 0; ///< 0: none
+  std::uint64_t ended_ = 0; ///< by all threads, in slices that have ended
+  std::int64_t given_ = 0;
 };
 
 struct RunOptions {
@@ -74,7 +96,7 @@ public:
   std::array<std::uint32_t, 3> positionOf(std::uint32_t thread) const {
     return lanes_[thread].position;
   }
-  std::uint64_t clock() const;
+  std::uint64_t clock() const { return instructions_.now(); }
   AsyncCopies &copies() { return lanes_[current_].copies; } ///< of the running thread
 
   static BlockRunner *running;
@@ -85,10 +107,7 @@ private:
   void resume(std::uint32_t thread);
   void park(Lane::Status status);
   bool advanceWarp(std::uint32_t warp);
-  bool completeWarpOperations(std::uint32_t warp, std::uint32_t first, std::uint32_t count);
-  void passWarpBarrier(std::uint32_t warp, std::uint32_t first, std::uint32_t count,
-                       std::uint32_t mask);
-  void beginPhase();
+  bool completeWarpOperations(std::uint32_t first, std::uint32_t count);
   void finishWarpOperation(std::uint32_t first, std::uint32_t members);
   bool completeBarrier();
   void reportStuck();
@@ -105,14 +124,11 @@ private:
   RunOptions options_;
   Schedule schedule_;
   boost::context::detail::fcontext_t scheduler_ = nullptr;
-  std::uint64_t instructions_ = 0; ///< of the launch, by all threads
-  std::int64_t sliceGiven_ = 0;
+  InstructionCount instructions_;
   std::uint32_t current_ = 0;
-  std::vector<std::uint32_t> warpIntervals_;         ///< Machine::warpInterval of each warp
-  std::vector<std::array<std::uint32_t, 32>> heard_; ///< Machine::heard of each thread
+  Intervals intervals_;
   std::uint64_t previousShared_ = 0;
-  Status finding_;
-  bool ended_ = false;
+  Status finding_; ///< not Ok: the launch has ended
 };
 
 } // namespace kopt::runtime::emulated
