@@ -57,10 +57,7 @@ struct __attribute__((aligned(4))) __nv_bfloat162 {
 };
 typedef __nv_bfloat162 nv_bfloat162;
 
-KOPT_HD float __bfloat162float(__nv_bfloat16 a) { return (float)a; }
-KOPT_HD __nv_bfloat16 __float2bfloat16(float a) { return __nv_bfloat16(a); }
-KOPT_HD __nv_bfloat16 __float2bfloat16_rn(float a) { return __nv_bfloat16(a); }
-KOPT_HD __nv_bfloat16 __double2bfloat16(double a) { return __nv_bfloat16(a); }
+KOPT_SMALL_FLOAT_CONVERSIONS(__nv_bfloat16, bfloat16)
 
 namespace kopt_emulated {
 KOPT_HD __nv_bfloat16 bfloatFrom(float a) { return __nv_bfloat16(a); }
@@ -69,19 +66,5 @@ KOPT_HD __nv_bfloat16 bfloatFrom(double a) { return __nv_bfloat16(a); }
 KOPT_SMALL_FLOAT_ARITHMETIC(__nv_bfloat16, __nv_bfloat162, __bfloat162float, kopt_emulated::bfloatFrom)
 KOPT_SMALL_FLOAT_INTRINSICS(__nv_bfloat16, __nv_bfloat162, __bfloat162float, kopt_emulated::bfloatFrom)
 
-KOPT_HD __nv_bfloat162 __floats2bfloat162_rn(float a, float b) {
-  return __nv_bfloat162(__nv_bfloat16(a), __nv_bfloat16(b));
-}
-KOPT_HD __nv_bfloat162 __float2bfloat162_rn(float a) { return __floats2bfloat162_rn(a, a); }
-KOPT_HD __nv_bfloat162 __float22bfloat162_rn(float2 a) { return __floats2bfloat162_rn(a.x, a.y); }
-KOPT_HD float2 __bfloat1622float2(__nv_bfloat162 a) { return float2{(float)a.x, (float)a.y}; }
-KOPT_HD __nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16 a) { return __nv_bfloat162(a, a); }
-KOPT_HD __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) { return __nv_bfloat162(a, b); }
-KOPT_HD __nv_bfloat162 make_bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) { return __nv_bfloat162(a, b); }
-KOPT_HD __nv_bfloat16 __low2bfloat16(__nv_bfloat162 a) { return a.x; }
-KOPT_HD __nv_bfloat16 __high2bfloat16(__nv_bfloat162 a) { return a.y; }
-KOPT_HD float __low2float(__nv_bfloat162 a) { return (float)a.x; }
-KOPT_HD float __high2float(__nv_bfloat162 a) { return (float)a.y; }
-KOPT_HD unsigned short __bfloat16_as_ushort(__nv_bfloat16 a) { return a.bits; }
-KOPT_HD __nv_bfloat16 __ushort_as_bfloat16(unsigned short a) { return __nv_bfloat16(__nv_bfloat16_raw{a}); }
+KOPT_SMALL_FLOAT_PAIRS(__nv_bfloat16, __nv_bfloat162, bfloat16)
 KOPT_SMALL_FLOAT_TO_INTEGERS(__nv_bfloat16, __bfloat16, __bfloat162float)

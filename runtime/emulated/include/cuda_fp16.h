@@ -43,10 +43,7 @@ struct __attribute__((aligned(4))) __half2 {
 };
 typedef __half2 half2;
 
-KOPT_HD float __half2float(__half a) { return (float)a.value; }
-KOPT_HD __half __float2half(float a) { return __half(a); }
-KOPT_HD __half __float2half_rn(float a) { return __half(a); }
-KOPT_HD __half __double2half(double a) { return __half(a); }
+KOPT_SMALL_FLOAT_CONVERSIONS(__half, half)
 
 namespace kopt_emulated {
 KOPT_HD __half halfFrom(float a) { return __half(a); }
@@ -55,26 +52,14 @@ KOPT_HD __half halfFrom(double a) { return __half(a); }
 KOPT_SMALL_FLOAT_ARITHMETIC(__half, __half2, __half2float, kopt_emulated::halfFrom)
 KOPT_SMALL_FLOAT_INTRINSICS(__half, __half2, __half2float, kopt_emulated::halfFrom)
 
-KOPT_HD __half2 __floats2half2_rn(float a, float b) { return __half2(__half(a), __half(b)); }
-KOPT_HD __half2 __float2half2_rn(float a) { return __half2(__half(a), __half(a)); }
-KOPT_HD __half2 __float22half2_rn(float2 a) { return __floats2half2_rn(a.x, a.y); }
-KOPT_HD float2 __half22float2(__half2 a) { return float2{__half2float(a.x), __half2float(a.y)}; }
-KOPT_HD __half2 __half2half2(__half a) { return __half2(a, a); }
-KOPT_HD __half2 __halves2half2(__half a, __half b) { return __half2(a, b); }
-KOPT_HD __half2 make_half2(__half a, __half b) { return __half2(a, b); }
-KOPT_HD __half __low2half(__half2 a) { return a.x; }
-KOPT_HD __half __high2half(__half2 a) { return a.y; }
-KOPT_HD float __low2float(__half2 a) { return __half2float(a.x); }
-KOPT_HD float __high2float(__half2 a) { return __half2float(a.y); }
+KOPT_SMALL_FLOAT_PAIRS(__half, __half2, half)
 KOPT_HD __half2 __lowhigh2highlow(__half2 a) { return __half2(a.y, a.x); }
 KOPT_HD __half2 __low2half2(__half2 a) { return __half2(a.x, a.x); }
 KOPT_HD __half2 __high2half2(__half2 a) { return __half2(a.y, a.y); }
 KOPT_HD __half2 __lows2half2(__half2 a, __half2 b) { return __half2(a.x, b.x); }
 KOPT_HD __half2 __highs2half2(__half2 a, __half2 b) { return __half2(a.y, b.y); }
 KOPT_HD short __half_as_short(__half a) { return __builtin_bit_cast(short, a.value); }
-KOPT_HD unsigned short __half_as_ushort(__half a) { return __builtin_bit_cast(unsigned short, a.value); }
 KOPT_HD __half __short_as_half(short a) { return __half(__half_raw{(unsigned short)a}); }
-KOPT_HD __half __ushort_as_half(unsigned short a) { return __half(__half_raw{a}); }
 KOPT_HD __half __int2half_rn(int a) { return __half(a); }
 KOPT_HD __half __uint2half_rn(unsigned a) { return __half(a); }
 KOPT_SMALL_FLOAT_TO_INTEGERS(__half, __half, __half2float)

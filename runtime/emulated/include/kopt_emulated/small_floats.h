@@ -140,3 +140,24 @@ KOPT_HD double fusedOnce(float a, float b, float c) {
   KOPT_SMALL_FLOAT_TO_INTEGER(type, name, toFloat, uint, unsigned)                                                     \
   KOPT_SMALL_FLOAT_TO_INTEGER(type, name, toFloat, ll, long long)                                                      \
   KOPT_SMALL_FLOAT_TO_INTEGER(type, name, toFloat, ull, unsigned long long)
+
+/// NAME as in the functions' names: half, bfloat16.
+#define KOPT_SMALL_FLOAT_CONVERSIONS(SCALAR, NAME)                                                                     \
+  KOPT_HD float __##NAME##2float(SCALAR a) { return (float)a; }                                                        \
+  KOPT_HD SCALAR __float2##NAME(float a) { return SCALAR(a); }                                                         \
+  KOPT_HD SCALAR __float2##NAME##_rn(float a) { return SCALAR(a); }                                                    \
+  KOPT_HD SCALAR __double2##NAME(double a) { return SCALAR(a); }                                                       \
+  KOPT_HD unsigned short __##NAME##_as_ushort(SCALAR a) { return __builtin_bit_cast(unsigned short, a); }              \
+  KOPT_HD SCALAR __ushort_as_##NAME(unsigned short a) { return __builtin_bit_cast(SCALAR, a); }
+#define KOPT_SMALL_FLOAT_PAIRS(SCALAR, PAIR, NAME)                                                                     \
+  KOPT_HD PAIR __floats2##NAME##2_rn(float a, float b) { return PAIR(SCALAR(a), SCALAR(b)); }                          \
+  KOPT_HD PAIR __float2##NAME##2_rn(float a) { return PAIR(SCALAR(a), SCALAR(a)); }                                    \
+  KOPT_HD PAIR __float22##NAME##2_rn(float2 a) { return PAIR(SCALAR(a.x), SCALAR(a.y)); }                              \
+  KOPT_HD float2 __##NAME##22float2(PAIR a) { return float2{(float)a.x, (float)a.y}; }                                 \
+  KOPT_HD PAIR __##NAME##2##NAME##2(SCALAR a) { return PAIR(a, a); }                                                   \
+  KOPT_HD PAIR __halves2##NAME##2(SCALAR a, SCALAR b) { return PAIR(a, b); }                                           \
+  KOPT_HD PAIR make_##NAME##2(SCALAR a, SCALAR b) { return PAIR(a, b); }                                               \
+  KOPT_HD SCALAR __low2##NAME(PAIR a) { return a.x; }                                                                  \
+  KOPT_HD SCALAR __high2##NAME(PAIR a) { return a.y; }                                                                 \
+  KOPT_HD float __low2float(PAIR a) { return (float)a.x; }                                                             \
+  KOPT_HD float __high2float(PAIR a) { return (float)a.y; }
