@@ -294,33 +294,13 @@ bool storeContents(const std::string &folder, std::uint64_t bytes, const Content
   return written > 0;
 }
 
-bool ContentsFile::map(const std::string &path, std::string &why, int descriptor) {
-  path_ = path;
-  const int fd = descriptor >= 0 ? descriptor : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  struct stat facts{};
-  if (fd < 0 || fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) {
-    why = path + ": " + (fd < 0 ? std::strerror(errno) : "not a regular file");
-    if (fd >= 0)
-      close(fd);
-    return false;
-  }
-  mapped_ = std::size_t(facts.st_size);
-  void *memory = mapped_ ? mmap(nullptr, mapped_, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
-  close(fd);
-  if (memory == MAP_FAILED) {
-    why = path + ": byte 0: an empty file, or one that cannot be mapped";
-    return false;
-  }
-  memory_ = static_cast<const std::byte *>(memory);
-  return true;
-}
-
 std::unique_ptr<ContentsFile> ContentsFile::openPlain(const std::string &path, std::string &why,
                                                       int descriptor) {
   std::unique_ptr<ContentsFile> file(new ContentsFile);
-  if (!file->map(path, why, descriptor))
+  file->path_ = path;
+  if (!file->file_.open(path, why, descriptor))
     return nullptr;
-  file->bytes_ = file->mapped_;
+  file->bytes_ = file->file_.bytes().size();
   file->isBare_ = true;
   return file;
 }
@@ -332,12 +312,14 @@ std::unique_ptr<ContentsFile> ContentsFile::open(const std::string &path, std::s
     why = path + ": byte " + std::to_string(offset) + ": " + what;
     return nullptr;
   };
-  if (!file->map(path, why, descriptor))
+  file->path_ = path;
+  if (!file->file_.open(path, why, descriptor))
     return nullptr;
+  const std::string_view mapped = file->file_.bytes();
   ContentsHeader header{};
-  if (file->mapped_ < sizeof header || std::memcmp(file->memory_, kMagic, sizeof kMagic) != 0)
+  if (mapped.size() < sizeof header || std::memcmp(mapped.data(), kMagic, sizeof kMagic) != 0)
     return bad(0, "this is not a buffer of a kopt trace");
-  std::memcpy(&header, file->memory_, sizeof header);
+  std::memcpy(&header, mapped.data(), sizeof header);
   if (header.version != kContentsVersion)
     return bad(8, "a buffer of version " + std::to_string(header.version) +
                       "; this kopt reads version " + std::to_string(kContentsVersion) +
@@ -347,37 +329,32 @@ std::unique_ptr<ContentsFile> ContentsFile::open(const std::string &path, std::s
     return bad(12, std::to_string(header.pieces) + " pieces for " + std::to_string(header.bytes) +
                        " bytes");
   const std::uint64_t table = std::uint64_t(header.pieces) * sizeof(std::uint32_t);
-  if (table > file->mapped_ - sizeof header)
+  if (table > mapped.size() - sizeof header)
     return bad(sizeof header, "the table of pieces is cut");
   file->bytes_ = header.bytes;
   std::memcpy(file->hash_.data(), header.hash, file->hash_.size());
   std::uint64_t at = sizeof header + table;
   for (std::uint32_t i = 0; i < header.pieces; ++i) {
     std::uint32_t size = 0;
-    std::memcpy(&size, file->memory_ + sizeof header + i * sizeof size, sizeof size);
+    std::memcpy(&size, mapped.data() + sizeof header + i * sizeof size, sizeof size);
     file->begins_.push_back(at);
     file->plain_.push_back((size & kPlain) != 0);
     const std::uint64_t length = size & ~kPlain;
-    if (length > file->mapped_ - at ||
+    if (length > mapped.size() - at ||
         (file->plain_.back() && length != pieceSize(header.bytes, i)))
       return bad(sizeof header + i * sizeof size, "piece " + std::to_string(i) + " has " +
                                                       std::to_string(length) + " bytes, the file " +
-                                                      std::to_string(file->mapped_));
+                                                      std::to_string(mapped.size()));
     at += length;
   }
   file->begins_.push_back(at);
-  if (at != file->mapped_)
+  if (at != mapped.size())
     return bad(at, "the file continues after its last piece");
   return file;
 }
 
-ContentsFile::~ContentsFile() {
-  if (memory_)
-    munmap(const_cast<std::byte *>(memory_), mapped_);
-}
-
 bool ContentsFile::readPiece(std::size_t index, std::byte *to, std::string &why) const {
-  const std::byte *from = memory_ + begins_[index];
+  const char *from = file_.bytes().data() + begins_[index];
   const std::size_t packed = std::size_t(begins_[index + 1] - begins_[index]),
                     size = pieceSize(bytes_, index);
   if (plain_[index]) {
@@ -401,7 +378,7 @@ bool ContentsFile::read(std::uint64_t offset, std::size_t size, std::byte *to,
     return false;
   }
   if (isBare_) {
-    std::memcpy(to, memory_ + offset, size);
+    std::memcpy(to, file_.bytes().data() + offset, size);
     return true;
   }
   std::unique_ptr<std::byte[]> space;

@@ -3,6 +3,7 @@
 // compressed separately, so that any part can be read alone. See README.md.
 #pragma once
 
+#include "runtime/device/MappedFile.h"
 #include "runtime/trace/Format.h"
 
 #include <functional>
@@ -39,9 +40,6 @@ public:
   /// Opens a file that holds nothing but the bytes themselves. It has no hash to verify.
   static std::unique_ptr<ContentsFile> openPlain(const std::string &path, std::string &why,
                                                  int descriptor = -1);
-  ~ContentsFile();
-  ContentsFile(const ContentsFile &) = delete;
-  ContentsFile &operator=(const ContentsFile &) = delete;
 
   std::uint64_t bytes() const { return bytes_; }
   const ContentHash &hash() const { return hash_; }
@@ -51,12 +49,10 @@ public:
 
 private:
   ContentsFile() = default;
-  bool map(const std::string &path, std::string &why, int descriptor);
   bool readPiece(std::size_t index, std::byte *to, std::string &why) const;
 
   std::string path_;
-  const std::byte *memory_ = nullptr;
-  std::size_t mapped_ = 0;
+  MappedFile file_;
   std::uint64_t bytes_ = 0;
   ContentHash hash_{};
   std::vector<std::uint64_t> begins_; ///< offset of each piece in the file, and the end of the last

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/trace/LogReader.h"
 
+#include "runtime/device/MappedFile.h"
+
 #include <algorithm>
-#include <cerrno>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <unordered_map>
 
 namespace kopt::runtime::trace {
@@ -455,15 +452,6 @@ private:
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<std::size_t>> graphPlaces_;
 };
 
-struct Mapping {
-  void *memory = nullptr;
-  std::size_t bytes = 0;
-  ~Mapping() {
-    if (memory)
-      munmap(memory, bytes);
-  }
-};
-
 } // namespace
 
 const Allocation *ProcessTrace::allocationAt(std::uint64_t address, std::uint64_t sequence) const {
@@ -521,31 +509,10 @@ bool readLog(std::string_view bytes, const std::string &name, ProcessTrace &out,
 }
 
 bool readLogFile(const std::string &path, ProcessTrace &out, std::string &why) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  struct stat facts{};
-  if (fd < 0 || fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) {
-    why = path + ": " +
-          (fd >= 0 && !S_ISREG(facts.st_mode) ? "not a regular file" : std::strerror(errno));
-    if (fd >= 0)
-      close(fd);
+  auto file = std::make_shared<MappedFile>();
+  if (!file->open(path, why) || !readLog(file->bytes(), path, out, why))
     return false;
-  }
-  auto mapping = std::make_shared<Mapping>();
-  mapping->bytes = std::size_t(facts.st_size);
-  if (mapping->bytes > 0) {
-    void *memory = mmap(nullptr, mapping->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (memory != MAP_FAILED)
-      mapping->memory = memory;
-  }
-  close(fd);
-  if (mapping->bytes > 0 && !mapping->memory) {
-    why = path + ": cannot be mapped";
-    return false;
-  }
-  if (!readLog({static_cast<const char *>(mapping->memory), mapping->memory ? mapping->bytes : 0},
-               path, out, why))
-    return false;
-  out.memory = std::move(mapping);
+  out.memory = std::move(file);
   return true;
 }
 

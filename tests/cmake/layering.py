@@ -32,7 +32,7 @@ EDGES = {
     "driver/cli": "driver/support driver/model driver/source driver/integrate driver/report driver/app",
 
     "runtime/device": "",
-    "runtime/trace": "",
+    "runtime/trace": "runtime/device",
     "runtime/include": "",
     "runtime/cuda": "runtime/device",
     "runtime/emulated": "runtime/device",

@@ -3,16 +3,13 @@
 // cuInit calls InitializeInjection. The library must not disturb the program: it prints nothing,
 // never ends the program, and lets no error escape.
 #include "runtime/capture/adapter/Adapter.h"
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "runtime/device/MappedFile.h"
+#include "runtime/trace/Contents.h"
 
 #include <cerrno>
 #include <cstdlib>
-#include <fcntl.h>
 #include <fstream>
 #include <iterator>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,23 +43,12 @@ std::string linkTarget(const char *path) {
 
 /// XXH3-128 of a file in hexadecimal; empty if it cannot be read.
 std::string hashOf(const char *path) {
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  struct stat facts{};
-  std::string hash;
-  if (fd >= 0 && fstat(fd, &facts) == 0 && facts.st_size > 0) {
-    void *memory = mmap(nullptr, std::size_t(facts.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
-    if (memory != MAP_FAILED) {
-      XXH128_canonical_t canonical;
-      XXH128_canonicalFromHash(&canonical, XXH3_128bits(memory, std::size_t(facts.st_size)));
-      trace::ContentHash bytes;
-      std::copy_n(canonical.digest, bytes.size(), bytes.begin());
-      hash = trace::hexOf(bytes);
-      munmap(memory, std::size_t(facts.st_size));
-    }
-  }
-  if (fd >= 0)
-    close(fd);
-  return hash;
+  MappedFile file;
+  std::string why;
+  if (!file.open(path, why) || file.bytes().empty())
+    return {};
+  return trace::hexOf(trace::hashContents(reinterpret_cast<const std::byte *>(file.bytes().data()),
+                                          file.bytes().size()));
 }
 
 trace::ProcessInfo describeProcess(const Session &session) {
