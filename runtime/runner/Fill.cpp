@@ -338,20 +338,11 @@ void drawContents(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stre
 }
 
 std::uint64_t leadOf(const BufferSpec &spec) {
-  const bool hasLead = spec.fill == FillKind::Captured && spec.low >= 1 && spec.drawnAs.empty();
-  return hasLead ? std::min(std::uint64_t(spec.low), spec.bytes) : 0;
+  return spec.drawnAs.empty() ? std::min(spec.lead, spec.bytes) : 0;
 }
-
-std::uint64_t periodOf(const BufferSpec &spec) {
-  return spec.fill == FillKind::Captured && spec.low <= -2 ? std::uint64_t(-spec.low) : 0;
-}
-
-namespace {
-bool isMultiplied(const BufferSpec &spec) { return spec.high != 0 && spec.high != 1; }
-} // namespace
 
 bool altersCaptured(const BufferSpec &spec) {
-  return !spec.contents.empty() && (isMultiplied(spec) || spec.jitter != 0) &&
+  return !spec.contents.empty() && (spec.factor != 1 || spec.jitter != 0) &&
          holdsFloatingPoint(spec.scalar);
 }
 
@@ -360,11 +351,11 @@ namespace {
 /// A number of a captured buffer, multiplied and moved. Infinities and NaN stay as they are.
 template <class T>
 T altered(const BufferSpec &spec, std::uint64_t key, std::uint64_t index, T value) {
-  if (isMultiplied(spec)) {
+  if (spec.factor != 1) {
     const double number = FloatTraits<T>::valueOf(value);
     if (std::isfinite(number))
       value = FloatTraits<T>::from(
-          std::clamp(number * spec.high, -FloatTraits<T>::kMax, FloatTraits<T>::kMax));
+          std::clamp(number * spec.factor, -FloatTraits<T>::kMax, FloatTraits<T>::kMax));
   }
   return spec.jitter != 0 ? FloatBits<T>::moved(value, drawnBits(key, index)) : value;
 }

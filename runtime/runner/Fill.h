@@ -25,16 +25,11 @@ std::size_t scalarSize(const std::string &scalar);
 void drawContents(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stream,
                   std::uint64_t offset, std::size_t size, std::byte *out);
 
-/// The number of zero bytes that come before the captured contents of a buffer: LOW of its fill if
-/// that is 1 or more. The captured bytes may extend beyond the buffer's end.
+/// BufferSpec::lead as far as the buffer goes. The captured bytes may extend beyond its end.
 std::uint64_t leadOf(const BufferSpec &spec);
 
-/// The number of captured bytes that are repeated until the buffer is full: -LOW of its fill if
-/// that is 2 or more; 0: none are repeated.
-std::uint64_t periodOf(const BufferSpec &spec);
-
-/// True if the numbers of a captured buffer are changed before use: multiplied by HIGH of its fill,
-/// if that is neither 0 nor 1, or moved (BufferSpec::jitter).
+/// True if the numbers of a captured buffer are changed before use: multiplied, or moved
+/// (BufferSpec::jitter).
 bool altersCaptured(const BufferSpec &spec);
 
 /// Changes bytes [offset, offset + size) of a captured buffer as its fill says. `offset` counts

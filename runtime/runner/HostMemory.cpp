@@ -118,7 +118,7 @@ HostMemory::Bytes HostMemory::contents(const BufferSpec &spec, std::uint64_t see
 
 Status HostMemory::stored(const BufferSpec &spec, const trace::ContentsFile *&out) {
   const std::string &path = spec.contents;
-  const std::uint64_t period = periodOf(spec);
+  const std::uint64_t period = spec.period;
   const std::uint64_t most = period == 0 ? spec.bytes : std::min(spec.bytes, period);
   const std::uint64_t bytes =
       spec.drawnAs.empty() ? most - leadOf(spec) : most / sizeof(double) * scalarSize(spec.drawnAs);
@@ -273,7 +273,7 @@ Status readCaptured(const trace::ContentsFile &file, const BufferSpec &spec, std
     narrow.scalar = std::exchange(narrow.drawnAs, "");
     const std::uint64_t width = scalarSize(narrow.scalar), count = size / sizeof(double);
     narrow.bytes = spec.bytes / sizeof(double) * width;
-    narrow.low = -double(periodOf(spec) / sizeof(double) * width);
+    narrow.period = spec.period / sizeof(double) * width;
     std::vector<std::byte> numbers(count * width);
     KOPT_CHECK(readCaptured(file, narrow, seed, stream, offset / sizeof(double) * width,
                             numbers.size(), numbers.data()));
@@ -286,8 +286,7 @@ Status readCaptured(const trace::ContentsFile &file, const BufferSpec &spec, std
   std::memset(out, 0, before);
   if (before == size)
     return {};
-  KOPT_CHECK(
-      readRepeated(file, periodOf(spec), offset + before - lead, size - before, out + before));
+  KOPT_CHECK(readRepeated(file, spec.period, offset + before - lead, size - before, out + before));
   if (!altersCaptured(spec))
     return {};
   parallelFor(

@@ -108,6 +108,10 @@ bool contents(Line &line, BufferSpec &of) {
 bool values(Line &line, BufferSpec &of) {
   return line.hex(of.values) && of.fill == FillKind::Values;
 }
+bool captured(Line &line, BufferSpec &of) {
+  return line(of.lead, of.period, of.factor) && of.fill == FillKind::Captured &&
+         of.period <= kLargestBuffer && std::isfinite(of.factor);
+}
 bool symbol(Line &line, BufferSpec &of) { return line(of.symbol) && !of.symbol.empty(); }
 bool address(Line &line, BufferSpec &of) {
   return line(of.address, of.holdsPointers) && of.address != 0 &&
@@ -128,6 +132,8 @@ constexpr BufferField kBufferFields[] = {
      [](const BufferSpec &of) { return of.fill == FillKind::Captured || !of.contents.empty(); }},
     {"values", values,
      [](const BufferSpec &of) { return of.fill == FillKind::Values && of.contents.empty(); }},
+    {"captured", captured,
+     [](const BufferSpec &of) { return of.lead != 0 || of.period != 0 || of.factor != 1; }},
     {"symbol", symbol, [](const BufferSpec &of) { return !of.symbol.empty(); }},
     {"address", address, [](const BufferSpec &of) { return of.address != 0; }},
     {"drawn", drawn, [](const BufferSpec &of) { return !of.drawnAs.empty(); }},

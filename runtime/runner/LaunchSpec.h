@@ -20,6 +20,10 @@ struct BufferSpec {
   std::string scalar; ///< f16 bf16 f32 f64 i8..u64 bool, or a StructType; anything else is bytes
   FillKind fill = FillKind::Uniform;
   double low = -1, high = 1;
+  // Of FillKind::Captured.
+  std::uint64_t lead = 0;   ///< zero bytes that come before the captured ones
+  std::uint64_t period = 0; ///< captured bytes that are repeated until the buffer is full; 0: none
+  double factor = 1;        ///< multiplies the floating-point numbers
   bool readOnly = false, output = false;
   /// Path of the file with the contents. For FillKind::Captured, a buffer of a trace. For
   /// FillKind::Values, a file with the values as they lie in memory; empty if they are in `values`.
@@ -69,8 +73,8 @@ struct LaunchSpec {
 void addLaunch(protocol::Message &request, const std::string &prefix, const LaunchSpec &launch);
 
 /// Reads the fields module, grid, block, shared, cooperative, stack, unset, buffer, contents,
-/// values, symbol, address, drawn and arg, each with `prefix`. False if one is malformed; `why`
-/// then names it.
+/// values, captured, symbol, address, drawn and arg, each with `prefix`. False if one is malformed;
+/// `why` then names it.
 bool parseLaunch(const protocol::Message &request, const std::string &prefix, LaunchSpec &out,
                  std::string &why);
 

@@ -12,8 +12,14 @@ runtime::BufferSpec toSpec(const Buffer &buffer) {
   spec.bytes = buffer.bytes;
   spec.scalar = buffer.scalar;
   spec.fill = buffer.fill.kind;
-  spec.low = buffer.fill.low;
-  spec.high = buffer.fill.high;
+  if (buffer.fill.kind == FillKind::Captured) { // what Fill says of such contents
+    spec.lead = buffer.fill.low >= 1 ? std::uint64_t(buffer.fill.low) : 0;
+    spec.period = buffer.fill.low <= -2 ? std::uint64_t(-buffer.fill.low) : 0;
+    spec.factor = buffer.fill.high != 0 ? buffer.fill.high : 1;
+  } else {
+    spec.low = buffer.fill.low;
+    spec.high = buffer.fill.high;
+  }
   spec.readOnly = buffer.readOnly;
   spec.output = buffer.output;
   spec.contents = buffer.fill.path;

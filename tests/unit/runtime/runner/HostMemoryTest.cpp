@@ -162,7 +162,7 @@ TEST(HostMemory, CapturedIntegersAreTheSameForEverySeedAndMovement) {
   spec.scalar = "u64";
   spec.bytes *= 5;
   EXPECT_FALSE(memory.contents(spec, 1, 0)) << "the file holds less";
-  spec.low = -8000;
+  spec.period = 8000;
   const auto repeated = memory.contents(spec, 1, 0);
   ASSERT_TRUE(repeated);
   for (std::uint64_t i = 0; i < 5; ++i)

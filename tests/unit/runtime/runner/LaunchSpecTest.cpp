@@ -30,6 +30,8 @@ LaunchSpec fullLaunch() {
   launch.buffers[4].contents = "trace/buffer 7.bin";
   launch.buffers[4].address = 0x7f0000001000;
   launch.buffers[4].holdsPointers = true;
+  launch.buffers[4].period = 64;
+  launch.buffers[4].factor = 1.0 / 3;
   launch.buffers[5].drawnAs = "f32";
   launch.buffers.back().values = std::string("\x29\0\xff", 3);
   launch.buffers.push_back(launch.buffers.back());

@@ -146,14 +146,14 @@ TEST_F(CapturedTest, NumbersAreMultipliedMovedWidenedAndPlacedFurther) {
     return output();
   };
   EXPECT_EQ(run("40,f32,captured,-1,1", ""), (std::vector<float>{1, -2, 3, kInfinite, 5, 6, 7, 8}));
-  EXPECT_EQ(run("40,f32,captured,-1,1000", ""),
+  EXPECT_EQ(run("40,f32,captured,-1,1", " a.captured=0,0,0,1000"),
             (std::vector<float>{1000, -2000, 3000, kInfinite, 5000, 6000, 7000, 8000}));
-  EXPECT_EQ(run("40,i32,captured,-1,1000", ""),
+  EXPECT_EQ(run("40,i32,captured,-1,1", " a.captured=0,0,0,1000"),
             (std::vector<float>{1, -2, 3, kInfinite, 5, 6, 7, 8}))
       << "integers stay";
-  EXPECT_EQ(run("44,f32,captured,4,1", "", 4),
+  EXPECT_EQ(run("44,f32,captured,-1,1", " a.captured=0,4,0,1", 4),
             (std::vector<float>{1, -2, 3, kInfinite, 5, 6, 7, 8}));
-  EXPECT_EQ(run("44,f32,captured,4,2", "")[0], 0);
+  EXPECT_EQ(run("44,f32,captured,-1,1", " a.captured=0,4,0,2")[0], 0);
   EXPECT_EQ(run("32,f32,captured,-1,1", ""), // what lies beyond the buffer is left out
             (std::vector<float>{1, -2, 3, kInfinite, 5, 6, 7, 8}));
   const std::vector<float> moved = run("40,f32,captured,-1,1", " jitter=1 input_seed=7");
@@ -161,7 +161,8 @@ TEST_F(CapturedTest, NumbersAreMultipliedMovedWidenedAndPlacedFurther) {
   EXPECT_EQ(moved, run("40,f32,captured,-1,1", " jitter=1 input_seed=7"));
   EXPECT_NE(moved, run("40,f32,captured,-1,1", " jitter=1 input_seed=8"));
   EXPECT_NEAR(moved[5], 6, 1e-6);
-  const std::vector<float> structs = run("40,struct%208%20f32%200%20i32%204,captured,-1,10", "");
+  const std::vector<float> structs =
+      run("40,struct%208%20f32%200%20i32%204,captured,-1,1", " a.captured=0,0,0,10");
   EXPECT_EQ(structs, (std::vector<float>{10, -2, 30, kInfinite, 50, 6, 70, 8}));
   const std::vector<float> wide = run("80,f64,captured,-1,1", " a.drawn=0,f32");
   double second = 0;
