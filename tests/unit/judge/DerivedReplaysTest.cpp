@@ -2,6 +2,7 @@
 // What is checked on launches of a program that was observed.
 #include "driver/judge/replays/DerivedReplays.h"
 
+#include "driver/workload/DeclaredFill.h"
 #include "driver/workload/ScalarArguments.h"
 #include "unit/judge/JudgeFixture.h"
 
@@ -22,20 +23,8 @@ class CapturedJudge : public JudgeFixture {
 protected:
   /// scale(in, out, factor, n) as it was captured on `blocks` blocks of 64.
   Subject captured(std::uint32_t blocks = 1) {
-    Subject subject = makeSubject();
-    subject.specialization.params = {
-        {"in", "const float *", ParamKind::Pointer, 8, 8, "f32", 1, 4, true, false},
-        {"out", "float *", ParamKind::Pointer, 8, 8, "f32", 1, 4, false, false},
-        {"factor", "float", ParamKind::Scalar, 4, 4, "f32", 1, 0, false, false},
-        {"n", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false}};
-    LaunchSite site;
-    site.symbol = subject.specialization.symbol;
-    site.geometry = GeometryKind::Symbolic;
-    site.grid = {"(n + 63) / 64", "1", "1"};
-    site.block = {"64", "1", "1"};
-    site.variables = {"n"};
-    site.args = {"in", "out", "factor", "n"};
-    subject.kernel.launches = {site};
+    Subject subject = scaleSubject();
+    const LaunchSite &site = subject.kernel.launches[0];
     Launch &launch = subject.workload.launches[0];
     launch.name = "captured";
     launch.grid = {blocks, 1, 1};
@@ -43,10 +32,8 @@ protected:
     launch.geometry = {site.grid, site.block, "0"};
     const std::int32_t n = std::int32_t(blocks) * 64 - 3;
     launch.bindings = {{"n", n}};
-    const float factor = 2;
-    launch.arguments.push_back(
-        ValueArg{std::string(reinterpret_cast<const char *>(&factor), sizeof factor)});
-    launch.arguments.push_back(ValueArg{std::string(reinterpret_cast<const char *>(&n), sizeof n)});
+    launch.arguments.push_back(ValueArg{bytesOf(2.f)});
+    launch.arguments.push_back(ValueArg{bytesOf(n)});
     std::uint64_t address = 1 << 20;
     for (Buffer &buffer : launch.buffers) {
       buffer.bytes = std::uint64_t(blocks) * 64 * 4;

@@ -63,7 +63,7 @@ protected:
     return *trial;
   }
   /// scale(in, out, factor, n), with a launch site that any n and factor can be given to.
-  Subject declaredSubject() {
+  static Subject scaleSubject() {
     Subject subject = makeSubject();
     LaunchSite site;
     site.symbol = subject.specialization.symbol;
@@ -78,6 +78,11 @@ protected:
         {"out", "float *", ParamKind::Pointer, 8, 8, "f32", 1, 4, false, false},
         {"factor", "float", ParamKind::Scalar, 4, 4, "f32", 1, 0, false, false},
         {"n", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false}};
+    return subject;
+  }
+  /// The same with a declared launch.
+  Subject declaredSubject() {
+    Subject subject = scaleSubject();
     subject.declaration.emplace();
     subject.declaration->arguments = {{"factor", "1.5"}, {"n", "64"}};
     subject.declaration->extents = {{"in", "n"}, {"out", "n"}};
