@@ -3,6 +3,7 @@
 
 #include "runtime/runner/VerifiedRun.h"
 
+#include <map>
 #include <unistd.h>
 
 namespace kopt::runtime {
@@ -98,31 +99,22 @@ std::string answerWithoutDevice(const std::string &line, const std::string &why)
 }
 
 Message Session::dispatch(const Message &request) {
-  const std::string &verb = request.verb();
-  if (verb == "read")
-    return read(request);
-  kept_.reset();
-  if (verb == "hello")
-    return hello(request);
-  if (verb == "load")
-    return load(request);
-  if (verb == "unload")
-    return unload(request);
-  if (verb == "run")
-    return run(request);
-  if (verb == "time")
-    return time(request);
-  if (verb == "profile")
-    return profile(request);
-  if (verb == "probe")
-    return probe();
-  if (verb == "rates")
-    return rates();
-  if (verb == "quit") {
-    ended_ = true;
-    return Message("ok");
-  }
-  return errorReply("request", "unknown verb " + verb);
+  using Handler = Message (Session::*)(const Message &);
+  static const std::map<std::string, Handler> kHandlers = {
+      {"hello", &Session::hello}, {"load", &Session::load},       {"unload", &Session::unload},
+      {"run", &Session::run},     {"read", &Session::read},       {"time", &Session::time},
+      {"probe", &Session::probe}, {"profile", &Session::profile}, {"rates", &Session::rates},
+      {"quit", &Session::quit}};
+  const auto handler = kHandlers.find(request.verb());
+  if (request.verb() != "read")
+    kept_.reset();
+  return handler == kHandlers.end() ? errorReply("request", "unknown verb " + request.verb())
+                                    : (this->*handler->second)(request);
+}
+
+Message Session::quit(const Message &) {
+  ended_ = true;
+  return Message("ok");
 }
 
 Message Session::hello(const Message &request) {
@@ -242,12 +234,12 @@ Message Session::time(const Message &request) {
   return reply;
 }
 
-Message Session::probe() {
+Message Session::probe(const Message &) {
   const Stages::Scope stage(stages_, "probe");
   return statusReply(device_.probe());
 }
 
-Message Session::rates() {
+Message Session::rates(const Message &) {
   const Stages::Scope stage(stages_, "rates");
   MeasuredRates rates;
   const Status status = device_.measureRates(rates);

@@ -34,8 +34,9 @@ private:
   Message read(const Message &request);
   Message time(const Message &request);
   Message profile(const Message &request);
-  Message probe();
-  Message rates();
+  Message probe(const Message &request);
+  Message rates(const Message &request);
+  Message quit(const Message &request);
 
   Device &device_;
   SecondsClock clock_;
