@@ -431,10 +431,10 @@ void Adapter::launchCall(DriverCall call, const CallbackData &data) {
 }
 
 bool Adapter::isCaptured(std::uint64_t stream) const {
-  if (captures_.load(std::memory_order_relaxed) <= 0 || !driver_.streamIsCapturing)
-    return false;
   int status = 0;
-  return driver_.streamIsCapturing(reinterpret_cast<CuStream>(stream), &status) == cuda::kSuccess &&
+  return captures_.load(std::memory_order_relaxed) > 0 &&
+         called(driver_.streamIsCapturing, reinterpret_cast<CuStream>(stream), &status) ==
+             cuda::kSuccess &&
          status != 0;
 }
 
@@ -505,20 +505,17 @@ KernelDescription Adapter::describe(const void *handle, const char *symbolName) 
   }
   KernelDescription description;
   const char *name = nullptr;
-  if (isKernel && driver_.kernelGetName)
-    driver_.kernelGetName(&name, kernel);
-  else if (!isKernel && driver_.funcGetName)
-    driver_.funcGetName(&name, function);
+  if (isKernel)
+    called(driver_.kernelGetName, &name, kernel);
+  else
+    called(driver_.funcGetName, &name, function);
   if (!name)
     name = symbolName;
   description.symbol = name ? name : "(kernel without a name)";
   const auto parameter = [&](std::size_t index, std::size_t &offset,
                              std::size_t &bytes) -> CuResult {
-    if (isKernel)
-      return driver_.kernelGetParamInfo ? driver_.kernelGetParamInfo(kernel, index, &offset, &bytes)
-                                        : cuda::kErrorNotFound;
-    return driver_.funcGetParamInfo ? driver_.funcGetParamInfo(function, index, &offset, &bytes)
-                                    : cuda::kErrorNotFound;
+    return isKernel ? called(driver_.kernelGetParamInfo, kernel, index, &offset, &bytes)
+                    : called(driver_.funcGetParamInfo, function, index, &offset, &bytes);
   };
   std::size_t offset = 0, bytes = 0;
   CuResult result = cuda::kSuccess;
@@ -547,11 +544,9 @@ void Adapter::seen(CuContext context) {
   CuDevice device = -1;
   char name[256] = "";
   cuda::CuUuid uuid{};
-  if (driver_.ctxGetDevice && driver_.ctxGetDevice(&device) == cuda::kSuccess) {
-    if (driver_.deviceGetName)
-      driver_.deviceGetName(name, sizeof name - 1, device);
-    if (driver_.deviceGetUuid)
-      driver_.deviceGetUuid(&uuid, device);
+  if (called(driver_.ctxGetDevice, &device) == cuda::kSuccess) {
+    called(driver_.deviceGetName, name, int(sizeof name - 1), device);
+    called(driver_.deviceGetUuid, &uuid, device);
   }
   recorder_.context(number(context), device, name, nameOf(uuid.bytes));
 }

@@ -50,24 +50,18 @@ bool CudaMemory::read(std::uint64_t address, std::size_t bytes, std::byte *to, s
     why = "this driver lacks the functions for reading memory";
     return false;
   }
+  const auto succeeds = [&](const char *call, CuResult result) {
+    if (result != cuda::kSuccess)
+      why = failed(call, result);
+    return result == cuda::kSuccess;
+  };
   CuStream &stream = streams_[context_];
-  if (!stream)
-    if (const CuResult result = driver_.streamCreate(&stream, kNonBlocking);
-        result != cuda::kSuccess) {
-      stream = nullptr;
-      why = failed("cuStreamCreate", result);
-      return false;
-    }
-  if (const CuResult result = driver_.memcpyDtoHAsync(to, address, bytes, stream);
-      result != cuda::kSuccess) {
-    why = failed("cuMemcpyDtoHAsync", result);
+  if (!stream && !succeeds("cuStreamCreate", driver_.streamCreate(&stream, kNonBlocking))) {
+    stream = nullptr;
     return false;
   }
-  if (const CuResult result = driver_.streamSynchronize(stream); result != cuda::kSuccess) {
-    why = failed("cuStreamSynchronize", result);
-    return false;
-  }
-  return true;
+  return succeeds("cuMemcpyDtoHAsync", driver_.memcpyDtoHAsync(to, address, bytes, stream)) &&
+         succeeds("cuStreamSynchronize", driver_.streamSynchronize(stream));
 }
 
 void CudaMemory::fromLibrary(const void *handle, CuLibrary library) {
@@ -88,19 +82,18 @@ std::vector<LiveAllocation> CudaMemory::variables(const void *handle, const Kern
   // A library's kernel is not a function: take the module of the function that it refers to.
   auto function = static_cast<CuFunction>(const_cast<void *>(handle));
   CuModule module = nullptr;
-  if (library && driver_.kernelGetFunction)
-    driver_.kernelGetFunction(&function, static_cast<CuKernel>(const_cast<void *>(handle)));
-  if (driver_.funcGetModule && driver_.funcGetModule(&module, function) != cuda::kSuccess)
+  if (library)
+    called(driver_.kernelGetFunction, &function, static_cast<CuKernel>(const_cast<void *>(handle)));
+  if (called(driver_.funcGetModule, &module, function) != cuda::kSuccess)
     module = nullptr;
   std::vector<LiveAllocation> found;
   for (const std::string &name : names) {
     CuDevicePointer pointer = 0;
     std::size_t bytes = 0;
-    const bool known =
-        (module && driver_.moduleGetGlobal &&
-         driver_.moduleGetGlobal(&pointer, &bytes, module, name.c_str()) == cuda::kSuccess) ||
-        (library && driver_.libraryGetGlobal &&
-         driver_.libraryGetGlobal(&pointer, &bytes, library, name.c_str()) == cuda::kSuccess);
+    const bool known = (module && called(driver_.moduleGetGlobal, &pointer, &bytes, module,
+                                         name.c_str()) == cuda::kSuccess) ||
+                       (library && called(driver_.libraryGetGlobal, &pointer, &bytes, library,
+                                          name.c_str()) == cuda::kSuccess);
     found.push_back({known ? pointer : 0, known ? bytes : 0, trace::AllocationKind::Symbol, name});
   }
   return found;
@@ -108,8 +101,7 @@ std::vector<LiveAllocation> CudaMemory::variables(const void *handle, const Kern
 
 std::uint32_t CudaMemory::stackBytes() {
   std::size_t bytes = 0;
-  const bool known =
-      driver_.ctxGetLimit && driver_.ctxGetLimit(&bytes, cuda::kLimitStackSize) == cuda::kSuccess;
+  const bool known = called(driver_.ctxGetLimit, &bytes, cuda::kLimitStackSize) == cuda::kSuccess;
   return known ? std::uint32_t(bytes) : 0;
 }
 

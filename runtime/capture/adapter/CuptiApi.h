@@ -219,6 +219,12 @@ struct CaptureDriver {
 #undef KOPT_MEMBER
 };
 
+/// Calls a function of the driver, if it has it.
+template <class... Parameters, class... Arguments>
+CuResult called(CuResult (*function)(Parameters...), Arguments... arguments) {
+  return function ? function(arguments...) : CuResult(cuda::kErrorNotFound);
+}
+
 /// Finds the functions in the driver that the program has loaded. False, with the reason in `why`,
 /// if that fails.
 bool loadCaptureDriver(CaptureDriver &driver, std::string &why);

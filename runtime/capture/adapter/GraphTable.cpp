@@ -53,11 +53,9 @@ void GraphTable::set(Node &node, const KernelNodeParameters &parameters, bool ha
 }
 
 void GraphTable::collect(CuGraph graph, std::vector<Node> &out, unsigned depth) {
-  if (depth == kDeepestGraph || !driver_.graphGetNodes || !driver_.graphNodeGetType ||
-      !driver_.graphKernelNodeGetParams)
-    return;
   std::size_t count = 0;
-  if (driver_.graphGetNodes(graph, nullptr, &count) != cuda::kSuccess || count == 0)
+  if (depth == kDeepestGraph ||
+      called(driver_.graphGetNodes, graph, nullptr, &count) != cuda::kSuccess || count == 0)
     return;
   std::vector<CuGraphNode> nodes(count);
   if (driver_.graphGetNodes(graph, nodes.data(), &count) != cuda::kSuccess)
@@ -65,16 +63,15 @@ void GraphTable::collect(CuGraph graph, std::vector<Node> &out, unsigned depth) 
   nodes.resize(std::min(count, nodes.size()));
   for (const CuGraphNode node : nodes) {
     int type = -1;
-    if (driver_.graphNodeGetType(node, &type) != cuda::kSuccess)
+    if (called(driver_.graphNodeGetType, node, &type) != cuda::kSuccess)
       continue;
-    if (type == kChildGraphNode && driver_.graphChildGetGraph) {
-      CuGraph child = nullptr;
-      if (driver_.graphChildGetGraph(node, &child) == cuda::kSuccess)
-        collect(child, out, depth + 1);
-    }
+    CuGraph child = nullptr;
+    if (type == kChildGraphNode &&
+        called(driver_.graphChildGetGraph, node, &child) == cuda::kSuccess)
+      collect(child, out, depth + 1);
     KernelNodeParameters parameters{};
     if (type != kKernelNode ||
-        driver_.graphKernelNodeGetParams(node, &parameters) != cuda::kSuccess)
+        called(driver_.graphKernelNodeGetParams, node, &parameters) != cuda::kSuccess)
       continue;
     Node &kept = out.emplace_back();
     kept.original = node;

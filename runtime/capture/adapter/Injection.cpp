@@ -65,8 +65,7 @@ trace::ProcessInfo describeProcess(const Session &session) {
     begin = end + 1;
   }
   int version = 0;
-  if (session.driver.driverGetVersion &&
-      session.driver.driverGetVersion(&version) == cuda::kSuccess)
+  if (called(session.driver.driverGetVersion, &version) == cuda::kSuccess)
     info.driverVersion = std::uint32_t(version);
   if (session.cupti.getVersion)
     session.cupti.getVersion(&info.cuptiVersion);
