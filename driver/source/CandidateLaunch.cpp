@@ -3,19 +3,20 @@
 
 #include "clang_plugin/output/Variants.h"
 #include "driver/source/Expression.h"
+#include "driver/source/ExpressionTree.h"
 #include "driver/support/FileSystem.h"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <fmt/format.h>
-#include <regex>
 #include <set>
 
 namespace kopt {
 namespace {
 
+using expression::Code;
+using expression::Node;
 using Axes = std::array<std::string, 3>;
 using Names = std::map<std::string, std::string>;
 
@@ -79,9 +80,9 @@ bool contains(const std::vector<std::string> &list, const std::string &name) {
   return std::ranges::count(list, name) > 0;
 }
 
-Axes renamed(const Axes &axes, const Names &names) {
-  return {kopt::renamed(axes[0], names), kopt::renamed(axes[1], names),
-          kopt::renamed(axes[2], names)};
+Axes substituted(const Axes &axes, const Names &names) {
+  return {kopt::substituted(axes[0], names), kopt::substituted(axes[1], names),
+          kopt::substituted(axes[2], names)};
 }
 
 std::optional<std::int64_t> integerOf(const std::string &text) {
@@ -200,22 +201,23 @@ private:
     if (after.grid[0].empty()) {
       if (auto refusal = unread("grid", !before.grid[0].empty(), before.gridRange, after.gridRange))
         return refusal;
-    } else if (renamed(before.grid, old) != renamed(after.grid, names)) {
-      taken.grid = renamed(after.grid, names);
+    } else if (substituted(before.grid, old) != substituted(after.grid, names)) {
+      taken.grid = substituted(after.grid, names);
     }
     if (after.block[0].empty()) {
       if (auto refusal =
               unread("block", !before.block[0].empty(), before.blockRange, after.blockRange))
         return refusal;
-    } else if (renamed(before.block, old) != renamed(after.block, names)) {
-      taken.block = renamed(after.block, names);
+    } else if (substituted(before.block, old) != substituted(after.block, names)) {
+      taken.block = substituted(after.block, names);
     }
     if (after.sharedBytes.empty()) {
       if (auto refusal = unread("dynamic shared memory", !before.sharedBytes.empty(),
                                 before.sharedRange, after.sharedRange))
         return refusal;
-    } else if (kopt::renamed(before.sharedBytes, old) != kopt::renamed(after.sharedBytes, names)) {
-      taken.sharedBytes = kopt::renamed(after.sharedBytes, names);
+    } else if (const std::string bytes = kopt::substituted(after.sharedBytes, names);
+               bytes != kopt::substituted(before.sharedBytes, old)) {
+      taken.sharedBytes = bytes;
     }
     const bool isChanged = taken.grid || taken.block || taken.sharedBytes;
     return isChanged ? ambiguousName(after, names) : std::nullopt;
@@ -238,6 +240,25 @@ private:
   Candidate &candidate_;
   const std::vector<SitePair> pairs_;
 };
+
+/// What a grid of `(items + block - 1) / block` or `(items + 255) / 256` covers; nothing for a grid
+/// of another form.
+std::optional<std::string> itemsOf(const std::string &grid, const std::string &block) {
+  const auto parsed = Expression::parse(grid), threads = Expression::parse(block);
+  if (!parsed || !threads || parsed->tree().code != Code::Divide ||
+      plain(parsed->tree().parts[1]) != plain(threads->tree()))
+    return std::nullopt;
+  const Node *sum = &parsed->tree().parts[0];
+  const bool isLess = sum->code == Code::Subtract && plain(sum->parts[1]) == "1";
+  sum = isLess ? &sum->parts[0] : sum;
+  if (sum->code != Code::Add)
+    return std::nullopt;
+  const Node &added = sum->parts[1];
+  const bool isRounded = isLess ? plain(added) == plain(threads->tree())
+                                : added.code == Code::Integer &&
+                                      plain(threads->tree()) == std::to_string(added.integer + 1);
+  return isRounded ? std::optional(printed(sum->parts[0])) : std::nullopt;
+}
 
 const LaunchSite *launchOf(const KernelSpec &kernel, const Specialization &specialization) {
   for (const LaunchSite &launch : kernel.launches)
@@ -329,24 +350,18 @@ Dim3 blockIn(const LaunchOverride &launch) {
 }
 
 bool writeNaturally(const LaunchSite &site, const Dim3 &block, LaunchOverride &launch) {
-  static const std::regex kRounded(R"(\(\((.+) \+ (\d+)\) / (\w+)\))"),
-      kAdded(R"(\(\(\((.+) \+ (\w+)\) - 1\) / (\w+)\))");
   bool isRounded = true;
   const auto made = [&](const Dim3 &dim) {
-    std::array<std::string, 3> grid = site.grid;
+    Axes grid = site.grid;
     const std::uint32_t threads[] = {dim.x, dim.y, dim.z};
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const std::string &old = site.block[axis], before = grid[axis];
-      std::smatch part;
-      const bool isNatural =
-          (std::regex_match(before, part, kRounded) && part[3] == old &&
-           std::to_string(std::atoll(part.str(2).c_str()) + 1) == old) ||
-          (std::regex_match(before, part, kAdded) && part[2] == old && part[3] == old);
-      if (isNatural && threads[axis] == 1)
-        grid[axis] = part.str(1);
-      else if (isNatural || old != std::to_string(threads[axis])) {
-        isRounded &= isNatural;
-        grid[axis] = fmt::format("({} + {}) / {}", isNatural ? part.str(1) : before + " * " + old,
+      const auto items = itemsOf(before, old);
+      if (items && threads[axis] == 1)
+        grid[axis] = *items;
+      else if (items || old != std::to_string(threads[axis])) {
+        isRounded &= items.has_value();
+        grid[axis] = fmt::format("({} + {}) / {}", items.value_or(before + " * " + old),
                                  threads[axis] - 1, threads[axis]);
       }
     }
@@ -378,58 +393,14 @@ bool isCovering(const LaunchOverride &launch) {
   return covering.grid == launch.grid;
 }
 
-static bool isWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
-bool isInParentheses(const std::string &text) {
-  int depth = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
-    if (depth == 0)
-      return i > 0 && i + 1 == text.size();
-  }
-  return false;
-}
-
 std::map<std::string, std::string> dimensionsOf(const std::array<std::string, 3> &grid,
                                                 const std::array<std::string, 3> &block) {
   std::map<std::string, std::string> texts;
   for (std::size_t axis = 0; axis < 3; ++axis)
     for (const auto &[name, text] : {std::pair("gridDim.", grid[axis]), {"blockDim.", block[axis]}})
       if (!text.empty())
-        texts[std::string(name) + "xyz"[axis]] =
-            isInParentheses(text) || std::ranges::all_of(text, isWord) ? text : "(" + text + ")";
+        texts[std::string(name) + "xyz"[axis]] = asOperand(text);
   return texts;
-}
-
-std::string renamed(const std::string &expression, const Names &names) {
-  // True if the text at `at` continues a longer name: "size" is not a name in "size.x".
-  const auto goesOn = [&](std::size_t at) {
-    return at < expression.size() &&
-           (isWord(expression[at]) || expression[at] == '.' || expression[at] == '[' ||
-            expression[at] == '(' || expression.compare(at, 2, "::") == 0 ||
-            expression.compare(at, 2, "->") == 0);
-  };
-  std::string result;
-  bool isInside = false; // inside a name or number
-  for (std::size_t at = 0; at < expression.size();) {
-    const auto found = std::ranges::find_if(names, [&](const auto &name) {
-      return !isInside && !name.first.empty() &&
-             expression.compare(at, name.first.size(), name.first) == 0 &&
-             !goesOn(at + name.first.size());
-    });
-    if (found != names.end()) {
-      result += found->second;
-      at += found->first.size();
-      isInside = true;
-      continue;
-    }
-    const bool isLink =
-        expression.compare(at, 2, "->") == 0 || expression.compare(at, 2, "::") == 0;
-    isInside = isLink || isWord(expression[at]) || expression[at] == '.';
-    result += expression.substr(at, isLink ? 2 : 1);
-    at += isLink ? 2 : 1;
-  }
-  return result;
 }
 
 } // namespace kopt

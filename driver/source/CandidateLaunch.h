@@ -50,11 +50,8 @@ void coverThreads(LaunchOverride &launch);
 /// in clang_plugin/output/Variants.h).
 bool isCovering(const LaunchOverride &launch);
 
-/// True if the first parenthesis of the text closes with its last character.
-bool isInParentheses(const std::string &text);
-
-/// The texts of gridDim and blockDim by member ("gridDim.x"), in parentheses unless they are names
-/// or numbers; without those that are not known (empty).
+/// The texts of gridDim and blockDim by member ("gridDim.x"), as operands; without those that are
+/// not known (empty).
 std::map<std::string, std::string> dimensionsOf(const std::array<std::string, 3> &grid,
                                                 const std::array<std::string, 3> &block);
 
@@ -67,8 +64,5 @@ Result<std::string> textOf(const SourceRange &range);
 /// The kernel as the launch spells it, before <<<. Fails with Usage if it is launched in another
 /// way.
 Result<SourceRange> calleeAt(const LaunchSite &site);
-
-/// The expression with the names in `names` replaced by their texts.
-std::string renamed(const std::string &expression, const std::map<std::string, std::string> &names);
 
 } // namespace kopt

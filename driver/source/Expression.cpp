@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/source/Expression.h"
 
-#include "driver/source/ExpressionParser.h"
+#include "driver/source/ExpressionTree.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cmath>
 #include <cstdlib>
@@ -14,8 +13,8 @@ namespace kopt {
 namespace {
 
 using expression::Code;
-using expression::Instruction;
-using expression::Program;
+using expression::Node;
+using expression::Parsed;
 using expression::Type;
 
 constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
@@ -35,84 +34,62 @@ struct Value {
 
 Value realValue(double value) { return {.real = true, .number = value}; }
 
-tl::unexpected<Error> failAt(const Program &program, std::uint32_t column,
-                             const std::string &what) {
+tl::unexpected<Error> failAt(const Parsed &parsed, const Node &node, const std::string &what) {
   return makeError(ErrorCode::Usage,
-                   what + " in '" + program.text + "' at column " + std::to_string(column));
+                   what + " in '" + parsed.text + "' at column " + std::to_string(node.column));
 }
 
-/// The values of names and of the whole: integers, with values between them as in C; floating-point
-/// ones all; or each of its own kind, as in C.
-enum class Kind { Integers, Reals, Mixed };
-
-template <Kind kKind> class Machine {
+/// `Number` is of names and of the whole: integers, with values between them as in C;
+/// floating-point ones all; or each of its own kind, as in C.
+template <class Number> class Evaluation {
 public:
-  static constexpr bool kReal = kKind == Kind::Reals;
-  using Number =
-      std::conditional_t<kReal, double,
-                         std::conditional_t<kKind == Kind::Mixed, MixedNumber, std::int64_t>>;
+  static constexpr bool kReal = std::is_same_v<Number, double>;
 
-  Machine(const Program &program, std::span<const Number> values)
-      : program_(program), values_(values) {
-    assert(values.size() == program.names.size() && "one value for each name");
+  Evaluation(const Parsed &parsed, std::span<const Number> values)
+      : parsed_(parsed), values_(values) {
+    assert(values.size() == parsed.names.size() && "one value for each name");
   }
 
   Result<Number> run() {
-    // Nearly all expressions fit into the array.
-    std::array<Value, 32> some;
-    std::vector<Value> many(program_.depth > some.size() ? program_.depth : 0);
-    Value *const stack = many.empty() ? some.data() : many.data();
-    Value *end = stack;
-    for (std::size_t at = 0; at < program_.code.size(); ++at) {
-      const Instruction &step = program_.code[at];
-      switch (step.code) {
-      case Code::Integer:
-        *end++ = whole(step.integer);
-        break;
-      case Code::Real:
-        *end++ = realValue(step.real);
-        break;
-      case Code::Name:
-        *end++ = valueOf(values_[step.index]);
-        break;
-      case Code::Truth:
-        end[-1] = whole(end[-1].truth());
-        break;
-      case Code::AndThen:
-      case Code::OrElse: {
-        const bool isAnd = step.code == Code::AndThen;
-        const bool truth = (--end)->truth();
-        if (truth != isAnd) {
-          *end++ = whole(truth);
-          at = step.index - 1;
-        }
-        break;
-      }
-      case Code::JumpIf0:
-        if (!(--end)->truth())
-          at = step.index - 1;
-        break;
-      case Code::Jump:
-        at = step.index - 1;
-        break;
-      default:
-        if (step.code >= Code::Multiply && step.code <= Code::CeilDiv) {
-          --end;
-          end[-1] = binary(step.code, end[-1], end[0]);
-        } else {
-          end[-1] = step.code == Code::Cast ? cast(step.type, end[-1]) : unary(step.code, end[-1]);
-        }
-        if (!fault_.empty())
-          return failAt(program_, step.column, fault_);
-      }
-    }
-    const Number result = finish(end[-1]);
+    const Value value = valueOf(parsed_.tree);
+    const Number result = finish(value);
     if (!fault_.empty())
-      return failAt(program_, program_.column, fault_);
+      return failAt(parsed_, faulty_ ? *faulty_ : parsed_.tree, fault_);
     return result;
   }
 
 private:
+  /// Once an operation has failed, all others are skipped.
+  Value valueOf(const Node &node) {
+    const auto part = [&](std::size_t i) { return faulty_ ? whole(0) : valueOf(node.parts[i]); };
+    switch (node.code) {
+    case Code::Integer:
+      return whole(node.integer);
+    case Code::Real:
+      return realValue(node.real);
+    case Code::Name:
+      return valueOf(values_[node.index]);
+    case Code::AndThen:
+    case Code::OrElse: {
+      const bool decides = node.code == Code::OrElse;
+      return whole(part(0).truth() == decides ? decides : part(1).truth());
+    }
+    case Code::Conditional:
+      return part(part(0).truth() ? 1 : 2);
+    default:
+      break;
+    }
+    const Value first = part(0), second = node.parts.size() > 1 ? part(1) : whole(0);
+    if (faulty_)
+      return first;
+    const Value result = node.code == Code::Cast  ? cast(node.type, first)
+                         : node.parts.size() == 1 ? unary(node.code, first)
+                                                  : binary(node.code, first, second);
+    if (!fault_.empty())
+      faulty_ = &node;
+    return result;
+  }
+
   static Value valueOf(std::int64_t value) { return whole(value); }
   static Value valueOf(double value) { return realValue(value); }
   static Value valueOf(const MixedNumber &value) {
@@ -135,7 +112,7 @@ private:
   }
 
   Number finish(const Value &value) {
-    if constexpr (kKind == Kind::Integers) {
+    if constexpr (std::is_same_v<Number, std::int64_t>) {
       return toInteger(value);
     } else {
       if (value.real && !std::isfinite(value.number))
@@ -302,12 +279,12 @@ private:
     return overflow ? fail("overflow") : whole(result);
   }
 
-  const Program &program_;
+  const Parsed &parsed_;
   std::span<const Number> values_;
-  std::string fault_; ///< why the last operation failed; empty if it did not
+  std::string fault_;            ///< why an operation failed; empty if none did
+  const Node *faulty_ = nullptr; ///< that operation
 };
 
-/// True for operations that have no meaning in double precision.
 bool needsIntegers(Code code) {
   switch (code) {
   case Code::Complement:
@@ -323,37 +300,45 @@ bool needsIntegers(Code code) {
   }
 }
 
+/// The first operation that has no meaning in double precision; null if there is none.
+const Node *integersNeededIn(const Node &node) {
+  for (const Node &part : node.parts)
+    if (const Node *found = integersNeededIn(part))
+      return found;
+  return needsIntegers(node.code) ? &node : nullptr;
+}
+
 } // namespace
 
-Expression::Expression(std::shared_ptr<const Program> program) : program_(std::move(program)) {}
+Expression::Expression(std::shared_ptr<const Parsed> parsed) : parsed_(std::move(parsed)) {}
 
 Result<Expression> Expression::parse(std::string_view text) {
-  KOPT_TRY(Program program, expression::parse(text));
-  return Expression(std::make_shared<const Program>(std::move(program)));
+  KOPT_TRY(Parsed parsed, expression::parse(text));
+  return Expression(std::make_shared<const Parsed>(std::move(parsed)));
 }
 
 Result<Expression> Expression::parseReal(std::string_view text) {
   KOPT_TRY(Expression parsed, parse(text));
-  for (const Instruction &step : parsed.program_->code)
-    if (needsIntegers(step.code))
-      return failAt(*parsed.program_, step.column,
-                    "'" + std::string(expression::spelling(step.code)) +
-                        "' needs integers, but these values are floating-point");
+  if (const Node *node = integersNeededIn(parsed.tree()))
+    return failAt(*parsed.parsed_, *node,
+                  "'" + std::string(expression::spelling(node->code)) +
+                      "' needs integers, but these values are floating-point");
   return parsed;
 }
 
-const std::vector<std::string> &Expression::names() const { return program_->names; }
+const std::vector<std::string> &Expression::names() const { return parsed_->names; }
+const Node &Expression::tree() const { return parsed_->tree; }
 
 Result<std::int64_t> Expression::evaluate(std::span<const std::int64_t> values) const {
-  return Machine<Kind::Integers>(*program_, values).run();
+  return Evaluation<std::int64_t>(*parsed_, values).run();
 }
 
 Result<double> Expression::evaluateReal(std::span<const double> values) const {
-  return Machine<Kind::Reals>(*program_, values).run();
+  return Evaluation<double>(*parsed_, values).run();
 }
 
 Result<MixedNumber> Expression::evaluateMixed(std::span<const MixedNumber> values) const {
-  return Machine<Kind::Mixed>(*program_, values).run();
+  return Evaluation<MixedNumber>(*parsed_, values).run();
 }
 
 Result<std::int64_t> Expression::evaluate(const Bindings &bindings) const {
@@ -365,7 +350,7 @@ Result<std::int64_t> Expression::evaluate(const Bindings &bindings) const {
     else
       unbound += (unbound.empty() ? "" : ", ") + name;
   if (!unbound.empty())
-    return makeError(ErrorCode::Usage, "no value for " + unbound + " in '" + program_->text + "'");
+    return makeError(ErrorCode::Usage, "no value for " + unbound + " in '" + parsed_->text + "'");
   return evaluate(values);
 }
 
@@ -382,6 +367,16 @@ Result<std::vector<std::string>> namesIn(const std::string &text) {
 bool isName(const std::string &text) {
   const auto names = namesIn(text);
   return names && *names == std::vector{text};
+}
+
+std::string asOperand(const std::string &text) {
+  const auto parsed = Expression::parse(text);
+  return parsed && expression::isOperand(parsed->tree()) ? text : "(" + text + ")";
+}
+
+std::string substituted(const std::string &text, const std::map<std::string, std::string> &texts) {
+  const auto parsed = Expression::parse(text);
+  return parsed ? expression::printed(parsed->tree(), {texts}) : text;
 }
 
 } // namespace kopt

@@ -19,15 +19,16 @@
 namespace kopt {
 
 namespace expression {
-struct Program;
-}
+struct Node;
+struct Parsed;
+} // namespace expression
 
 using Bindings = std::map<std::string, std::int64_t>;
 using MixedNumber = std::variant<std::int64_t, double>;
 
 /// A parsed expression that can be evaluated many times. Evaluation over values by position does no
-/// look-ups and, unless it fails, no allocations (except for very deep expressions). Copies share
-/// the parsed program, and threads may use the same one.
+/// look-ups and, unless it fails, no allocations. Copies share the parsed tree, and threads may use
+/// the same one.
 class Expression {
 public:
   /// Fails with Usage on a syntax error, naming its column.
@@ -38,6 +39,8 @@ public:
 
   /// The names in the text, each once, in order of first use.
   const std::vector<std::string> &names() const;
+  /// To print or to match (ExpressionTree.h).
+  const expression::Node &tree() const;
 
   /// The value in 64-bit signed arithmetic. `values` has one value for each name, in the order of
   /// names(). Intermediate values may be floating-point, as in ceil(n / 32.0f). Fails with Usage,
@@ -58,9 +61,9 @@ public:
   Result<MixedNumber> evaluateMixed(std::span<const MixedNumber> values) const;
 
 private:
-  explicit Expression(std::shared_ptr<const expression::Program> program);
+  explicit Expression(std::shared_ptr<const expression::Parsed> parsed);
 
-  std::shared_ptr<const expression::Program> program_;
+  std::shared_ptr<const expression::Parsed> parsed_;
 };
 
 /// Parses and evaluates an expression that is needed once. Fails with Usage as parse() and
@@ -71,5 +74,10 @@ Result<std::int64_t> evaluateExpression(const std::string &text, const Bindings 
 Result<std::vector<std::string>> namesIn(const std::string &text);
 /// True if the text is nothing but a name.
 bool isName(const std::string &text);
+/// The text as a part of any expression: in parentheses unless it is a number, a name or a call.
+std::string asOperand(const std::string &text);
+/// The expression with its names and other parts that are keys replaced by their texts; unchanged
+/// if it does not parse.
+std::string substituted(const std::string &text, const std::map<std::string, std::string> &texts);
 
 } // namespace kopt

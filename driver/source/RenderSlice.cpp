@@ -3,6 +3,7 @@
 
 #include "driver/source/CandidateLaunch.h"
 #include "driver/source/Expression.h"
+#include "driver/source/ExpressionTree.h"
 #include "driver/source/Includes.h"
 #include "driver/source/SourceEdits.h"
 #include "driver/support/FileSystem.h"
@@ -66,8 +67,7 @@ std::map<std::string, std::string> argumentsAt(const LaunchSite &site,
   std::map<std::string, std::string> texts;
   for (std::size_t i = 0; i < specialization.params.size() && i < site.args.size(); ++i)
     if (specialization.params[i].name != site.args[i] && !site.args[i].empty())
-      texts[specialization.params[i].name] =
-          isName(site.args[i]) ? site.args[i] : "(" + site.args[i] + ")";
+      texts[specialization.params[i].name] = asOperand(site.args[i]);
   return texts;
 }
 
@@ -80,21 +80,6 @@ std::size_t endOf(std::string_view text, std::size_t at, std::string_view stops)
     depth += closes ? -1 : std::string_view("({[").find(text[at]) != stops.npos;
   }
   return at;
-}
-
-/// The expression with (a + b - 1) / b for ceil_div(a, b), which host code does not have.
-std::string withoutCeilDiv(std::string text) {
-  static constexpr std::string_view kCall = "ceil_div(";
-  for (std::size_t at = text.find(kCall); at != text.npos; at = text.find(kCall)) {
-    const std::size_t first = at + kCall.size(), comma = endOf(text, first, ","),
-                      end = endOf(text, std::min(comma + 1, text.size()), "");
-    if (end >= text.size())
-      break;
-    const std::string dividend = text.substr(first, comma - first),
-                      divisor = std::string(trim(text.substr(comma + 1, end - comma - 1)));
-    text.replace(at, end + 1 - at, fmt::format("((({0}) + ({1}) - 1) / ({1}))", dividend, divisor));
-  }
-  return text;
 }
 
 /// What launch expressions name, in the words of the launch site: its arguments for the kernel's
@@ -114,7 +99,8 @@ Result<std::map<std::string, std::string>> namesAt(const LaunchSite &site,
 
 std::string hostText(const std::string &expression,
                      const std::map<std::string, std::string> &names) {
-  return kopt::renamed(withoutCeilDiv(expression), names);
+  const auto parsed = Expression::parse(expression);
+  return parsed ? printed(parsed->tree(), {names, /*asHostCode=*/true}) : expression;
 }
 
 std::string dim3Text(const std::array<std::string, 3> &axes,

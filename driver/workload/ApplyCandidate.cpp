@@ -3,15 +3,15 @@
 
 #include "driver/source/CandidateLaunch.h"
 #include "driver/source/Expression.h"
+#include "driver/source/ExpressionTree.h"
 #include "driver/workload/HostValues.h"
 #include "driver/workload/WorkloadBuilder.h"
 #include "runtime/device/GpuLimits.h"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <fmt/format.h>
-#include <functional>
+#include <map>
 
 namespace kopt {
 namespace {
@@ -84,38 +84,13 @@ GeometryExpressions expressionsOf(const Launch &launch, const LaunchOverride &ch
   const std::map<std::string, std::string> own = dimensionsOf(expressions.grid, expressions.block);
   const auto take = [&](const std::optional<Axes> &axes, Axes &texts) {
     for (std::size_t axis = 0; axes && axis < 3; ++axis)
-      texts[axis] = renamed((*axes)[axis], own);
+      texts[axis] = substituted((*axes)[axis], own);
   };
   take(changed.grid, expressions.grid);
   take(changed.block, expressions.block);
   if (changed.sharedBytes)
-    expressions.sharedBytes = renamed(*changed.sharedBytes, own);
+    expressions.sharedBytes = substituted(*changed.sharedBytes, own);
   return expressions;
-}
-
-bool isInName(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == ':';
-}
-
-/// `text` with `value` in the place of each `part` that is a name or in parentheses, its own or the
-/// text's.
-std::string withNumber(const std::string &text, const std::string &part, std::int64_t value) {
-  const bool isName = std::ranges::all_of(part, isInName), isWhole = isInParentheses(part);
-  std::string result;
-  for (std::size_t at = 0; at < text.size();) {
-    const char before = at == 0 ? '(' : text[at - 1];
-    const std::size_t end = at + part.size();
-    const char after = end >= text.size() ? ')' : text[end];
-    const bool isApart =
-        isName ? !isInName(before) && !isInName(after) : isWhole || (before == '(' && after == ')');
-    if (isApart && text.compare(at, part.size(), part) == 0) {
-      result += std::to_string(value);
-      at = end;
-    } else {
-      result += text[at++];
-    }
-  }
-  return result;
 }
 
 /// What the launch site's expressions were in a captured launch, although the host variables in
@@ -130,9 +105,9 @@ KnownExpressions knownFromLaunch(const KernelSpec &kernel, const Launch &launch)
   if (kernel.launches.empty() || !std::ranges::all_of(kernel.launches, isAsFirst))
     return known;
   const auto add = [&](const std::string &text, std::int64_t value) {
-    const auto names = namesIn(text);
-    if (names && !names->empty())
-      known.emplace_back(text, value);
+    const auto parsed = Expression::parse(text);
+    if (parsed && !parsed->names().empty())
+      known.emplace_back(plain(parsed->tree()), value);
   };
   const LaunchSite &site = kernel.launches.front();
   const std::array grid{launch.grid.x, launch.grid.y, launch.grid.z},
@@ -142,8 +117,6 @@ KnownExpressions knownFromLaunch(const KernelSpec &kernel, const Launch &launch)
     add(site.block[axis], block[axis]);
   }
   add(site.sharedBytes, launch.sharedBytes);
-  std::ranges::stable_sort(known, std::greater<>(),
-                           [](const auto &one) { return one.first.size(); });
   return known;
 }
 
@@ -157,11 +130,12 @@ bool namesUnknown(const std::string &text, const Bindings &values) {
 /// Replaces what is known from the launch in expressions that name host variables without a value.
 void fillInKnown(const KnownExpressions &known, const Bindings &values,
                  GeometryExpressions &expressions) {
+  std::map<std::string, std::string> texts;
+  for (const auto &[part, value] : known)
+    texts.emplace(part, std::to_string(value));
   const auto fillIn = [&](std::string &text) {
-    if (!namesUnknown(text, values))
-      return;
-    for (const auto &[part, value] : known)
-      text = withNumber(text, part, value);
+    if (namesUnknown(text, values))
+      text = substituted(text, texts);
   };
   for (std::size_t axis = 0; axis < 3; ++axis) {
     fillIn(expressions.grid[axis]);

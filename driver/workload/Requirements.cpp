@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/Requirements.h"
 
-#include <cstdlib>
-#include <regex>
+#include "driver/source/ExpressionTree.h"
+
 #include <set>
 
 namespace kopt {
 namespace {
 
 constexpr std::int64_t kFurthest = 4096; ///< a number is moved by at most this
+
+void addNumbers(const expression::Node &node, std::set<std::int64_t> &found) {
+  if (node.code == expression::Code::Integer)
+    found.insert(node.integer);
+  for (const expression::Node &part : node.parts)
+    addNumbers(part, found);
+}
 
 } // namespace
 
@@ -76,16 +83,17 @@ Requirements::moved(std::map<std::string, std::int64_t> values,
 
 std::vector<std::pair<std::string, std::int64_t>>
 Requirements::ends(const std::map<std::string, std::int64_t> &values, const Bindings &known) const {
-  static const std::regex kNumber(R"(\b\d+\b)");
   Bindings bindings = known;
   for (const auto &[name, value] : values)
     bindings[name] = value;
   std::set<std::pair<std::string, std::int64_t>> found;
   for (const std::string &text : texts_) {
-    const auto names = namesIn(text).value_or(std::vector<std::string>());
+    const auto expression = Expression::parse(text);
+    if (!expression)
+      continue;
+    const std::vector<std::string> &names = expression->names();
     std::set<std::int64_t> limits;
-    for (std::sregex_iterator at(text.begin(), text.end(), kNumber), end; at != end; ++at)
-      limits.insert(std::atoll(at->str().c_str()));
+    addNumbers(expression->tree(), limits);
     for (const std::string &name : names)
       if (const auto bound = bindings.find(name); bound != bindings.end())
         limits.insert(bound->second);

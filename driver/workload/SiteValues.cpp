@@ -3,14 +3,17 @@
 
 #include "driver/source/CandidateLaunch.h"
 #include "driver/source/Expression.h"
+#include "driver/source/ExpressionTree.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <fmt/format.h>
-#include <regex>
-#include <utility>
+#include <variant>
+#include <vector>
 
 namespace kopt {
+
+using expression::Code;
+using expression::Node;
 
 std::string computedValue(const LaunchSite *site, std::size_t argument) {
   if (!site || argument >= site->values.size() || argument >= site->args.size() ||
@@ -26,38 +29,40 @@ std::string overParameters(const std::string &text, const LaunchSite &site,
   const bool isKnown =
       named && !named->empty() &&
       std::ranges::all_of(*named, [&](const std::string &one) { return names.contains(one); });
-  return isKnown ? renamed(text, names) : std::string();
+  return isKnown ? substituted(text, names) : std::string();
 }
 
 std::optional<double> passedReal(const LaunchSite *site, std::size_t argument,
                                  const std::map<std::string, std::int64_t> &bindings) {
-  static const std::regex kLiteral(R"([-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?[fFL]?)"),
-      kConverted(
-          R"((?:\((?:float|double)\)|(?:static_cast<)?(?:float|double)>?(?=\())\s*\(?(\w+)\)?)");
-  if (!site || argument >= site->args.size())
+  const auto parsed =
+      Expression::parse(site && argument < site->args.size() ? site->args[argument] : "");
+  if (!parsed)
     return std::nullopt;
-  const std::string &text = site->args[argument];
-  if (std::regex_match(text, kLiteral))
-    return std::strtod(text.c_str(), nullptr);
-  std::smatch parts;
-  const auto bound =
-      std::regex_match(text, parts, kConverted) ? bindings.find(parts[1].str()) : bindings.end();
-  return bound == bindings.end() ? std::nullopt : std::optional(double(bound->second));
+  const Node &tree = parsed->tree(), &value = tree.parts.empty() ? tree : tree.parts[0];
+  std::vector<MixedNumber> numbers;
+  for (const std::string &name : parsed->names())
+    if (const auto bound = bindings.find(name); bound != bindings.end() && tree.type.real)
+      numbers.push_back(bound->second);
+  if (!value.parts.empty() || numbers.size() < parsed->names().size())
+    return std::nullopt;
+  const auto number = parsed->evaluateMixed(numbers);
+  return number ? std::visit([](auto known) { return std::optional(double(known)); }, *number)
+                : std::nullopt;
 }
 
 std::string allocatedElements(const LaunchSite *site, std::size_t argument,
                               const KernelParam &param) {
-  if (!site || argument >= site->pointers.size() || !namesIn(site->pointers[argument].bytes))
+  const std::string bytes =
+      site && argument < site->pointers.size() ? site->pointers[argument].bytes : "";
+  const auto parsed = Expression::parse(bytes);
+  if (!parsed)
     return "";
-  const std::string &bytes = site->pointers[argument].bytes;
   const std::uint32_t size = std::max(1u, param.pointeeSize);
-  const std::string after = fmt::format(" * {})", size), before = fmt::format("({} * ", size);
   // "(n * 4)" and "(4 * n)" are n elements of 4 bytes.
-  for (const auto &[from, to] : {std::pair{std::string("("), after}, {before, std::string(")")}})
-    if (bytes.size() > from.size() + to.size() && bytes.starts_with(from) && bytes.ends_with(to))
-      if (std::string elements = bytes.substr(from.size(), bytes.size() - from.size() - to.size());
-          namesIn(elements))
-        return elements;
+  if (const Node &tree = parsed->tree(); tree.code == Code::Multiply)
+    for (const std::size_t i : {1, 0})
+      if (tree.parts[i].code == Code::Integer && tree.parts[i].integer == size)
+        return printed(tree.parts[1 - i]);
   return size == 1 ? bytes : fmt::format("{} / {}", bytes, size);
 }
 

@@ -4,6 +4,7 @@
 #include "driver/judge/derive/ProgramLaunches.h"
 #include "driver/search/proposers/LaunchClasses.h"
 #include "driver/source/CandidateLaunch.h"
+#include "driver/source/Expression.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/support/Text.h"
 
@@ -69,10 +70,10 @@ std::optional<GeometryExpressions> geometryOf(const SearchProblem &problem) {
     const std::map<std::string, std::string> names = parametersAt(site, specialization);
     GeometryExpressions own;
     for (std::size_t axis = 0; axis < 3; ++axis) {
-      own.grid[axis] = renamed(site.grid[axis], names);
-      own.block[axis] = renamed(site.block[axis], names);
+      own.grid[axis] = substituted(site.grid[axis], names);
+      own.block[axis] = substituted(site.block[axis], names);
     }
-    own.sharedBytes = renamed(site.sharedBytes, names);
+    own.sharedBytes = substituted(site.sharedBytes, names);
     if (own.grid[0].empty() || own.block[0].empty() || own.sharedBytes.empty() ||
         (geometry && (geometry->grid != own.grid || geometry->block != own.block ||
                       geometry->sharedBytes != own.sharedBytes)))

@@ -138,15 +138,5 @@ TEST_F(CandidateLaunchTest, ASliceHasNoLaunch) {
   EXPECT_EQ(take(), "none");
 }
 
-TEST(Renamed, OnlyWholeNamesChange) {
-  const std::map<std::string, std::string> names = {
-      {"n", "count"}, {"count", "n"}, {"size.x", "7"}, {"m", "(-1)"}};
-  EXPECT_EQ(renamed("n*count+nn", names), "count*n+nn");
-  EXPECT_EQ(renamed("size.x + size.xy + size.n + a->n + n::m", names),
-            "7 + size.xy + size.n + a->n + n::m");
-  EXPECT_EQ(renamed("a>n?m:n", names), "a>count?(-1):count");
-  EXPECT_EQ(renamed("n(2) + n[1] + 1n", names), "n(2) + n[1] + 1n");
-}
-
 } // namespace
 } // namespace kopt

@@ -184,6 +184,38 @@ Result<double> real(const std::string &text) {
   return expression.evaluateReal(values);
 }
 
+TEST(Substituted, PartsOfTheTreeChangeAndNotOfTheText) {
+  const std::map<std::string, std::string> texts = {{"n", "count"},      {"count", "n"},
+                                                    {"size.x", "7"},     {"m", "(-1)"},
+                                                    {"w * h / 4", "12"}, {"a + 1", "b"}};
+  EXPECT_EQ(substituted("n*count+nn", texts), "count * n + nn");
+  EXPECT_EQ(substituted("size.x + size.xy + size.n + a->n + n::m + n[1]", texts),
+            "7 + size.xy + size.n + a->n + n::m + n[1]");
+  EXPECT_EQ(substituted("a>n?m:n", texts), "a > count ? (-1) : count");
+  EXPECT_EQ(substituted("min(((w*h) / 4), w * h / 4 + x)", texts), "min(((w * h) / 4), 12 + x)")
+      << "parentheses within a part count";
+  EXPECT_EQ(substituted("2 * (a + 1) - x / w * h / 4", texts), "2 * b - x / w * h / 4");
+  EXPECT_EQ(substituted("n n", texts), "n n");
+}
+
+TEST(Substituted, WhatIsPrintedMeansTheSame) {
+  for (const char *text : {"((n + TILE) - 1) / TILE", "n - (TILE - 1)", "-(-n) * ~3 + !zero",
+                           "(int)(n / 32.0f) % 7", "static_cast<unsigned int>(n) << 1",
+                           "n > 5 && zero ? sizeof(long long) : 0x10 | 1", "(n > 5 ? 1 : 2) * 3",
+                           "std::min(n, ceil_div(n, 3)) + size.x", "n / (TILE * (half - 500))"}) {
+    EXPECT_EQ(substituted(text, {}), text);
+    EXPECT_EQ(value(substituted(text, {{"n", "(TILE * 31 + 8)"}})), value(text)) << text;
+  }
+}
+
+TEST(Substituted, AnOperandStandsWithoutParentheses) {
+  for (const char *text : {"n", "size.x", "32u", "min(n, 2)", "(n + 1)", "v.size()"})
+    EXPECT_EQ(asOperand(text), text);
+  EXPECT_EQ(asOperand("(n) + (1)"), "((n) + (1))");
+  EXPECT_EQ(asOperand("-n"), "(-n)");
+  EXPECT_EQ(asOperand("f(&x)"), "(f(&x))");
+}
+
 TEST(RealExpression, FollowsThePrecedenceOfC) {
   EXPECT_DOUBLE_EQ(real("1 + 2 * 3 - 4 / 2").value(), 5);
   EXPECT_DOUBLE_EQ(real("10 - 2 - 3").value(), 5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/source/ExpressionParser.h"
+#include "driver/source/ExpressionTree.h"
 
 #include <algorithm>
 #include <cctype>
@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kMaxDepth = 200;      ///< deeper nesting is an attack on the stack or a mistake
 constexpr int kMaxOperators = 1000; ///< most binary operators; the tree of a sum may be as deep
+constexpr int kUnary = 11, kOperand = 12; ///< levels above those of the binary operators
 
 using Column = std::uint32_t; ///< column, from 1
 
@@ -149,13 +150,13 @@ std::string plainFunctionName(std::string name) {
 
 class Parser {
 public:
-  explicit Parser(std::string_view text) : tokens_(tokenize(text)) { program_.text = text; }
+  explicit Parser(std::string_view text) : tokens_(tokenize(text)) { parsed_.text = text; }
 
-  Result<Program> run() {
-    KOPT_TRY(program_.column, conditional());
+  Result<Parsed> run() {
+    KOPT_TRY(parsed_.tree, conditional());
     if (peek().kind != Token::Kind::End)
       return fail("unexpected '" + peek().text + "'");
-    return std::move(program_);
+    return std::move(parsed_);
   }
 
 private:
@@ -176,7 +177,7 @@ private:
   tl::unexpected<Error> fail(const std::string &what) const { return fail(what, peek().column); }
   tl::unexpected<Error> fail(const std::string &what, Column column) const {
     return makeError(ErrorCode::Usage,
-                     what + " in '" + program_.text + "' at column " + std::to_string(column),
+                     what + " in '" + parsed_.text + "' at column " + std::to_string(column),
                      "use integer literals, names, C operators, min, max, ceil_div and casts");
   }
   Status expect(const char *text) {
@@ -193,104 +194,107 @@ private:
     int &nesting_;
   };
 
-  Instruction &emit(Code code, Column column) {
-    if (code <= Code::Name)
-      program_.depth = std::max(program_.depth, ++depth_);
-    else if ((code >= Code::Multiply && code <= Code::CeilDiv) || code >= Code::AndThen)
-      --depth_;
-    Instruction &instruction = program_.code.emplace_back();
-    instruction.code = code;
-    instruction.column = column;
-    return instruction;
+  /// The tokens from `begin` on, with blanks only between words.
+  std::string spelledFrom(std::size_t begin) const {
+    std::string text;
+    for (std::size_t i = begin; i < at_; ++i) {
+      const bool isApart = i > begin && tokens_[i].kind == Token::Kind::Word &&
+                           tokens_[i - 1].kind == Token::Kind::Word;
+      text += (isApart ? " " : "") + tokens_[i].text;
+    }
+    return text;
   }
-  void emitInteger(std::int64_t value, Column column) {
-    emit(Code::Integer, column).integer = value;
-  }
-  Column emitCast(const Type &type, Column column) {
-    emit(Code::Cast, column).type = type;
-    return column;
-  }
-  /// Emits a jump whose target land() sets later.
-  std::size_t emitJump(Code code, Column column) {
-    emit(code, column);
-    return program_.code.size() - 1;
-  }
-  void land(std::size_t jump) { program_.code[jump].index = std::uint32_t(program_.code.size()); }
 
-  Result<Column> conditional() {
+  template <class... Parts> static Node operation(Code code, Column column, Parts... parts) {
+    Node node;
+    node.code = code;
+    node.column = column;
+    (node.parts.push_back(std::move(parts)), ...);
+    return node;
+  }
+  Node integer(std::int64_t value, std::size_t begin) const {
+    Node node;
+    node.column = tokens_[begin].column;
+    node.integer = value;
+    node.text = spelledFrom(begin);
+    return node;
+  }
+
+  Result<Node> conditional() {
     NestingGuard guard(nesting_);
     if (nesting_ > kMaxDepth)
       return fail("too many nested parentheses");
-    KOPT_TRY(Column condition, binary(1));
+    KOPT_TRY(Node condition, binary(1));
     const Column column = peek().column;
     if (!take("?"))
       return condition;
-    const std::size_t toNo = emitJump(Code::JumpIf0, column);
-    KOPT_CHECK(conditional());
+    KOPT_TRY(Node yes, conditional());
     KOPT_CHECK(expect(":"));
-    const std::size_t toEnd = emitJump(Code::Jump, column);
-    land(toNo);
-    KOPT_CHECK(conditional());
-    land(toEnd);
-    return column;
+    KOPT_TRY(Node no, conditional());
+    return operation(Code::Conditional, column, std::move(condition), std::move(yes),
+                     std::move(no));
   }
 
-  Result<Column> binary(int minimum) {
-    KOPT_TRY(Column column, unary());
+  Result<Node> binary(int minimum) {
+    KOPT_TRY(Node left, unary());
     while (peek().kind == Token::Kind::Punctuation) {
       const Operator *op = findOperator(peek().text);
       if (!op || op->level < minimum)
         break;
       if (++operators_ > kMaxOperators)
         return fail("too many operators");
-      column = peek().column;
+      const Column column = peek().column;
       ++at_;
-      if (op->code == Code::AndThen || op->code == Code::OrElse) {
-        const std::size_t decided = emitJump(op->code, column);
-        KOPT_CHECK(binary(op->level + 1));
-        emit(Code::Truth, column);
-        land(decided);
-      } else {
-        KOPT_CHECK(binary(op->level + 1));
-        emit(op->code, column);
-      }
+      KOPT_TRY(Node right, binary(op->level + 1));
+      left = operation(op->code, column, std::move(left), std::move(right));
     }
-    return column;
+    return left;
   }
 
-  Result<Column> unary() {
+  Result<Node> unary() {
     NestingGuard guard(nesting_);
     if (nesting_ > kMaxDepth)
       return fail("too many nested operators");
-    const Column column = peek().column;
+    const std::size_t begin = at_;
     for (const auto &[op, code] :
          {std::pair("-", Code::Negate), {"!", Code::Not}, {"~", Code::Complement}})
       if (take(op)) {
-        KOPT_CHECK(unary());
-        emit(code, column);
-        return column;
+        KOPT_TRY(Node part, unary());
+        return operation(code, tokens_[begin].column, std::move(part));
       }
-    if (take("+")) {
-      KOPT_CHECK(unary());
-      return column;
-    }
-    if (isNext("(")) {
-      const std::size_t begin = at_++;
-      if (std::optional<Type> type = castType(); type && take(")")) {
-        KOPT_CHECK(unary());
-        return emitCast(*type, column);
-      }
+    if (take("+"))
+      return unary();
+    if (take("(")) {
+      if (std::optional<Type> type = castType(); type && take(")"))
+        return castOf(*type, begin, &Parser::unary);
       at_ = begin;
     }
     return primary();
   }
 
-  Result<Column> primary() {
+  /// A cast, of which the type has been read, and not yet the value.
+  Result<Node> castOf(const Type &type, std::size_t begin, Result<Node> (Parser::*value)()) {
+    std::string text = spelledFrom(begin);
+    KOPT_TRY(Node part, (this->*value)());
+    Node node = operation(Code::Cast, tokens_[begin].column, std::move(part));
+    node.type = type;
+    node.text = std::move(text);
+    return node;
+  }
+
+  Result<Node> inParentheses() {
+    KOPT_CHECK(expect("("));
+    KOPT_TRY(Node inside, conditional());
+    KOPT_CHECK(expect(")"));
+    return inside;
+  }
+
+  Result<Node> primary() {
     const Token token = peek();
-    if (take("(")) {
-      KOPT_TRY(const Column column, conditional());
-      KOPT_CHECK(expect(")"));
-      return column;
+    if (isNext("(")) {
+      KOPT_TRY(Node inside, inParentheses());
+      inside.grouped = true;
+      return inside;
     }
     if (token.kind == Token::Kind::Number) {
       ++at_;
@@ -306,20 +310,18 @@ private:
       return staticCast();
     if (token.text == "true" || token.text == "false") {
       ++at_;
-      emitInteger(token.text == "true", token.column);
-      return token.column;
+      return integer(token.text == "true", at_ - 1);
     }
+    const std::size_t begin = at_;
     if (std::optional<Type> type = castType()) {
-      if (!take("("))
+      if (!isNext("("))
         return fail("a value was expected, but '" + token.text + "' is a type", token.column);
-      KOPT_CHECK(conditional());
-      KOPT_CHECK(expect(")"));
-      return emitCast(*type, token.column);
+      return castOf(*type, begin, &Parser::inParentheses);
     }
     return nameOrCall();
   }
 
-  Result<Column> number(const Token &token) {
+  Result<Node> number(const Token &token) {
     std::string digits = token.text;
     digits.erase(std::remove(digits.begin(), digits.end(), '\''), digits.end());
     std::string lower = digits;
@@ -333,8 +335,10 @@ private:
       std::string suffix = end;
       if (errno || !(suffix.empty() || suffix == "f" || suffix == "l"))
         return fail("malformed number '" + token.text + "'", token.column);
-      emit(Code::Real, token.column).real = real;
-      return token.column;
+      Node node = integer(0, at_ - 1);
+      node.code = Code::Real;
+      node.real = real;
+      return node;
     }
     const unsigned long long value =
         bits ? std::strtoull(lower.c_str() + 2, &end, 2) : std::strtoull(lower.c_str(), &end, 0);
@@ -345,8 +349,7 @@ private:
       return fail("malformed number '" + token.text + "'", token.column);
     if (errno == ERANGE || value > 0x7fffffffffffffffull)
       return fail("number too large '" + token.text + "'", token.column);
-    emitInteger(std::int64_t(value), token.column);
-    return token.column;
+    return integer(std::int64_t(value), at_ - 1);
   }
 
   /// A type that a cast may name. `half` is not one: no geometry is computed in it, and variables
@@ -408,9 +411,8 @@ private:
     return std::nullopt;
   }
 
-  Result<Column> sizeOf() {
-    const Column column = peek().column;
-    ++at_;
+  Result<Node> sizeOf() {
+    const std::size_t begin = at_++;
     KOPT_CHECK(expect("("));
     const Token name = peek();
     std::int64_t size = 0;
@@ -425,111 +427,126 @@ private:
     while (take("*"))
       size = 8;
     KOPT_CHECK(expect(")"));
-    emitInteger(size, column);
-    return column;
+    return integer(size, begin);
   }
 
-  Result<Column> staticCast() {
-    const Column column = peek().column;
-    ++at_;
+  Result<Node> staticCast() {
+    const std::size_t begin = at_++;
     KOPT_CHECK(expect("<"));
     std::optional<Type> type = typeName();
     if (!type)
       return fail("a cast to an unknown type '" + peek().text + "'");
     KOPT_CHECK(expect(">"));
-    KOPT_CHECK(expect("("));
-    KOPT_CHECK(conditional());
-    KOPT_CHECK(expect(")"));
-    return emitCast(*type, column);
+    return castOf(*type, begin, &Parser::inParentheses);
   }
 
   /// A possibly qualified name with members, subscripts and getters, or a call of a known function.
-  Result<Column> nameOrCall() {
-    const Column column = peek().column;
-    std::string name;
-    if (take("::"))
-      name = "";
-    while (true) {
+  Result<Node> nameOrCall() {
+    const std::size_t first = at_, begin = take("::") ? at_ : first;
+    do {
       if (peek().kind != Token::Kind::Word)
         return fail("expected a name");
-      name += peek().text;
       ++at_;
-      if (take("::"))
-        name += "::";
-      else
-        break;
-    }
+    } while (take("::"));
     if (isNext("(") && !isNext(")", 1))
-      return call(name, column);
+      return call(first);
     // Elements, members and getters have to be bound like variables, by the whole name without
     // blanks.
     while (true) {
-      if (isNext("[")) {
-        const std::size_t begin = at_++;
+      if (take("[")) {
         KOPT_CHECK(subscript());
         KOPT_CHECK(expect("]"));
-        for (std::size_t i = begin; i < at_; ++i)
-          name += tokens_[i].text;
       } else if (isNext("(") && isNext(")", 1)) {
         at_ += 2;
-        name += "()";
-      } else if (isNext(".") || isNext("->")) {
-        name += peek().text;
-        ++at_;
+      } else if (take(".") || take("->")) {
         if (peek().kind != Token::Kind::Word)
           return fail("expected a name");
-        name += peek().text;
         ++at_;
       } else {
         break;
       }
     }
-    std::vector<std::string> &names = program_.names;
-    const auto known = std::ranges::find(names, name);
-    const std::size_t index = std::size_t(known - names.begin());
+    Node node = operation(Code::Name, tokens_[first].column);
+    node.text = spelledFrom(begin);
+    std::vector<std::string> &names = parsed_.names;
+    const auto known = std::ranges::find(names, node.text);
+    node.index = std::uint32_t(known - names.begin());
     if (known == names.end())
-      names.push_back(name);
-    emit(Code::Name, column).index = std::uint32_t(index);
-    return column;
+      names.push_back(node.text);
+    return node;
   }
 
   /// Parses a subscript only for its syntax: it becomes part of the element's name.
   Status subscript() {
-    const std::size_t names = program_.names.size(), size = program_.code.size();
-    const std::size_t depth = depth_, most = program_.depth;
+    const std::size_t names = parsed_.names.size();
     KOPT_CHECK(conditional());
-    program_.names.resize(names);
-    program_.code.resize(size);
-    depth_ = depth;
-    program_.depth = most;
+    parsed_.names.resize(names);
     return {};
   }
 
-  Result<Column> call(const std::string &spelled, Column column) {
+  Result<Node> call(std::size_t begin) {
+    const Column column = tokens_[begin].column;
+    const std::string spelled = spelledFrom(begin);
     const Function *function = findFunction(plainFunctionName(spelled));
     if (!function)
       return fail("unknown function '" + spelled + "'", column);
     KOPT_CHECK(expect("("));
-    std::size_t arguments = 0;
+    std::vector<Node> arguments;
     do {
-      KOPT_CHECK(conditional());
-      ++arguments;
+      KOPT_TRY(Node argument, conditional());
+      arguments.push_back(std::move(argument));
     } while (take(","));
     KOPT_CHECK(expect(")"));
-    if (arguments != function->arity)
+    if (arguments.size() != function->arity)
       return fail("'" + std::string(function->name) + "' takes " + std::to_string(function->arity) +
                       " argument" + (function->arity == 1 ? "" : "s"),
                   column);
-    emit(function->code, column);
-    return column;
+    Node node = operation(function->code, column);
+    node.parts = std::move(arguments);
+    node.text = spelled;
+    return node;
   }
 
-  Program program_;
+  Parsed parsed_;
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
-  std::size_t depth_ = 0; ///< current depth of the stack
   int nesting_ = 0, operators_ = 0;
 };
+
+/// How tight a node binds its parts; its own parentheses do not count.
+int levelOf(const Node &node) {
+  if (node.code == Code::Conditional)
+    return 0;
+  if ((node.code >= Code::Negate && node.code <= Code::Complement) || node.text.starts_with("("))
+    return kUnary;
+  for (const Operator &op : kOperators)
+    if (op.code == node.code)
+      return op.level;
+  return kOperand;
+}
+
+/// The text of a part of something that binds as tight as `level`.
+std::string partOf(const Node &node, int level, const Print &print) {
+  const std::string text = plain(node, print);
+  if (!print.texts.empty() && print.texts.contains(plain(node)))
+    return text;
+  return node.grouped || levelOf(node) < level ? "(" + text + ")" : text;
+}
+
+/// ceil_div(a, b) as (a + b - 1) / b.
+Node withoutCeilDiv(const Node &call) {
+  const auto made = [](Code code, const Node &left, const Node &right) {
+    Node node;
+    node.code = code;
+    node.parts = {left, right};
+    return node;
+  };
+  const Node &a = call.parts[0], &b = call.parts[1];
+  Node one;
+  one.integer = 1;
+  one.text = "1";
+  return made(Code::Divide, made(Code::Subtract, made(Code::Add, a, b), one), b);
+}
 
 } // namespace
 
@@ -543,6 +560,31 @@ std::string_view spelling(Code code) {
   return code == Code::Negate ? "-" : code == Code::Not ? "!" : code == Code::Complement ? "~" : "";
 }
 
-Result<Program> parse(std::string_view text) { return Parser(text).run(); }
+Result<Parsed> parse(std::string_view text) { return Parser(text).run(); }
+
+bool isOperand(const Node &node) { return node.grouped || levelOf(node) == kOperand; }
+
+std::string printed(const Node &node, const Print &print) { return partOf(node, 0, print); }
+
+std::string plain(const Node &node, const Print &print) {
+  if (!print.texts.empty())
+    if (const auto text = print.texts.find(plain(node)); text != print.texts.end())
+      return text->second;
+  if (print.asHostCode && node.code == Code::CeilDiv)
+    return "(" + plain(withoutCeilDiv(node), print) + ")";
+  const int level = levelOf(node);
+  const auto part = [&](std::size_t i, int least) { return partOf(node.parts[i], least, print); };
+  if (level == 0)
+    return part(0, 1) + " ? " + part(1, 0) + " : " + part(2, 0);
+  if (level == kUnary) // "--n" would be another operator
+    return node.text + std::string(spelling(node.code)) +
+           part(0, node.code == Code::Negate ? kOperand : level);
+  if (level != kOperand)
+    return part(0, level) + " " + std::string(spelling(node.code)) + " " + part(1, level + 1);
+  std::string text = node.text;
+  for (std::size_t i = 0; i < node.parts.size(); ++i)
+    text += (i == 0 ? "(" : ", ") + part(i, 0);
+  return node.parts.empty() ? text : text + ")";
+}
 
 } // namespace kopt::expression
