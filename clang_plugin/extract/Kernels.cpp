@@ -103,6 +103,7 @@ FoundSpecialization &specializationFor(const SourceIndex &index, FoundKernel &ke
   LaunchNeeds needs = launchNeeds(index, *function);
   added.info.needs = std::move(needs.needs);
   added.info.constantVariables = std::move(needs.constantVariables);
+  added.info.testsNonFinite = needs.testsNonFinite;
   for (std::size_t i = 0; i < added.info.params.size(); ++i)
     added.info.params[i].comparedWith = std::move(needs.comparedWith[i]);
   return added;

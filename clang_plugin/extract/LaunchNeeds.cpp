@@ -55,6 +55,16 @@ std::optional<NeedKind> objectKind(QualType type, unsigned depth = 0) {
   return next.getTypePtr() == pointer ? std::nullopt : objectKind(next, depth + 1);
 }
 
+/// True for isnan() and its like, and for what gives an infinity or a NaN, as the macros INFINITY
+/// and NAN do.
+bool isOfNonFinite(llvm::StringRef function) {
+  llvm::StringRef plain = function.ltrim('_');
+  plain.consume_front("builtin_");
+  constexpr llvm::StringLiteral kNames[] = {"isinf", "isnan",    "isfinite", "inf",
+                                            "nan",   "huge_val", "infinity", "quiet_NaN"};
+  return llvm::any_of(kNames, [&](llvm::StringRef name) { return plain.starts_with(name); });
+}
+
 class NeedsFinder : public clang::RecursiveASTVisitor<NeedsFinder> {
 public:
   explicit NeedsFinder(const SourceIndex &index) : index_(index) {}
@@ -86,6 +96,7 @@ public:
     if (!callee->getDeclName().isIdentifier())
       return true;
     const llvm::StringRef name = callee->getName();
+    found_.testsNonFinite |= isOfNonFinite(name);
     const bool isTexture = name.starts_with("tex");
     if (!isTexture && !name.starts_with("surf"))
       return true;

@@ -16,6 +16,8 @@ struct LaunchNeeds {
   std::vector<ConstantVariable> constantVariables;
   /// For each parameter, the integers that the kernel compares it with: KernelParam::comparedWith.
   std::vector<std::vector<std::int64_t>> comparedWith;
+  /// They call isnan() or its like, or name an infinity or a NaN.
+  bool testsNonFinite = false;
 };
 
 LaunchNeeds launchNeeds(const SourceIndex &index, const clang::FunctionDecl &kernel);

@@ -174,6 +174,7 @@ struct Specialization {
   std::vector<KernelParam> params;
   std::vector<LaunchNeed> needs;
   std::vector<ConstantVariable> constantVariables;
+  bool testsNonFinite = false; ///< its code treats infinities or NaNs by themselves
   Route route = Route::Slice;
   std::string slice;   ///< path of the slice file; empty if none was written
   std::string reason;  ///< why it is not a proven slice
@@ -183,7 +184,8 @@ struct Specialization {
   std::optional<LiftedText> lifted; ///< nothing in what is printed
 };
 KOPT_FIELDS(Specialization, symbol, expression, fileLocal, templateArgs, params, needs,
-            constantVariables, route, slice, reason, proven, chunks, kernelChunk, lifted)
+            constantVariables, testsNonFinite, route, slice, reason, proven, chunks, kernelChunk,
+            lifted)
 
 /// What a pointer argument is based on: a variable, a member or the result of an accessor, with its
 /// value at the launch, and the offset from it. Two arguments of a launch with the same root and

@@ -12,15 +12,10 @@
 namespace kopt {
 namespace {
 
-std::vector<std::string> toolsFor(const Trial &trial, const std::string &text,
-                                  const Launch &launch) {
-  std::vector<std::string> tools{"memcheck", "initcheck"};
-  if (launch.sharedBytes > 0 || (trial.resources && trial.resources->sharedBytes > 0) ||
-      text.find("__shared__") != text.npos)
+std::vector<std::string> toolsFor(const Trial &trial, const Launch &launch) {
+  std::vector<std::string> tools{"memcheck", "initcheck", "synccheck"};
+  if (launch.sharedBytes > 0 || !trial.resources || trial.resources->sharedBytes > 0)
     tools.emplace_back("racecheck");
-  if (text.find("__sync") != text.npos || text.find("cooperative_groups") != text.npos ||
-      text.find("barrier") != text.npos)
-    tools.emplace_back("synccheck");
   return tools;
 }
 
@@ -100,8 +95,7 @@ private:
   Result<Question> start(CheckContext &context, const Examination &seen,
                          const Launch &small) const {
     KOPT_TRY(const Launch launch, applyToDerived(context, seen.candidate, small));
-    Question question{
-        seen.freshSeed, launch.name, toolsFor(seen.trial, seen.candidate.slice.text, launch), {}};
+    Question question{seen.freshSeed, launch.name, toolsFor(seen.trial, launch), {}};
     question.reports =
         context.runner().sanitize(seen.built.module, launch, question.tools, options(context));
     return question;

@@ -11,18 +11,10 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <functional>
-#include <regex>
 #include <tuple>
 
 namespace kopt {
 namespace {
-
-/// True if the kernel's text treats infinities or NaNs by themselves.
-bool treatsNonFinite(const std::string &text) {
-  static const std::regex names(
-      R"(\b_*(is(inf|nan|finite)\w*|INFINITY|NAN|HUGE_VALF?|infinity|quiet_NaN)\b)");
-  return std::regex_search(text, names);
-}
 
 /// Launches with other contents have one name, whatever the sizes are.
 std::string identityOf(const Launch &launch) {
@@ -109,7 +101,7 @@ std::vector<DerivedLaunch> DerivedReplays::inOrder(const CheckContext &context,
                                                    std::vector<DerivedLaunch> launches) const {
   if (!isCostly_)
     return launches;
-  if (treatsNonFinite(context.subject().sliceText))
+  if (context.subject().specialization.testsNonFinite)
     std::ranges::stable_partition(launches, &DerivedLaunch::nonFinite);
   if (!context.runner().device().modelled) // it runs none of these
     std::ranges::stable_partition(launches, std::logical_not(), &DerivedLaunch::unbounded);

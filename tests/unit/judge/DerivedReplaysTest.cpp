@@ -84,7 +84,7 @@ TEST_F(CapturedJudge, WhereTheKernelAsksForInfinitiesTheyComeFirst) {
   for (const bool asks : {true, false}) {
     makeRunner(false);
     Subject subject = captured();
-    subject.sliceText += asks ? " isinf(x)" : "";
+    subject.specialization.testsNonFinite = asks;
     std::vector<float> values(subject.workload.launches[0].buffers[0].bytes / 4);
     std::iota(values.begin(), values.end(), 1.f);
     subject.workload.launches[0].buffers[0].fill.path = store(values);

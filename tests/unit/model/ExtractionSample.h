@@ -17,7 +17,7 @@ inline nlohmann::json extractionSample() {
     "compile_flags": ["-O3", "-arch=sm_90"], "directory": "/src", "project_files": {},
     "specializations": [{
       "symbol": "_ZN2ns7stencilIfLi2EEEvPKfPfi", "expression": "ns::stencil<float, 2>",
-      "file_local": false, "needs": [], "constant_variables": [],
+      "file_local": false, "needs": [], "constant_variables": [], "tests_non_finite": false,
       "template_args": [
         {"name": "T", "value": "float", "integral": false},
         {"name": "R", "value": "2", "integral": true, "range": {"file": "/src/a.cu", "begin": 400, "end": 401}}],
