@@ -113,24 +113,28 @@ Parts partsOf(const LaunchCall &site) {
   return parts;
 }
 
-/// The range of an expression as the user wrote it, also within an argument of a macro. Invalid if
-/// it comes from a macro's definition.
-clang::CharSourceRange writtenRange(const SourceIndex &index, const Expr *expression) {
-  return clang::Lexer::makeFileCharRange(
-      clang::CharSourceRange::getTokenRange(expression->getSourceRange()), index.sources(),
-      index.unit().getLangOpts());
+/// The range as the user wrote it, also within an argument of a macro. Invalid if it comes from a
+/// macro's definition.
+clang::CharSourceRange writtenRange(const SourceIndex &index, clang::SourceRange range) {
+  return clang::Lexer::makeFileCharRange(clang::CharSourceRange::getTokenRange(range),
+                                         index.sources(), index.unit().getLangOpts());
+}
+
+/// The text there; empty if it comes from a macro's definition.
+std::string writtenText(const SourceIndex &index, clang::SourceRange range) {
+  return clang::Lexer::getSourceText(writtenRange(index, range), index.sources(),
+                                     index.unit().getLangOpts())
+      .str();
 }
 
 std::string spelling(const SourceIndex &index, const Expr *expression) {
-  clang::CharSourceRange range = writtenRange(index, expression);
-  if (range.isInvalid()) {
-    std::string text;
+  std::string text = writtenText(index, expression->getSourceRange());
+  if (text.empty()) {
     llvm::raw_string_ostream stream(text);
     clang::PrintingPolicy policy(index.unit().getLangOpts());
     expression->IgnoreImplicit()->printPretty(stream, nullptr, policy);
-    return text;
   }
-  return clang::Lexer::getSourceText(range, index.sources(), index.unit().getLangOpts()).str();
+  return text;
 }
 
 /// Arguments as spelled. The elements of an expanded pack all have the name of the pack, so none is
@@ -225,7 +229,7 @@ std::string allocatedBytes(const Expr *argument, const clang::FunctionDecl *func
 
 std::optional<SourceRange> LaunchReader::rangeOf(const Expr *expression) const {
   // The text of the argument at the launch, even if it is the name of a macro.
-  clang::CharSourceRange range = writtenRange(code_.index(), expression);
+  clang::CharSourceRange range = writtenRange(code_.index(), expression->getSourceRange());
   if (range.isInvalid())
     return std::nullopt;
   const clang::SourceManager &sources = code_.index().sources();
@@ -258,6 +262,9 @@ LaunchReader::read(const LaunchCall &site, const KernelTarget &target, bool shar
   launch.column = index.sources().getSpellingColumnNumber(begin);
   launch.symbol = target.kernel ? symbolOf(*target.kernel) : "";
   launch.args = spelledArguments(index, parts.args);
+  if (target.reference && strip(parts.kernel) == target.reference)
+    for (const clang::TemplateArgumentLoc &argument : target.reference->template_arguments())
+      launch.templateArgs.push_back(writtenText(index, argument.getSourceRange()));
 
   GeometryReader::Site place{site.host, site.call, {}, nullptr};
   for (const Expr *argument : parts.args)

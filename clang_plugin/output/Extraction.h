@@ -218,7 +218,8 @@ struct LaunchSite {
   GeometryKind geometry = GeometryKind::Unresolved;
   std::array<std::string, 3> grid, block;
   std::string sharedBytes = "0";
-  std::vector<std::string> args; ///< one expression per kernel parameter, as spelled
+  std::vector<std::string> args;           ///< one expression per kernel parameter, as spelled
+  std::vector<std::string> templateArgs{}; ///< as spelled; without those that are deduced
   std::optional<SourceRange> gridRange, blockRange, sharedRange; ///< the launch's own arguments
   std::vector<std::string> variables;  ///< those of the host program that the expressions name
   std::optional<std::string> reason;   ///< why the geometry is unresolved, or the kernel not known
@@ -232,7 +233,8 @@ struct LaunchSite {
   std::optional<std::string> callee; ///< as spelled, if the kernel is not known
 };
 KOPT_FIELDS(LaunchSite, file, line, column, symbol, geometry, grid, block, sharedBytes, args,
-            gridRange, blockRange, sharedRange, variables, reason, pointers, values, guards, callee)
+            templateArgs, gridRange, blockRange, sharedRange, variables, reason, pointers, values,
+            guards, callee)
 
 enum class ConstantKind { Macro, Constexpr, Const, Enum };
 constexpr auto spellings(ConstantKind) {

@@ -202,11 +202,21 @@ struct GuardRequest {
 };
 KOPT_FIELDS(GuardRequest, source, chunk, special, specialExpression, specialChunk, guard)
 
-struct GuardReply {
-  std::string text;    ///< the chunk with both bodies
+/// The reply to `guard` and `specialize`.
+struct ChunkReply {
+  std::string text;    ///< the kernel's new chunk
   std::string refusal; ///< why there is none; empty if there is
 };
-KOPT_FIELDS(GuardReply, text, refusal)
+KOPT_FIELDS(ChunkReply, text, refusal)
+
+// ---- specialize
+
+struct SpecializeRequest {
+  KernelSource source;   ///< whose kernel is a template
+  TextRange chunk;       ///< the kernel's declaration
+  bool isInline = false; ///< it may be defined in several translation units
+};
+KOPT_FIELDS(SpecializeRequest, source, chunk, isInline)
 
 // ---- mutate
 
@@ -408,7 +418,7 @@ inline std::string problemOf(const LaunchShape &launch) {
       return "a launch of no threads";
   return "";
 }
-inline std::string problemOf(const GuardReply &reply) {
+inline std::string problemOf(const ChunkReply &reply) {
   return reply.text.empty() == reply.refusal.empty() ? "neither a text nor a refusal, or both" : "";
 }
 inline std::string problemOf(const ElementLayout &layout) {

@@ -12,6 +12,7 @@
 #include "clang_plugin/tool/Tools.h"
 #include "clang_plugin/transform/Catalogue.h"
 #include "clang_plugin/transform/GuardedBody.h"
+#include "clang_plugin/transform/OwnSpecialization.h"
 
 #include <iostream>
 #include <llvm/Support/Error.h>
@@ -81,6 +82,7 @@ int runScreen(int, const char **) {
 }
 
 int runGuard(int, const char **) { return answerRequest<GuardRequest>(guardBody); }
+int runSpecialize(int, const char **) { return answerRequest<SpecializeRequest>(specializeKernel); }
 int runMutate(int, const char **) { return answerRequest<MutateRequest>(findMutants); }
 int runReference(int, const char **) { return answerRequest<KernelSource>(makeReferenceClone); }
 int runCoverage(int, const char **) { return answerRequest<KernelSource>(markCoverage); }

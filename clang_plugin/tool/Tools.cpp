@@ -19,7 +19,7 @@ constexpr Subcommand kSubcommands[] = {
     {"extract", runExtract},   {"transforms", runTransforms}, {"guard", runGuard},
     {"screen", runScreen},     {"mutate", runMutate},         {"reference", runReference},
     {"coverage", runCoverage}, {"emulate", runEmulate},       {"host", runHost},
-    {"code", runCode},
+    {"code", runCode},         {"specialize", runSpecialize},
 };
 
 int dispatch(int argc, const char **argv) {

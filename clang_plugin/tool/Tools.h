@@ -6,8 +6,7 @@
 
 namespace kopt::frontend {
 
-/// `kopt-extract …` for people; `kopt-frontend
-/// extract|transforms|guard|screen|mutate|reference|coverage|code|emulate|host` for the driver.
+/// `kopt-extract …` for people; `kopt-frontend SUBCOMMAND` for the driver.
 /// Subcommands for the driver read one JSON request from standard input and print one JSON reply.
 int runTool(int argc, const char **argv);
 
@@ -17,6 +16,7 @@ std::string printed(nlohmann::json reply, int indent = -1);
 int runExtract(int argc, const char **argv);
 int runTransforms(int argc, const char **argv);
 int runGuard(int argc, const char **argv);
+int runSpecialize(int argc, const char **argv);
 int runScreen(int argc, const char **argv);
 int runMutate(int argc, const char **argv);
 int runReference(int argc, const char **argv);

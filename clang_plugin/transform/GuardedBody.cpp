@@ -262,7 +262,7 @@ class BodyGuarder {
 public:
   explicit BodyGuarder(const GuardRequest &request) : request_(request), guard_(request.guard) {}
 
-  GuardReply run() {
+  ChunkReply run() {
     KernelSource source = request_.source;
     const auto usualSlice = open(source);
     source.slice = request_.special;
@@ -391,13 +391,13 @@ private:
 
   const GuardRequest &request_;
   const BodyGuard &guard_;
-  GuardReply reply_;
+  ChunkReply reply_;
   std::string constants_; ///< declarations in the special body, one a line
 };
 
 } // namespace
 
-llvm::Expected<GuardReply> guardBody(const GuardRequest &request) {
+llvm::Expected<ChunkReply> guardBody(const GuardRequest &request) {
   return BodyGuarder(request).run();
 }
 

@@ -11,6 +11,6 @@ namespace kopt::frontend {
 /// Statements that both bodies begin with stay before the if. Text is copied as it is spelled.
 /// Refuses if more than the bodies and the launch bounds differ, if a part cannot stand twice in a
 /// function, or if macros spell the body.
-llvm::Expected<GuardReply> guardBody(const GuardRequest &request);
+llvm::Expected<ChunkReply> guardBody(const GuardRequest &request);
 
 } // namespace kopt::frontend

@@ -200,6 +200,9 @@ Result<SessionRecord> endSession(const SessionEnd &end, std::vector<Win> wins) {
       [&](const TuneSubject &subject, const Candidate &candidate) {
         return judgeComposed(end, subject, candidate, more);
       },
+      [&](const RenderedSlice &slice, std::size_t chunk, const KernelSpec &kernel, bool isInline) {
+        return end.bench.frontend().specialize(slice, chunk, kernel, isInline);
+      },
       [&](const fs::path &patchRoot) -> Result<std::unique_ptr<ProgramPair>> {
         if (!program)
           return tl::unexpected(program.error());

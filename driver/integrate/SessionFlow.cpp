@@ -159,7 +159,7 @@ private:
   /// Takes the win into the patch as an explicit specialization, which changes no other
   /// instantiation. If that fails, the win is dropped because of `problem`.
   Status joinApart(const Win &win, const std::string &problem) {
-    auto own = withOwnSpecialization(win);
+    auto own = withOwnSpecialization(win, services_.specialize);
     if (!own) {
       drop(win, problem + "; it gets no specialization of its own: " + own.error().what);
       return {};

@@ -3,6 +3,7 @@
 // confirmed in the user's program.
 #pragma once
 
+#include "driver/integrate/compose/OwnSpecialization.h"
 #include "driver/integrate/confirm/Confirm.h"
 #include "driver/store/Store.h"
 
@@ -26,6 +27,7 @@ struct SessionServices {
   Clock &clock;
   FindSubject subject;
   JudgeComposed judge;
+  Specialize specialize;
   OpenPrograms programs;
   TellProgress tell;
   /// True once there is no time to judge another kernel. A win then becomes an explicit

@@ -203,19 +203,23 @@ public:
     return offers;
   }
 
-  Result<GuardReply> guard(const RenderedSlice &usual, const RenderedSlice &special,
+  Result<ChunkReply> guard(const RenderedSlice &usual, const RenderedSlice &special,
                            std::size_t chunk, const KernelSpec &kernel,
                            const BodyGuard &guard) override {
-    const auto chunkOf = [&](const RenderedSlice &slice) {
-      return TextRange{slice.chunks.at(chunk).first, slice.chunks.at(chunk).second};
-    };
     const GuardRequest request{sourceOf(usual.text, usual.expression, kernel),
-                               chunkOf(usual),
+                               chunkOf(usual, chunk),
                                special.text,
                                special.expression,
-                               chunkOf(special),
+                               chunkOf(special, chunk),
                                guard};
-    return question<GuardReply>("guard", request, kernel);
+    return question<ChunkReply>("guard", request, kernel);
+  }
+
+  Result<ChunkReply> specialize(const RenderedSlice &slice, std::size_t chunk,
+                                const KernelSpec &kernel, bool isInline) override {
+    const SpecializeRequest request{sourceOf(slice.text, slice.expression, kernel),
+                                    chunkOf(slice, chunk), isInline};
+    return question<ChunkReply>("specialize", request, kernel);
   }
 
   Result<std::vector<Finding>> screen(const std::string &baselineSlice,
@@ -307,6 +311,10 @@ private:
                                const KernelSpec &kernel) {
     return {sliceText,           expression,       kernel.name,
             kernel.compileFlags, kernel.directory, archOf(kernel.compileFlags)};
+  }
+
+  static TextRange chunkOf(const RenderedSlice &slice, std::size_t chunk) {
+    return {slice.chunks.at(chunk).first, slice.chunks.at(chunk).second};
   }
 
   static std::string sliceFileOf(const KernelSpec &kernel, const std::string &expression) {

@@ -52,10 +52,15 @@ public:
                                                          const KernelSpec &kernel,
                                                          const Workload &workload) = 0;
   /// The chunk of the kernel in two slices with both bodies, of which a condition chooses the
-  /// special one. If there is none, the reply says why (GuardReply::refusal); that is not an error.
-  virtual Result<GuardReply> guard(const RenderedSlice &usual, const RenderedSlice &special,
+  /// special one. If there is none, the reply says why (ChunkReply::refusal); that is not an error.
+  virtual Result<ChunkReply> guard(const RenderedSlice &usual, const RenderedSlice &special,
                                    std::size_t chunk, const KernelSpec &kernel,
                                    const BodyGuard &guard) = 0;
+  /// The chunk of a kernel in the slice as an explicit specialization for the arguments that the
+  /// slice instantiates it with. If there is none, the reply says why; that is not an error.
+  /// `isInline`: it may be defined in several translation units.
+  virtual Result<ChunkReply> specialize(const RenderedSlice &slice, std::size_t chunk,
+                                        const KernelSpec &kernel, bool isInline) = 0;
   /// Findings about the candidate's slice: changes that it must not make (severity reject), and
   /// changes that need further checks (severity flag).
   virtual Result<std::vector<Finding>>

@@ -47,9 +47,13 @@ public:
                                                  const KernelSpec &, const Workload &) override {
     return offers;
   }
-  Result<GuardReply> guard(const RenderedSlice &, const RenderedSlice &, std::size_t,
+  Result<ChunkReply> guard(const RenderedSlice &, const RenderedSlice &, std::size_t,
                            const KernelSpec &, const BodyGuard &) override {
-    return GuardReply{"", "there is none here"};
+    return ChunkReply{"", "there is none here"};
+  }
+  Result<ChunkReply> specialize(const RenderedSlice &, std::size_t, const KernelSpec &,
+                                bool) override {
+    return ChunkReply{"", "there is none here"};
   }
   Result<std::vector<Finding>> screen(const std::string &, const std::string &candidate,
                                       const KernelSpec &, const std::string &,

@@ -124,7 +124,7 @@ Result<std::optional<Candidate>> withTwoBodies(Frontend &frontend, const SearchP
   };
   KOPT_TRY(const RenderedSlice usualSlice, render(usual));
   KOPT_TRY(const RenderedSlice specialSlice, render(special));
-  KOPT_TRY(GuardReply reply, frontend.guard(usualSlice, specialSlice, kernel, problem.kernel,
+  KOPT_TRY(ChunkReply reply, frontend.guard(usualSlice, specialSlice, kernel, problem.kernel,
                                             {condition, std::move(variables), *constants,
                                              usual.technique == kClassTechnique}));
   if (!reply.refusal.empty())

@@ -11,6 +11,7 @@
 #include "clang_plugin/tool/Tools.h"
 #include "clang_plugin/transform/Catalogue.h"
 #include "clang_plugin/transform/GuardedBody.h"
+#include "clang_plugin/transform/OwnSpecialization.h"
 #include "tests/fuzz/Fuzz.h"
 
 #include <iostream>
@@ -32,7 +33,8 @@ llvm::Expected<std::vector<Offer>> findOffers(const TransformRequest &request) {
   return std::vector<Offer>{offer};
 }
 
-llvm::Expected<GuardReply> guardBody(const GuardRequest &) { return GuardReply{}; }
+llvm::Expected<ChunkReply> guardBody(const GuardRequest &) { return ChunkReply{}; }
+llvm::Expected<ChunkReply> specializeKernel(const SpecializeRequest &) { return ChunkReply{}; }
 
 llvm::Expected<std::vector<ScreenFinding>> screenCandidate(const ScreenRequest &request) {
   return std::vector<ScreenFinding>{

@@ -2,6 +2,7 @@
 // RUN: %kopt-extract %s --list -- | FileCheck %s
 // RUN: rm -rf %t && %kopt-extract %s -o %t -- && FileCheck %s --check-prefix=SLICE < %t/ns_fill_float_4/slice.cu
 // RUN: FileCheck %s --check-prefix=JSON < %t/kernels.json
+// RUN: %python -c "import json,sys; [print(l['template_args']) for k in json.load(open(sys.argv[1]))['kernels'] for l in k['launches']]" %t/kernels.json | FileCheck %s --check-prefix=SPELLED
 
 namespace ns {
 template <typename T, int N = 4> __global__ void fill(T *out, T value) {
@@ -35,6 +36,10 @@ void run(float *f, double *d, int *i) {
 // SLICE: namespace ns {
 // SLICE: template <typename T, int N = 4>
 // SLICE: (const void *)ns::fill<float, 4>
+
+// SPELLED-DAG: ['float']
+// SPELLED-DAG: ['int', 'width']
+// SPELLED-DAG: ['T', 'N']
 
 // JSON: "role": "instantiation"
 // JSON: "expression": "ns::fill<float, 4>"

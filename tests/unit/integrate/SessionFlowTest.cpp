@@ -80,6 +80,7 @@ protected:
       d.specializations.push_back(one);
       d.launches.push_back(site(one.symbol, "d<scalar_t, "));
       d.launches.back().column = 18;
+      d.launches.back().templateArgs = {"scalar_t", "(2 > 1)"};
     }
     extraction_.kernels = {t, k, m, n, d};
     for (const KernelSpec &kernel : extraction_.kernels)
@@ -181,6 +182,14 @@ protected:
           trial.reason = "so it is";
           return trial;
         },
+        [](const RenderedSlice &slice, std::size_t chunk, const KernelSpec &,
+           bool isInline) -> Result<ChunkReply> {
+          const auto [begin, end] = slice.chunks.at(chunk);
+          const std::string text = slice.text.substr(begin, end - begin);
+          return ChunkReply{(isInline ? "template <> inline " : "template <> ") + slice.expression +
+                                text.substr(text.find('{')),
+                            ""};
+        },
         [](const std::filesystem::path &) -> Result<std::unique_ptr<ProgramPair>> {
           return makeError(ErrorCode::Usage, "no program is known", "give --run");
         },
@@ -251,8 +260,7 @@ TEST_F(SessionFlowTest, AnInstantiationThatWouldGoWrongIsLeftAlone) {
   EXPECT_THAT(judged_, ElementsAre("t<16>", "t<32>"));
   EXPECT_TRUE(session.wins[0].ownSpecialization);
   const std::string text = patched(session.offered);
-  EXPECT_THAT(text, HasSubstr("x[0] = N * W; }\n\ntemplate <>\n__global__ void t<32>(float *x) {\n"
-                              "  constexpr int N = 32; x[0] = 4 * N; }\n"));
+  EXPECT_THAT(text, HasSubstr("x[0] = N * W; }\n\ntemplate <> t<32>{ x[0] = 4 * N; }\n"));
 }
 
 TEST_F(SessionFlowTest, WhoSharesItsTextKeepsTheLaunchOfItsOwn) {
@@ -266,7 +274,7 @@ TEST_F(SessionFlowTest, WhoSharesItsTextKeepsTheLaunchOfItsOwn) {
   EXPECT_EQ(judgedBlocks_[1]->at(0), "128");
   EXPECT_TRUE(session.wins.at(0).ownSpecialization);
   const std::string text = patched(session.offered);
-  EXPECT_THAT(text, HasSubstr("x[0] = N * W; }\n\ntemplate <>\n__global__ void t<32>"));
+  EXPECT_THAT(text, HasSubstr("x[0] = N * W; }\n\ntemplate <> t<32>{"));
   EXPECT_THAT(text, HasSubstr("t<16><<<1, 16>>>(0)"));
   EXPECT_THAT(text, HasSubstr("t<32><<<1, 128>>>(0)"));
 }
@@ -314,7 +322,7 @@ TEST_F(SessionFlowTest, TextAndLaunchThatOthersShareBecomeItsOwn) {
   EXPECT_EQ(judged_.back(), "d<float, 1>");
   EXPECT_EQ(session.wins.at(0).state, WinState::Modelled) << session.wins[0].reason;
   const std::string text = patched(session.offered);
-  EXPECT_THAT(text, HasSubstr(kD + "\n\ntemplate <>\n__global__ void d<float, 1>(float *x) {"));
+  EXPECT_THAT(text, HasSubstr(kD + "\n\ntemplate <> d<float, 1>{ }"));
   EXPECT_THAT(text, HasSubstr("<<<1, 256, (std::is_same<scalar_t, float>::value) ? 65536 : 0>>>"));
   EXPECT_THAT(text, HasSubstr("DISPATCH(type, (void)((std::is_same<scalar_t, float>::value) && "
                               "cudaFuncSetAttribute(d<scalar_t, (2 > 1)>, "
@@ -329,7 +337,7 @@ TEST_F(SessionFlowTest, ALaunchWhoseTypeIsDeducedDependsOnWhatItPasses) {
   }
   own.specialization.params = {own.kernel.specializations[1].params};
   for (LaunchSite &site : own.kernel.launches) {
-    site.column += unsigned(std::string("d<scalar_t, (2 > 1)>").size()); // nothing is spelled
+    site.templateArgs.clear(); // nothing is spelled
     site.args = {"x"};
   }
   extraction_.kernels.back() = own.kernel;

@@ -36,14 +36,14 @@ inline nlohmann::json extractionSample() {
     "launches": [{
       "file": "/src/a.cu", "line": 30, "column": 3, "symbol": "_ZN2ns7stencilIfLi2EEEvPKfPfi",
       "geometry": "symbolic", "grid": ["(n + 255) / 256", "1", "1"], "block": ["256", "1", "1"],
-      "shared_bytes": "0", "args": ["d_in", "n"], "variables": ["n"],
+      "shared_bytes": "0", "args": ["d_in", "n"], "template_args": [], "variables": ["n"],
       "pointers": [{"root": "d_in", "offset": "4", "bytes": ""},
                    {"root": "", "offset": "0", "bytes": ""}],
       "values": ["", "n"], "guards": ["(n > 0)"],
       "grid_range": {"file": "/src/a.cu", "begin": 405, "end": 420}, "block_range": null}, {
       "file": "/src/a.cu", "line": 40, "column": 3, "symbol": "_ZN2ns7stencilIfLi2EEEvPKfPfi",
       "geometry": "unresolved", "reason": "the grid depends on a call of 'power'", "grid": ["", "", ""],
-      "block": ["32", "1", "1"], "shared_bytes": "0", "args": [], "variables": [],
+      "block": ["32", "1", "1"], "shared_bytes": "0", "args": [], "template_args": [], "variables": [],
       "pointers": [], "values": [], "guards": []}],
     "constants": [{
       "name": "kShift", "kind": "constexpr", "value": -3,
@@ -52,7 +52,7 @@ inline nlohmann::json extractionSample() {
   }],
   "unresolved_launches": [{
     "file": "/src/a.cu", "line": 50, "column": 3, "symbol": "", "callee": "table[i]", "reason": "not followed",
-    "geometry": "exact", "grid": ["1", "1", "1"], "block": ["32", "1", "1"], "shared_bytes": "0", "args": [],
+    "geometry": "exact", "grid": ["1", "1", "1"], "block": ["32", "1", "1"], "shared_bytes": "0", "args": [], "template_args": [],
     "variables": [], "pointers": [], "values": [], "guards": []}]
 })json");
 }

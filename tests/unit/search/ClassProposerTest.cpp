@@ -17,11 +17,11 @@ using testing::IsEmpty;
 /// Writes both bodies one after the other.
 class BothBodies : public fakes::FakeFrontend {
 public:
-  Result<GuardReply> guard(const RenderedSlice &usual, const RenderedSlice &special,
+  Result<ChunkReply> guard(const RenderedSlice &usual, const RenderedSlice &special,
                            std::size_t chunk, const KernelSpec &,
                            const BodyGuard &wanted) override {
     if (!refusal.empty())
-      return GuardReply{"", refusal};
+      return ChunkReply{"", refusal};
     asked = wanted;
     const auto bodyIn = [&](const RenderedSlice &slice) {
       const auto [begin, end] = slice.chunks.at(chunk);
@@ -29,7 +29,7 @@ public:
       const auto open = text.find("{ ") + 2;
       return text.substr(open, text.rfind(" }") - open);
     };
-    return GuardReply{guarded(wanted.condition, bodyIn(special), bodyIn(usual)), ""};
+    return ChunkReply{guarded(wanted.condition, bodyIn(special), bodyIn(usual)), ""};
   }
   static std::string guarded(const std::string &condition, const std::string &special,
                              const std::string &usual) {

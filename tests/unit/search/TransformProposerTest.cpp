@@ -36,9 +36,13 @@ public:
     outside.edits = {{{"slice", 0, 8}, "#import "}};
     return std::vector<TransformOffer>{inside, outside};
   }
-  Result<GuardReply> guard(const RenderedSlice &, const RenderedSlice &, std::size_t,
+  Result<ChunkReply> guard(const RenderedSlice &, const RenderedSlice &, std::size_t,
                            const KernelSpec &, const BodyGuard &) override {
-    return GuardReply{"", "there is none here"};
+    return ChunkReply{"", "there is none here"};
+  }
+  Result<ChunkReply> specialize(const RenderedSlice &, std::size_t, const KernelSpec &,
+                                bool) override {
+    return ChunkReply{"", "there is none here"};
   }
   Result<HostText> hostText(const HostRequest &) override { return HostText(); }
   Result<std::vector<CodeDigest>> codes(const std::vector<NamedText> &) override {

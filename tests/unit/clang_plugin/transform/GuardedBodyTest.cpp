@@ -30,7 +30,7 @@ struct Bodies {
   std::string before = kBefore, beforeSpecial = kBefore, after = "\n", expression = "k";
 };
 
-GuardReply ask(const Bodies &bodies) {
+ChunkReply ask(const Bodies &bodies) {
   setenv("KOPT_CUDA_PATH", "none", 1);
   const auto chunkIn = [](const std::string &before, const std::string &chunk) {
     return TextRange{before.size(), before.size() + chunk.size()};
@@ -52,7 +52,7 @@ GuardReply ask(const Bodies &bodies) {
   return *reply;
 }
 
-GuardReply askOf(const std::string &usual, const std::string &special,
+ChunkReply askOf(const std::string &usual, const std::string &special,
                  const BodyGuard &guard = kLarge) {
   return ask({.usual = kernel(usual),
               .special = kernel(special),
@@ -64,7 +64,7 @@ GuardReply askOf(const std::string &usual, const std::string &special,
 /// The text, or why there is none.
 std::string guarded(const std::string &usual, const std::string &special,
                     const BodyGuard &guard = kLarge) {
-  const GuardReply reply = askOf(usual, special, guard);
+  const ChunkReply reply = askOf(usual, special, guard);
   return reply.text + reply.refusal;
 }
 
