@@ -43,7 +43,7 @@ bool isSteady(const Stmt *expression, const FunctionFlow &flow) {
 }
 
 /// Puts steady expressions in the places of the constants that they initialise.
-void putInPlace(HostFinder &found, const SourceIndex &index) {
+void putInPlace(HostParts &found, const SourceIndex &index) {
   UnitFlow flows;
   for (const VarDecl *variable : found.feeding) {
     const clang::QualType type = variable->getType();
@@ -56,7 +56,7 @@ void putInPlace(HostFinder &found, const SourceIndex &index) {
     const FunctionFlow *flow = flows.of(function);
     if (!flow || !isSteady(variable->getInit(), *flow))
       continue;
-    const Span text = found.spanOf(variable->getInit()->getSourceRange());
+    const Span text = spanOf(index, variable->getInit()->getSourceRange());
     const llvm::StringRef file = index.sources().getBufferData(text.file);
     for (const Span &use : uses->second)
       found.constants[{use.file, use.begin}] = {normalizedTokens(file.slice(text.begin, text.end)),
@@ -69,8 +69,8 @@ void putInPlace(HostFinder &found, const SourceIndex &index) {
 /// out too.
 class LaunchOnly {
 public:
-  LaunchOnly(const SourceIndex &index, const HostFinder &found)
-      : sources_(index.sources()), found_(found), purity_(index), feeding_(found.feeding) {
+  LaunchOnly(const SourceIndex &index, const HostParts &found)
+      : index_(index), found_(found), purity_(index), feeding_(found.feeding) {
     std::erase_if(feeding_, [&](const VarDecl *variable) { return !mayFeed(*variable); });
     do
       leaveOut();
@@ -95,7 +95,7 @@ public:
             std::ranges::all_of(mentions->second, isWithin) &&
             purity_.isPure(function->getBody(), true)) {
           only.insert(function);
-          bodies.push_back(found_.spanOf(function->getSourceRange()));
+          bodies.push_back(spanOf(index_, function->getSourceRange()));
         }
       }
     }
@@ -150,7 +150,7 @@ private:
   /// True for a statement that opts in to large shared memory: a call alone, as an argument of a
   /// call, or in a macro that checks its result.
   bool isOptIn(const Stmt &statement) const {
-    const Span span = found_.spanOf(statement.getSourceRange());
+    const Span span = spanOf(index_, statement.getSourceRange());
     const auto holds = [&](const Span &outer) {
       return std::ranges::any_of(found_.optIns,
                                  [&](const Span &call) { return outer.contains(call); });
@@ -164,11 +164,11 @@ private:
         llvm::dyn_cast_or_null<clang::CallExpr>(expression ? strip(expression) : nullptr);
     if (!call)
       return false;
-    const Span whole = found_.spanOf(call->getSourceRange());
+    const Span whole = spanOf(index_, call->getSourceRange());
     return std::ranges::any_of(found_.optIns,
                                [&](const Span &optIn) { return optIn.contains(whole); }) ||
            std::any_of(call->arg_begin(), call->arg_end(), [&](const Expr *argument) {
-             return holds(found_.spanOf(argument->getSourceRange()));
+             return holds(spanOf(index_, argument->getSourceRange()));
            });
   }
 
@@ -176,7 +176,7 @@ private:
     left_ = found_.left;
     for (const Stmt *statement : found_.statements) {
       if (isLeft(statement))
-        left_.push_back(throughSemicolon(found_.spanOf(statement->getSourceRange())));
+        left_.push_back(throughSemicolon(spanOf(index_, statement->getSourceRange())));
       else if (const auto *declarations = llvm::dyn_cast<clang::DeclStmt>(statement))
         leaveSome(*declarations);
     }
@@ -184,8 +184,8 @@ private:
       if (std::none_of(block->body_begin(), block->body_end(), [&](const Stmt *statement) {
             return llvm::isa<clang::DeclStmt>(statement) && !isLeft(statement);
           })) { // its braces limit nothing that stays
-        left_.push_back(found_.spanOf(block->getLBracLoc()));
-        left_.push_back(found_.spanOf(block->getRBracLoc()));
+        left_.push_back(spanOf(index_, block->getLBracLoc()));
+        left_.push_back(spanOf(index_, block->getRBracLoc()));
       }
     for (const KnownCall &known : found_.calls)
       for (unsigned i = 0; i < known.callee->getNumParams() && i < known.call->getNumArgs(); ++i) {
@@ -193,13 +193,13 @@ private:
         const Expr *argument = known.call->getArg(i);
         if (!isOperator && feeding_.contains(known.callee->getParamDecl(i)) &&
             !llvm::isa<clang::CXXDefaultArgExpr>(argument) && purity_.isPure(argument))
-          left_.push_back(found_.spanOf(argument->getSourceRange()));
+          left_.push_back(spanOf(index_, argument->getSourceRange()));
       }
     for (const FunctionDecl *function : found_.functions)
       for (const clang::ParmVarDecl *parameter : function->parameters())
         if (feeding_.contains(parameter) && parameter->hasDefaultArg() &&
             !parameter->hasUnparsedDefaultArg() && !parameter->hasUninstantiatedDefaultArg())
-          left_.push_back(found_.spanOf(parameter->getDefaultArgRange()));
+          left_.push_back(spanOf(index_, parameter->getDefaultArgRange()));
   }
 
   /// Leaves out some variables of one declaration, each with a neighbouring comma.
@@ -209,17 +209,17 @@ private:
       const auto *variable = llvm::dyn_cast<VarDecl>(all[i]);
       if (!variable || !feeding_.contains(variable))
         continue;
-      Span span = found_.spanOf({variable->getLocation(), variable->getEndLoc()});
+      Span span = spanOf(index_, {variable->getLocation(), variable->getEndLoc()});
       if (i > 0)
-        span.begin = found_.spanOf({all[i - 1]->getLocation(), all[i - 1]->getEndLoc()}).end;
+        span.begin = spanOf(index_, {all[i - 1]->getLocation(), all[i - 1]->getEndLoc()}).end;
       else
-        span.end = found_.spanOf({all[1]->getLocation(), all[1]->getLocation()}).begin;
+        span.end = spanOf(index_, {all[1]->getLocation(), all[1]->getLocation()}).begin;
       left_.push_back(span);
     }
   }
 
   Span throughSemicolon(Span span) const {
-    const llvm::StringRef text = sources_.getBufferData(span.file);
+    const llvm::StringRef text = index_.sources().getBufferData(span.file);
     unsigned at = span.end;
     while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at])))
       ++at;
@@ -228,8 +228,8 @@ private:
     return span;
   }
 
-  const clang::SourceManager &sources_;
-  const HostFinder &found_;
+  const SourceIndex &index_;
+  const HostParts &found_;
   const Purity purity_;
   std::set<const VarDecl *> feeding_;
   std::vector<Span> left_;
@@ -237,7 +237,7 @@ private:
 
 class Writer {
 public:
-  Writer(const SourceIndex &index, const HostFinder &found, const LaunchOnly &only)
+  Writer(const SourceIndex &index, const HostParts &found, const LaunchOnly &only)
       : index_(index), sources_(index.sources()), found_(found), launchOnly_(only.functions()),
         left_(only.left()) {
     std::ranges::sort(left_, [](const Span &a, const Span &b) { return a.begin < b.begin; });
@@ -253,10 +253,10 @@ public:
       std::string name = writtenName(*function) + "(";
       for (const clang::ParmVarDecl *parameter : function->parameters())
         name += (name.back() == '(' ? "" : ", ") + parameter->getType().getAsString();
-      add(HostKind::Function, name + ")", found_.spanOf(whole->getSourceRange()), reply);
+      add(HostKind::Function, name + ")", spanOf(index_, whole->getSourceRange()), reply);
     }
     for (const VarDecl *variable : found_.variables)
-      add(HostKind::Variable, writtenName(*variable), found_.spanOf(variable->getSourceRange()),
+      add(HostKind::Variable, writtenName(*variable), spanOf(index_, variable->getSourceRange()),
           reply);
     for (const Piece &piece : index_.pieces())
       if (piece.kind == PieceKind::Macro)
@@ -332,7 +332,7 @@ private:
 
   const SourceIndex &index_;
   const clang::SourceManager &sources_;
-  const HostFinder &found_;
+  const HostParts &found_;
   const std::set<const FunctionDecl *> launchOnly_;
   std::vector<Span> left_;
 };
@@ -350,11 +350,10 @@ llvm::Expected<HostText> readHostText(const HostRequest &request) {
   if (const Diagnostic *problem = unit.problem())
     return llvm::createStringError(problem->message);
   const SourceIndex index(*unit.ast);
-  HostFinder finder(index, request.kernels);
-  finder.TraverseDecl(unit.ast->getASTContext().getTranslationUnitDecl());
-  putInPlace(finder, index);
-  const LaunchOnly only(index, finder);
-  return Writer(index, finder, only).write();
+  HostParts found = findHostParts(index, request.kernels);
+  putInPlace(found, index);
+  const LaunchOnly only(index, found);
+  return Writer(index, found, only).write();
 }
 
 } // namespace kopt::frontend
