@@ -390,177 +390,221 @@ std::vector<std::string> expandedFlags(const ExtractUnit &unit,
       .nvcc;
 }
 
-UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
-                        ExtractionResult &extraction) {
-  UnitOutcome outcome;
-  std::map<std::string, bool> optionFiles;
-  std::vector<std::string> flags = expandedFlags(unit, &optionFiles);
-  // Slices are compared with its PTX. If that is certain to be needed, build it during the parse.
-  std::optional<std::string> nvcc = findNvcc();
-  Original original(nvcc.value_or(""), unit.file, flags, unit.directory);
-  const bool isSure = options.prove && nvcc && !options.proveOnly.empty();
-  const auto beside = std::async(isSure ? std::launch::async : std::launch::deferred,
-                                 [&] { original.build(/*optimise=*/true); });
-  ParsedUnit host, device;
-  options.pool.forEach(2, [&](std::size_t i) {
-    ParseRequest request = {unit.file, std::nullopt, unit.flags, unit.directory};
-    request.pass = i == 0 ? Pass::Host : Pass::Device;
-    request.skipLibraryBodies = true;
-    request.files = options.files;
-    (i == 0 ? host : device) = parseCuda(request);
-  });
-  for (const std::string &note : host.notes)
-    addNote(extraction, note);
+namespace {
 
-  if (host.hasErrors || device.hasErrors) {
-    const ParsedUnit &broken = host.hasErrors ? host : device;
-    bool nvccAccepts =
-        host.ast && device.ast && nvcc && original.build(/*optimise=*/options.prove).ok;
-    if (!nvccAccepts) {
-      outcome.isRepeatable = original.isRepeatable();
-      outcome.diagnostics = broken.diagnostics;
-      return outcome;
+/// The extraction of one unit, step by step.
+class UnitExtraction {
+public:
+  UnitExtraction(const ExtractUnit &unit, const ExtractOptions &options,
+                 ExtractionResult &extraction)
+      : unit_(unit), options_(options), extraction_(extraction),
+        flags_(expandedFlags(unit, &optionFiles_)), nvcc_(findNvcc()),
+        original_(nvcc_.value_or(""), unit.file, flags_, unit.directory) {}
+
+  UnitOutcome run() {
+    // Slices are compared with its PTX. If that is certain to be needed, build it during the parse.
+    const bool isSure = options_.prove && nvcc_ && !options_.proveOnly.empty();
+    const auto beside = std::async(isSure ? std::launch::async : std::launch::deferred,
+                                   [&] { original_.build(/*optimise=*/true); });
+    if (!parse())
+      return std::move(outcome_);
+    outcome_.ok = true;
+    sliceAll();
+    prove();
+    for (KernelSpec &kernel : infos_) {
+      std::erase_if(kernel.specializations, [](const Specialization &specialization) {
+        return !isEmitted(specialization);
+      });
+      extraction_.kernels.push_back(std::move(kernel));
     }
-    if (const Diagnostic *first = firstErrorOf(broken.diagnostics))
-      addNote(extraction,
-              (first->file.empty() ? unit.file : first->place()) +
-                  ": nvcc compiles what Clang does not (" + first->message +
-                  "); what depends on it may be missing",
-              NoteKind::PartlyRead);
+    if (isSure)
+      beside.wait();
+    outcome_.isRepeatable = original_.isRepeatable();
+    outcome_.readByNvcc = original_.inputs();
+    return std::move(outcome_);
   }
-  if (!host.ast || !device.ast) {
-    outcome.diagnostics = host.ast ? device.diagnostics : host.diagnostics;
-    return outcome;
-  }
-  outcome.ok = true;
 
-  SourceIndex hostIndex(*host.ast), deviceIndex(*device.ast);
-  std::map<std::string, std::string> others;
-  hashFiles(hostIndex.files(), options.project, extraction, others);
-  hashFiles(deviceIndex.files(), options.project, extraction, others);
-  hashFiles(optionFiles, options.project, extraction, others);
-  if (options.files && options.proofs)
-    original.remember(*options.proofs, hashOfLibraries(*options.files, extraction));
-  std::vector<FoundKernel> kernels = findKernels(hostIndex, extraction);
-  extraction.libraryKernels = findLibraryKernels(hostIndex);
-  std::vector<KernelSpec> infos;
-  std::vector<Work> works;
-  for (FoundKernel &found : kernels) {
-    KernelSpec &kernel = infos.emplace_back(found.info);
-    kernel.unit = unit.file;
-    kernel.units = {unit.file};
-    kernel.compileFlags = flags;
-    kernel.directory = unit.directory;
-    kernel.projectFiles = others;
-    for (FoundSpecialization &specialization : found.specializations)
-      kernel.specializations.push_back(specialization.info);
-  }
-  // nvcc takes long, so prove only what is wanted.
-  std::set<const Specialization *> unwanted;
-  if (!options.proveOnly.empty())
-    for (const KernelSpec &kernel : infos)
-      for (const Specialization &specialization : kernel.specializations)
-        if (!llvm::is_contained(options.proveOnly, specialization.symbol))
-          unwanted.insert(&specialization);
-  const bool anyWanted = std::ranges::any_of(infos, [&](const KernelSpec &kernel) {
-    return std::ranges::any_of(kernel.specializations, [&](const Specialization &specialization) {
-      return !unwanted.count(&specialization);
+private:
+  /// False if the unit cannot be read, with the diagnostics in the outcome.
+  bool parse() {
+    options_.pool.forEach(2, [&](std::size_t i) {
+      ParseRequest request = {unit_.file, std::nullopt, unit_.flags, unit_.directory};
+      request.pass = i == 0 ? Pass::Host : Pass::Device;
+      request.skipLibraryBodies = true;
+      request.files = options_.files;
+      (i == 0 ? host_ : device_) = parseCuda(request);
     });
-  });
-  const bool proves = options.prove && nvcc && anyWanted;
-  if (proves && original.build(/*optimise=*/true).ok)
-    takeNvccsNames(original.build(/*optimise=*/true).ptx->entries(), infos, extraction, unit.file);
-  const UnitUses uses(hostIndex, deviceIndex);
-  for (std::size_t k = 0; k < kernels.size(); ++k) {
-    FoundKernel &found = kernels[k];
-    // One slice text serves all specializations, except those that need a host function's lambda.
+    for (const std::string &note : host_.notes)
+      addNote(extraction_, note);
+    if (host_.hasErrors || device_.hasErrors) {
+      const ParsedUnit &broken = host_.hasErrors ? host_ : device_;
+      const bool nvccAccepts =
+          host_.ast && device_.ast && nvcc_ && original_.build(/*optimise=*/options_.prove).ok;
+      if (!nvccAccepts) {
+        outcome_.isRepeatable = original_.isRepeatable();
+        outcome_.diagnostics = broken.diagnostics;
+        return false;
+      }
+      if (const Diagnostic *first = firstErrorOf(broken.diagnostics))
+        addNote(extraction_,
+                (first->file.empty() ? unit_.file : first->place()) +
+                    ": nvcc compiles what Clang does not (" + first->message +
+                    "); what depends on it may be missing",
+                NoteKind::PartlyRead);
+    }
+    if (!host_.ast || !device_.ast)
+      outcome_.diagnostics = host_.ast ? device_.diagnostics : host_.diagnostics;
+    return host_.ast && device_.ast;
+  }
+
+  void sliceAll() {
+    const SourceIndex host(*host_.ast), device(*device_.ast);
+    const std::vector<FoundKernel> kernels = describeKernels(host, device);
+    // nvcc takes long, so prove only what is wanted.
+    bool anyWanted = false;
+    for (const KernelSpec &kernel : infos_)
+      for (const Specialization &specialization : kernel.specializations)
+        if (options_.proveOnly.empty() ||
+            llvm::is_contained(options_.proveOnly, specialization.symbol))
+          anyWanted = true;
+        else
+          unwanted_.insert(&specialization);
+    proves_ = options_.prove && nvcc_ && anyWanted;
+    if (proves_ && original_.build(/*optimise=*/true).ok)
+      takeNvccsNames(original_.build(/*optimise=*/true).ptx->entries(), infos_, extraction_,
+                     unit_.file);
+    const UnitUses uses(host, device);
+    for (std::size_t k = 0; k < kernels.size(); ++k)
+      slice(kernels[k], infos_[k], host, device, uses);
+  }
+
+  /// Finds the kernels, and makes the records of them.
+  std::vector<FoundKernel> describeKernels(const SourceIndex &host, const SourceIndex &device) {
+    std::map<std::string, std::string> others;
+    for (const auto &files : {host.files(), device.files(), optionFiles_})
+      hashFiles(files, options_.project, extraction_, others);
+    if (options_.files && options_.proofs)
+      original_.remember(*options_.proofs, hashOfLibraries(*options_.files, extraction_));
+    std::vector<FoundKernel> kernels = findKernels(host, extraction_);
+    extraction_.libraryKernels = findLibraryKernels(host);
+    for (const FoundKernel &found : kernels) {
+      KernelSpec &kernel = infos_.emplace_back(found.info);
+      kernel.unit = unit_.file;
+      kernel.units = {unit_.file};
+      kernel.compileFlags = flags_;
+      kernel.directory = unit_.directory;
+      kernel.projectFiles = others;
+      for (const FoundSpecialization &specialization : found.specializations)
+        kernel.specializations.push_back(specialization.info);
+    }
+    return kernels;
+  }
+
+  /// Slices a kernel: one text serves all specializations, except those that need a host function's
+  /// lambda.
+  void slice(const FoundKernel &found, KernelSpec &kernel, const SourceIndex &host,
+             const SourceIndex &device, const UnitUses &uses) {
     std::map<const clang::FunctionDecl *, std::vector<Specialization *>> groups;
     for (std::size_t i = 0; i < found.specializations.size(); ++i)
-      if (Specialization &specialization = infos[k].specializations[i]; isEmitted(specialization))
+      if (Specialization &specialization = kernel.specializations[i]; isEmitted(specialization))
         groups[found.specializations[i].enclosing].push_back(&specialization);
     for (auto &[enclosing, specializations] : groups) {
       Work work;
-      std::copy_if(specializations.begin(), specializations.end(),
-                   std::back_inserter(work.specializations),
-                   [&](const Specialization *one) { return !unwanted.count(one); });
-      const SliceRequest wanted{&hostIndex, &deviceIndex, found.pattern, enclosing};
+      const SliceRequest wanted{&host, &device, found.pattern, enclosing};
       work.slices = buildSlices(wanted);
       uses.findUsers(work.slices, enclosing);
-      if (infos[k].outside.empty()) {
-        infos[k].outside = uses.namesOutside(work.slices.front());
-        infos[k].unused = unusedBefore(wanted, work.slices.front());
-        uses.findUsersOfVariables(infos[k].unused);
+      if (kernel.outside.empty()) {
+        kernel.outside = uses.namesOutside(work.slices.front());
+        kernel.unused = unusedBefore(wanted, work.slices.front());
+        uses.findUsersOfVariables(kernel.unused);
       }
-      // Without a proof, the slice keeps every header: it could not be checked without some.
-      const auto preferredOf = [&](bool willProve) -> const SliceText & {
-        return *std::ranges::find_if(
-            work.slices, [&](const SliceText &slice) { return willProve || slice.withAllHeaders; });
-      };
-      for (Specialization *specialization : specializations) {
-        const bool isWanted = !unwanted.count(specialization);
-        const SliceText &preferred = preferredOf(proves && isWanted);
-        if (!isWanted)
-          specialization->reason = "not compared with the original's PTX: nobody asked for it";
-        if (!preferred.problem.empty()) {
-          specialization->route = Route::InPlace;
-          specialization->reason = preferred.problem;
-        }
-        take(preferred, *specialization);
-      }
-      addSliceConstants(hostIndex, work.slices.front().chunks, infos[k]);
-      addSliceConstants(deviceIndex, work.slices.front().chunks, infos[k]);
+      for (Specialization *specialization : specializations)
+        take(work, *specialization);
+      addSliceConstants(host, work.slices.front().chunks, kernel);
+      addSliceConstants(device, work.slices.front().chunks, kernel);
       if (!work.specializations.empty())
-        works.push_back(std::move(work));
+        works_.push_back(std::move(work));
     }
-    if (!infos[k].defined)
-      addNote(extraction, infos[k].file + ":" + std::to_string(infos[k].line) + ": " +
-                              infos[k].name + " is launched in " + unit.file +
-                              " and defined in another file");
-    else if (infos[k].specializations.empty())
-      addNote(extraction, infos[k].file + ":" + std::to_string(infos[k].line) + ": " +
-                              infos[k].name +
-                              " is a template that nothing in this unit launches; there is no "
-                              "specialization to tune");
+    const std::string place = kernel.file + ":" + std::to_string(kernel.line) + ": " + kernel.name;
+    if (!kernel.defined)
+      addNote(extraction_,
+              place + " is launched in " + unit_.file + " and defined in another file");
+    else if (kernel.specializations.empty())
+      addNote(extraction_, place + " is a template that nothing in this unit launches; there is no "
+                                   "specialization to tune");
   }
 
-  auto sayOfEach = [&](std::optional<Route> route, const std::string &reason) {
-    for (KernelSpec &kernel : infos)
+  /// Gives a specialization its slice, and the work its proof where that is wanted.
+  void take(Work &work, Specialization &specialization) {
+    const bool isWanted = !unwanted_.contains(&specialization);
+    if (isWanted)
+      work.specializations.push_back(&specialization);
+    else
+      specialization.reason = "not compared with the original's PTX: nobody asked for it";
+    // Without a proof, the slice keeps every header: it could not be checked without some.
+    const SliceText &preferred = *std::ranges::find_if(work.slices, [&](const SliceText &slice) {
+      return (proves_ && isWanted) || slice.withAllHeaders;
+    });
+    if (!preferred.problem.empty()) {
+      specialization.route = Route::InPlace;
+      specialization.reason = preferred.problem;
+    }
+    frontend::take(preferred, specialization);
+  }
+
+  void sayOfEach(std::optional<Route> route, const std::string &reason) {
+    for (KernelSpec &kernel : infos_)
       for (Specialization &specialization : kernel.specializations) {
         specialization.route = route.value_or(specialization.route);
         if (specialization.reason.empty() || route)
           specialization.reason = reason;
       }
-  };
-  if (!options.prove || !nvcc) {
-    addNote(extraction,
-            options.prove
-                ? "no nvcc was found: the slices could not be compared with the original's PTX"
-                : "--no-proof: the slices were not compared with the original's PTX");
-    sayOfEach(std::nullopt, "not compared with the original's PTX");
-  } else if (!works.empty()) {
-    // Free the memory for other files, because nvcc takes long.
-    host.ast.reset();
-    device.ast.reset();
-    const Original::Built &built = original.build(/*optimise=*/true);
-    if (built.ok) {
-      proveAll(options.pool, original, works);
-    } else {
-      std::string reason = "nvcc does not compile the original: " + firstError(built.diagnostics);
-      sayOfEach(Route::Refused, reason);
-      addNote(extraction,
-              unit.file + ": nvcc does not compile this file: " + firstError(built.diagnostics));
+  }
+
+  void prove() {
+    if (!options_.prove || !nvcc_) {
+      addNote(extraction_,
+              options_.prove
+                  ? "no nvcc was found: the slices could not be compared with the original's PTX"
+                  : "--no-proof: the slices were not compared with the original's PTX");
+      sayOfEach(std::nullopt, "not compared with the original's PTX");
+      return;
     }
+    if (works_.empty())
+      return;
+    // Free the memory for other files, because nvcc takes long.
+    host_.ast.reset();
+    device_.ast.reset();
+    const Original::Built &built = original_.build(/*optimise=*/true);
+    if (built.ok) {
+      proveAll(options_.pool, original_, works_);
+      return;
+    }
+    const std::string why = firstError(built.diagnostics);
+    sayOfEach(Route::Refused, "nvcc does not compile the original: " + why);
+    addNote(extraction_, unit_.file + ": nvcc does not compile this file: " + why);
   }
-  for (KernelSpec &kernel : infos) {
-    std::erase_if(kernel.specializations,
-                  [](const Specialization &specialization) { return !isEmitted(specialization); });
-    extraction.kernels.push_back(std::move(kernel));
-  }
-  if (isSure)
-    beside.wait();
-  outcome.isRepeatable = original.isRepeatable();
-  outcome.readByNvcc = original.inputs();
-  return outcome;
+
+  const ExtractUnit &unit_;
+  const ExtractOptions &options_;
+  ExtractionResult &extraction_;
+  std::map<std::string, bool> optionFiles_;
+  const std::vector<std::string> flags_;
+  const std::optional<std::string> nvcc_;
+  Original original_;
+  ParsedUnit host_, device_;
+  std::vector<KernelSpec> infos_;
+  std::vector<Work> works_;
+  std::set<const Specialization *> unwanted_; ///< those that need no proof
+  bool proves_ = false;
+  UnitOutcome outcome_;
+};
+
+} // namespace
+
+UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
+                        ExtractionResult &extraction) {
+  return UnitExtraction(unit, options, extraction).run();
 }
 
 } // namespace kopt::frontend

@@ -115,108 +115,130 @@ std::string placeOfLaunch(const SourceIndex &index, const LaunchCall &site) {
          std::to_string(index.sources().getSpellingLineNumber(at));
 }
 
-} // namespace
+/// Finds a unit's kernels, and reads their launches.
+class KernelFinder {
+public:
+  KernelFinder(const SourceIndex &host, ExtractionResult &extraction)
+      : host_(host), extraction_(extraction), code_(host), reader_(code_, flows_),
+        constants_(host) {}
 
-std::vector<FoundKernel> findKernels(const SourceIndex &host, ExtractionResult &extraction) {
-  HostCode code(host);
-  std::vector<FoundKernel> kernels;
-  for (const FunctionDecl *pattern : code.kernels())
-    if (host.isUser(
-            host.sources().getFileID(host.sources().getExpansionLoc(pattern->getLocation()))))
-      kernels.push_back(describe(host, pattern));
-  auto kernelOf = [&kernels](const FunctionDecl *function) -> FoundKernel * {
+  std::vector<FoundKernel> run() {
+    for (const FunctionDecl *pattern : code_.kernels())
+      if (host_.isUser(
+              host_.sources().getFileID(host_.sources().getExpansionLoc(pattern->getLocation()))))
+        kernels_.push_back(describe(host_, pattern));
+    for (FoundKernel &kernel : kernels_)
+      if (!kernel.pattern->isTemplated())
+        specializationFor(host_, kernel, kernel.pattern);
+    for (const FunctionDecl *function : code_.instantiations())
+      if (FoundKernel *kernel = kernelOf(function))
+        specializationFor(host_, *kernel, function);
+    for (const LaunchCall &site : code_.launches()) {
+      // A launch in a host template is read in each instantiation.
+      const bool isTemplate = site.call->isInstantiationDependent() && !site.call->containsErrors();
+      if (isTemplate || (site.host && site.host->isDependentContext()))
+        inTemplates_.insert(placeOfLaunch(host_, site));
+      else
+        read(site);
+    }
+    for (const std::string &place : inTemplates_)
+      if (!read_.contains(place))
+        extraction_.notes.push_back(
+            {place + ": a launch in a template that nothing in this unit instantiates"});
+    for (auto &[declaration, kernel] : declared_)
+      kernels_.push_back(std::move(kernel));
+    return std::move(kernels_);
+  }
+
+private:
+  FoundKernel *kernelOf(const FunctionDecl *function) {
     const FunctionDecl *pattern = patternOf(function);
-    for (FoundKernel &kernel : kernels)
-      if (pattern && kernel.pattern == pattern)
-        return &kernel;
-    return nullptr;
-  };
+    const auto found = llvm::find_if(
+        kernels_, [&](const FoundKernel &kernel) { return pattern && kernel.pattern == pattern; });
+    return found == kernels_.end() ? nullptr : &*found;
+  }
 
-  // Kernels of other files that this file launches. Only their declarations are known.
-  std::list<std::pair<const FunctionDecl *, FoundKernel>> declared;
-  auto elsewhere = [&](const FunctionDecl *function) -> FoundKernel & {
+  /// A kernel of another file.
+  FoundKernel &elsewhere(const FunctionDecl *function) {
     const clang::FunctionTemplateDecl *generic = function->getPrimaryTemplate();
     const FunctionDecl *declaration =
         (generic ? generic->getTemplatedDecl() : function)->getCanonicalDecl();
-    for (auto &[known, kernel] : declared)
+    for (auto &[known, kernel] : declared_)
       if (known == declaration)
         return kernel;
-    FoundKernel &kernel = declared.emplace_back(declaration, describe(host, declaration)).second;
+    FoundKernel &kernel = declared_.emplace_back(declaration, describe(host_, declaration)).second;
     kernel.pattern = nullptr;
     kernel.info.defined = false;
     return kernel;
-  };
+  }
 
-  for (FoundKernel &kernel : kernels)
-    if (!kernel.pattern->isTemplated())
-      specializationFor(host, kernel, kernel.pattern);
-  for (const FunctionDecl *function : code.instantiations())
-    if (FoundKernel *kernel = kernelOf(function))
-      specializationFor(host, *kernel, function);
-
-  UnitFlow flows;
-  LaunchReader reader(code, flows);
-  Constants constants(host);
-  std::set<std::tuple<std::string, unsigned, unsigned, std::string, std::string>> seen;
-  auto isNew = [&seen](const LaunchSite &launch) {
-    return seen
+  bool isNew(const LaunchSite &launch) {
+    return seen_
         .insert({launch.file, launch.line, launch.column, launch.symbol,
                  launch.grid[0] + launch.block[0]})
         .second;
-  };
-  std::set<std::string> inTemplates, read;
-  for (const LaunchCall &site : code.launches()) {
-    // A launch in a host template is read in each instantiation.
-    bool isTemplate = site.call->isInstantiationDependent() && !site.call->containsErrors();
-    if (isTemplate || (site.host && site.host->isDependentContext())) {
-      inTemplates.insert(placeOfLaunch(host, site));
-      continue;
-    }
-    read.insert(placeOfLaunch(host, site));
-    KernelTargets targets = reader.kernelsOf(site);
-    bool shared = targets.kernels.size() > 1 || !targets.problem.empty();
-    for (const KernelTarget &target : targets.kernels) {
-      FoundKernel *kernel = kernelOf(target.kernel);
-      if (target.kernel->isDependentContext() || (!kernel && patternOf(target.kernel)))
-        continue;
-      if (!kernel)
-        kernel = &elsewhere(target.kernel);
-      if (kernel->pattern) {
-        FoundSpecialization &specialization = specializationFor(host, *kernel, target.kernel);
-        placeTemplateArgs(constants, target.reference, kernel->info,
-                          specialization.info.templateArgs);
-      }
-      LaunchReader::Reading reading =
-          reader.read(site, target, shared, [&kernel](const NamedConstant &constant) {
-            for (const NamedConstant &known : kernel->info.constants)
-              if (known.name == constant.name)
-                return known.valueRange == constant.valueRange;
-            return true;
-          });
-      for (const NamedConstant &constant : reading.constants)
-        noteConstant(kernel->info, constant, /*byLaunch=*/true);
-      if (isNew(reading.launch))
-        kernel->info.launches.push_back(std::move(reading.launch));
-    }
+  }
+
+  void read(const LaunchCall &site) {
+    read_.insert(placeOfLaunch(host_, site));
+    const KernelTargets targets = reader_.kernelsOf(site);
+    const bool shared = targets.kernels.size() > 1 || !targets.problem.empty();
+    for (const KernelTarget &target : targets.kernels)
+      read(site, target, shared);
     if (!targets.problem.empty() && targets.kernels.empty()) {
       LaunchSite launch =
-          reader.read(site, {}, shared, [](const NamedConstant &) { return false; }).launch;
-      launch.callee = reader.calleeOf(site);
+          reader_.read(site, {}, shared, [](const NamedConstant &) { return false; }).launch;
+      launch.callee = reader_.calleeOf(site);
       launch.reason = "the kernel is " + targets.problem;
       if (isNew(launch))
-        extraction.unresolvedLaunches.push_back(std::move(launch));
+        extraction_.unresolvedLaunches.push_back(std::move(launch));
     } else if (!targets.problem.empty())
-      extraction.notes.push_back({placeOfLaunch(host, site) +
-                                  ": more kernels may be launched here: one comes from " +
-                                  targets.problem});
+      extraction_.notes.push_back({placeOfLaunch(host_, site) +
+                                   ": more kernels may be launched here: one comes from " +
+                                   targets.problem});
   }
-  for (const std::string &place : inTemplates)
-    if (!read.count(place))
-      extraction.notes.push_back(
-          {place + ": a launch in a template that nothing in this unit instantiates"});
-  for (auto &[declaration, kernel] : declared)
-    kernels.push_back(std::move(kernel));
-  return kernels;
+
+  void read(const LaunchCall &site, const KernelTarget &target, bool shared) {
+    FoundKernel *kernel = kernelOf(target.kernel);
+    if (target.kernel->isDependentContext() || (!kernel && patternOf(target.kernel)))
+      return;
+    if (!kernel)
+      kernel = &elsewhere(target.kernel);
+    if (kernel->pattern) {
+      FoundSpecialization &specialization = specializationFor(host_, *kernel, target.kernel);
+      placeTemplateArgs(constants_, target.reference, kernel->info,
+                        specialization.info.templateArgs);
+    }
+    LaunchReader::Reading reading =
+        reader_.read(site, target, shared, [&](const NamedConstant &constant) {
+          const auto known = llvm::find_if(kernel->info.constants, [&](const NamedConstant &other) {
+            return other.name == constant.name;
+          });
+          return known == kernel->info.constants.end() || known->valueRange == constant.valueRange;
+        });
+    for (const NamedConstant &constant : reading.constants)
+      noteConstant(kernel->info, constant, /*byLaunch=*/true);
+    if (isNew(reading.launch))
+      kernel->info.launches.push_back(std::move(reading.launch));
+  }
+
+  const SourceIndex &host_;
+  ExtractionResult &extraction_;
+  HostCode code_;
+  UnitFlow flows_;
+  LaunchReader reader_;
+  Constants constants_;
+  std::vector<FoundKernel> kernels_;
+  /// Kernels of other files that this file launches. Only their declarations are known.
+  std::list<std::pair<const FunctionDecl *, FoundKernel>> declared_;
+  std::set<std::tuple<std::string, unsigned, unsigned, std::string, std::string>> seen_;
+  std::set<std::string> inTemplates_, read_; ///< places of launches
+};
+
+} // namespace
+
+std::vector<FoundKernel> findKernels(const SourceIndex &host, ExtractionResult &extraction) {
+  return KernelFinder(host, extraction).run();
 }
 
 void addSliceConstants(const SourceIndex &index, const std::vector<SliceChunk> &chunks,

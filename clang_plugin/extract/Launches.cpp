@@ -225,6 +225,71 @@ std::string allocatedBytes(const Expr *argument, const clang::FunctionDecl *func
              : "";
 }
 
+/// Reads what the launching function tells of each argument: where it points to, and its value.
+void readArguments(HostCode &code, UnitFlow &flows, const GeometryReader::Site &place,
+                   const std::vector<const Expr *> &args, LaunchSite &launch) {
+  const clang::ASTContext &context = code.index().unit().getASTContext();
+  GeometryReader numbers(code, flows, place, [](const NamedConstant &) { return false; });
+  PointerReader pointers(flows, context, numbers, place.function, place.launch);
+  for (const Expr *argument : args) {
+    launch.pointers.push_back(pointers.read(argument));
+    if (PointerOrigin &origin = launch.pointers.back(); origin.offset == "0")
+      origin.bytes = allocatedBytes(argument, place.function, numbers);
+  }
+  const auto valueOf = [&](const Expr *argument) -> std::string {
+    if (!argument->getType()->isIntegralOrEnumerationType())
+      return "";
+    GeometryReader::Site alone = place;
+    // "rows" is "points.size()" where that is how many elements an allocation has.
+    alone.passed.insert(numbers.variables().begin(), numbers.variables().end());
+    if (std::optional<Place> variable = placeOf(argument, context))
+      alone.passed.erase(variable->text());
+    GeometryReader values(code, flows, std::move(alone),
+                          [](const NamedConstant &) { return false; });
+    return values.scalar({argument, {}}).value_or("");
+  };
+  for (const Expr *argument : args)
+    launch.values.push_back(valueOf(argument));
+}
+
+/// Reads the grid, the block and the dynamic shared memory.
+void readGeometry(GeometryReader &reader, const Parts &parts, LaunchSite &launch) {
+  auto because = [&](const char *what) {
+    if (!launch.reason)
+      launch.reason = std::string("the ") + what + " depends on " +
+                      (reader.reason().empty() ? "what cannot be read" : reader.reason());
+  };
+  auto extent = [&](const std::optional<ConfigPart> &whole, const std::vector<ConfigPart> &axes,
+                    const char *what) -> Extent {
+    std::optional<Extent> value;
+    if (whole) {
+      value = reader.extent(*whole);
+    } else if (axes.size() == 3) {
+      value.emplace();
+      for (std::size_t i = 0; value && i < 3; ++i)
+        if (std::optional<std::string> axis = reader.scalar(axes[i]))
+          (*value)[i] = *axis;
+        else
+          value.reset();
+    }
+    if (!value)
+      because(what);
+    return value.value_or(Extent());
+  };
+  launch.grid = extent(parts.grid, parts.gridAxes, "grid");
+  launch.block = extent(parts.block, parts.blockAxes, "block");
+  launch.sharedBytes = "0";
+  if (parts.shared) {
+    std::optional<std::string> bytes = reader.scalar(*parts.shared);
+    if (!bytes)
+      because("shared memory");
+    launch.sharedBytes = bytes.value_or("");
+  }
+  if (!launch.reason)
+    launch.geometry = reader.variables().empty() ? GeometryKind::Exact : GeometryKind::Symbolic;
+  launch.variables.assign(reader.variables().begin(), reader.variables().end());
+}
+
 } // namespace
 
 std::optional<SourceRange> LaunchReader::rangeOf(const Expr *expression) const {
@@ -272,64 +337,10 @@ LaunchReader::read(const LaunchCall &site, const KernelTarget &target, bool shar
       place.passed.insert(variable->text());
   if (!target.callers.empty())
     place.callers = &target.callers;
-  GeometryReader numbers(code_, flows_, place, [](const NamedConstant &) { return false; });
-  PointerReader pointers(flows_, index.unit().getASTContext(), numbers, site.host, site.call);
-  for (const Expr *argument : parts.args) {
-    launch.pointers.push_back(pointers.read(argument));
-    if (PointerOrigin &origin = launch.pointers.back(); origin.offset == "0")
-      origin.bytes = allocatedBytes(argument, site.host, numbers);
-  }
-  const auto valueOf = [&](const Expr *argument) -> std::string {
-    if (!argument->getType()->isIntegralOrEnumerationType())
-      return "";
-    GeometryReader::Site alone = place;
-    // "rows" is "points.size()" where that is how many elements an allocation has.
-    alone.passed.insert(numbers.variables().begin(), numbers.variables().end());
-    if (std::optional<Place> variable = placeOf(argument, index.unit().getASTContext()))
-      alone.passed.erase(variable->text());
-    GeometryReader values(code_, flows_, std::move(alone),
-                          [](const NamedConstant &) { return false; });
-    return values.scalar({argument, {}}).value_or("");
-  };
-  for (const Expr *argument : parts.args)
-    launch.values.push_back(valueOf(argument));
+  readArguments(code_, flows_, place, parts.args, launch);
   launch.guards = guardsOf(code_, flows_, place);
   GeometryReader reader(code_, flows_, std::move(place), mayName);
-
-  auto because = [&](const char *what) {
-    if (!launch.reason)
-      launch.reason = std::string("the ") + what + " depends on " +
-                      (reader.reason().empty() ? "what cannot be read" : reader.reason());
-  };
-  auto extent = [&](const std::optional<ConfigPart> &whole, const std::vector<ConfigPart> &axes,
-                    const char *what) -> Extent {
-    std::optional<Extent> value;
-    if (whole) {
-      value = reader.extent(*whole);
-    } else if (axes.size() == 3) {
-      value.emplace();
-      for (std::size_t i = 0; value && i < 3; ++i)
-        if (std::optional<std::string> axis = reader.scalar(axes[i]))
-          (*value)[i] = *axis;
-        else
-          value.reset();
-    }
-    if (!value)
-      because(what);
-    return value.value_or(Extent());
-  };
-  launch.grid = extent(parts.grid, parts.gridAxes, "grid");
-  launch.block = extent(parts.block, parts.blockAxes, "block");
-  launch.sharedBytes = "0";
-  if (parts.shared) {
-    std::optional<std::string> bytes = reader.scalar(*parts.shared);
-    if (!bytes)
-      because("shared memory");
-    launch.sharedBytes = bytes.value_or("");
-  }
-  if (!launch.reason)
-    launch.geometry = reader.variables().empty() ? GeometryKind::Exact : GeometryKind::Symbolic;
-  launch.variables.assign(reader.variables().begin(), reader.variables().end());
+  readGeometry(reader, parts, launch);
   reading.constants = reader.constants();
 
   if (parts.editable && !shared) {

@@ -198,6 +198,42 @@ std::string whyNotIncluded(llvm::StringRef include, bool isAtHead) {
   return isAtHead ? "" : "stands within the code: new headers stand before everything else";
 }
 
+void compareIdentifiers(const SourceFacts &baseline, const SourceFacts &candidate,
+                        std::vector<ScreenFinding> &findings) {
+  for (const auto &[name, line] : candidate.identifiers) {
+    if (baseline.identifiers.count(name))
+      continue;
+    if (tellsCompilers(name))
+      add(findings, "compiler-conditional", ScreenSeverity::Reject,
+          "'" + name + "' lets the code look different to another compiler or in another file",
+          line);
+    else if (tellsArchitectures(name))
+      add(findings, "arch-conditional", ScreenSeverity::Flag,
+          "'" + name + "' makes code for one architecture that is not compared on another", line);
+    else if (name.find('\\') != std::string::npos)
+      add(findings, "escaped-identifier", ScreenSeverity::Reject,
+          "an identifier is spelled with an escape: " + name, line);
+  }
+}
+
+void compareMacros(const SourceFacts &baseline, const SourceFacts &candidate,
+                   std::vector<ScreenFinding> &findings) {
+  for (const auto &[name, macro] : candidate.macros) {
+    const auto old = baseline.macros.find(name);
+    const bool isNew = old == baseline.macros.end();
+    // Tuning may change the values of constants; a body with words is more than a value.
+    const bool isValue = llvm::none_of(macro.text, [](char c) {
+      return isalpha(static_cast<unsigned char>(c)) && !strchr("uUlLfFxXeEabcdABCD", c);
+    });
+    if (!isNew && old->second.text != macro.text && !isValue)
+      add(findings, "macro", ScreenSeverity::Flag, "macro '" + name + "' changes beyond its value",
+          macro.line);
+    if (isNew && (baseline.identifiers.count(name) || macro.text == "undef"))
+      add(findings, "macro", ScreenSeverity::Flag,
+          "macro '" + name + "' takes the place of a name the baseline uses", macro.line);
+  }
+}
+
 } // namespace
 
 SourceFacts readSource(llvm::StringRef text) {
@@ -299,36 +335,8 @@ void compareSources(const SourceFacts &baseline, const SourceFacts &candidate,
               "' is new: a launch whose grid is not a multiple of the cluster fails, and the "
               "launch sites do not know of it",
           cluster.line);
-
-  for (const auto &[name, line] : candidate.identifiers) {
-    if (baseline.identifiers.count(name))
-      continue;
-    if (tellsCompilers(name))
-      add(findings, "compiler-conditional", ScreenSeverity::Reject,
-          "'" + name + "' lets the code look different to another compiler or in another file",
-          line);
-    else if (tellsArchitectures(name))
-      add(findings, "arch-conditional", ScreenSeverity::Flag,
-          "'" + name + "' makes code for one architecture that is not compared on another", line);
-    else if (name.find('\\') != std::string::npos)
-      add(findings, "escaped-identifier", ScreenSeverity::Reject,
-          "an identifier is spelled with an escape: " + name, line);
-  }
-
-  for (const auto &[name, macro] : candidate.macros) {
-    const auto old = baseline.macros.find(name);
-    const bool isNew = old == baseline.macros.end();
-    // Tuning may change the values of constants; a body with words is more than a value.
-    const bool isValue = llvm::none_of(macro.text, [](char c) {
-      return isalpha(static_cast<unsigned char>(c)) && !strchr("uUlLfFxXeEabcdABCD", c);
-    });
-    if (!isNew && old->second.text != macro.text && !isValue)
-      add(findings, "macro", ScreenSeverity::Flag, "macro '" + name + "' changes beyond its value",
-          macro.line);
-    if (isNew && (baseline.identifiers.count(name) || macro.text == "undef"))
-      add(findings, "macro", ScreenSeverity::Flag,
-          "macro '" + name + "' takes the place of a name the baseline uses", macro.line);
-  }
+  compareIdentifiers(baseline, candidate, findings);
+  compareMacros(baseline, candidate, findings);
 }
 
 void compareHazardNames(const SourceFacts &baseline, const SourceFacts &candidate,
