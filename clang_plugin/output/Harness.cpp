@@ -33,20 +33,15 @@ bool isNumber(const std::string &text) {
          text.find_first_of("0123456789") != std::string::npos;
 }
 
+bool isNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
 std::set<std::string> namesIn(const std::string &text) {
   std::set<std::string> names;
-  for (std::size_t i = 0; i < text.size();) {
-    if (!std::isalpha(static_cast<unsigned char>(text[i])) && text[i] != '_') {
-      ++i;
-      continue;
-    }
-    std::size_t end = i;
-    while (end < text.size() &&
-           (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_'))
-      ++end;
-    if (!i || !std::isdigit(static_cast<unsigned char>(text[i - 1])))
-      names.insert(text.substr(i, end - i));
-    i = end;
+  for (auto at = text.begin(); at != text.end();) {
+    const auto begin = std::find_if(at, text.end(), isNamePart);
+    at = std::find_if_not(begin, text.end(), isNamePart);
+    if (begin != at && !std::isdigit(static_cast<unsigned char>(*begin)))
+      names.emplace(begin, at);
   }
   return names;
 }
@@ -68,8 +63,6 @@ std::string valueType(const KernelParam &param) {
       type.erase(at, std::string(word).size());
   return type;
 }
-
-bool isNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 /// The letters and digits of an expression, with one underscore for all that is between them:
 /// "params_nposes" for "params.nposes".
