@@ -3,10 +3,10 @@
 
 #include "driver/judge/derive/DeriveLimits.h"
 #include "driver/judge/derive/ProgramLaunches.h"
+#include "driver/source/Expression.h"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <functional>
 #include <iterator>
 #include <regex>
 #include <set>
@@ -19,11 +19,18 @@ constexpr std::size_t kMostProperties = 4;
 
 using Launches = std::vector<Counterexample>;
 
-/// A property, and whether a launch has it.
+/// A property, and its requirement as an expression over a launch's integers and alignments.
 struct Told {
   LaunchProperty property;
-  std::function<bool(const Counterexample &)> holds;
+  Expression requirement;
   bool isGuess = false; ///< its number is a power of two that nothing suggests
+
+  bool holds(const Counterexample &launch) const {
+    Bindings values = launch.integers;
+    values.insert(launch.alignments.begin(), launch.alignments.end());
+    const auto value = requirement.evaluate(values);
+    return value && *value != 0;
+  }
 };
 
 bool isToldByAny(const std::vector<Told> &properties, const Counterexample &wrong) {
@@ -63,92 +70,65 @@ public:
       : own_(own), wrong_(wrong), numbers_(numbers) {}
 
   std::vector<Told> all() {
-    addAlignments();
-    for (const auto add : {&Telling::addDivisors, &Telling::addPowers, &Telling::addBounds})
-      for (const auto &[name, value] : wrong_.integers)
-        if (isOfItsOwn(name))
-          (this->*add)(name);
+    for (const auto &[name, bytes] : wrong_.alignments)
+      addIf({fmt::format("reinterpret_cast<unsigned long long>({}) % {} == 0", name, kWidestAccess),
+             {name},
+             fmt::format("{} % {} == 0", name, kWidestAccess),
+             true},
+            false);
+    std::vector<std::string> names;
+    for (const auto &[name, value] : wrong_.integers)
+      if (isOfItsOwn(name, value))
+        names.push_back(name);
+    for (const std::string &name : names)
+      addMultiples(name, numbers_.divisors, false);
+    for (const std::string &name : names)
+      addMultiples(name, numbers_.powers, true);
+    for (const std::string &name : names)
+      addBounds(name);
     for (const auto &[name, value] : wrong_.integers)
       for (const auto &[other, its] : wrong_.integers) {
         if (name < other && value != its)
-          addIf(
-              [=](const Counterexample &launch) {
-                return integer(launch, name) && integer(launch, name) == integer(launch, other);
-              },
-              {fmt::format("{} == {}", name, other), {name, other}});
-        addIf(
-            [=](const Counterexample &launch) {
-              return integer(launch, name) && integer(launch, name) <= integer(launch, other);
-            },
-            {fmt::format("{} <= {}", name, other), {name, other}});
+          add(fmt::format("{} == {}", name, other), {name, other});
+        add(fmt::format("{} <= {}", name, other), {name, other});
         for (const std::int64_t number : numbers_.divisors) // of one part of `name`, as of a head
-          addIf(
-              [=](const Counterexample &launch) {
-                const std::int64_t parts = integer(launch, other).value_or(0);
-                return name != other && parts > 0 &&
-                       integer(launch, name).value_or(1) % (number * parts) == 0;
-              },
-              {fmt::format("{1} > 0 && {0} % ({2} * {1}) == 0", name, other, number),
-               {name, other}});
+          if (name != other)
+            add(fmt::format("{1} > 0 && {0} % ({2} * {1}) == 0", name, other, number),
+                {name, other});
       }
     return std::move(found_);
   }
 
 private:
-  static std::optional<std::int64_t> integer(const Counterexample &launch,
-                                             const std::string &name) {
-    const auto known = launch.integers.find(name);
-    return known == launch.integers.end() ? std::nullopt : std::optional(known->second);
-  }
-  /// True if the wrong launch's value is not one that some own launch has.
-  bool isOfItsOwn(const std::string &name) const {
+  /// True if no own launch has the wrong launch's value.
+  bool isOfItsOwn(const std::string &name, std::int64_t value) const {
     return std::ranges::all_of(own_, [&](const Counterexample &launch) {
-      return integer(launch, name) && integer(launch, name) != integer(wrong_, name);
+      const auto known = launch.integers.find(name);
+      return known != launch.integers.end() && known->second != value;
     });
   }
-  void addIf(std::function<bool(const Counterexample &)> holds, LaunchProperty property) {
+  void add(const std::string &text, std::vector<std::string> names, bool isGuess = false) {
+    addIf({text, std::move(names), text}, isGuess);
+  }
+  void addIf(LaunchProperty property, bool isGuess) {
+    const auto requirement = Expression::parse(property.requirement);
+    if (!requirement)
+      return;
+    Told told{std::move(property), *requirement, isGuess};
+    const auto holds = [&](const Counterexample &launch) { return told.holds(launch); };
     if (!holds(wrong_) && std::ranges::all_of(own_, holds))
-      found_.push_back({std::move(property), std::move(holds)});
+      found_.push_back(std::move(told));
   }
-
-  void addAlignments() {
-    for (const auto &[name, bytes] : wrong_.alignments)
-      addIf(
-          [=](const Counterexample &launch) {
-            const auto known = launch.alignments.find(name);
-            return known != launch.alignments.end() && known->second >= kWidestAccess;
-          },
-          {fmt::format("reinterpret_cast<unsigned long long>({}) % {} == 0", name, kWidestAccess),
-           {name},
-           fmt::format("{} % {} == 0", name, kWidestAccess),
-           true});
-  }
-
-  void addDivisors(const std::string &name) { addMultiples(name, numbers_.divisors); }
-  void addPowers(const std::string &name) {
-    const std::size_t known = found_.size();
-    addMultiples(name, numbers_.powers);
-    for (std::size_t i = known; i < found_.size(); ++i)
-      found_[i].isGuess = true;
-  }
-  void addMultiples(const std::string &name, const std::vector<std::int64_t> &numbers) {
+  void addMultiples(const std::string &name, const std::vector<std::int64_t> &numbers,
+                    bool isGuess) {
     for (const std::int64_t number : numbers)
-      if (integer(wrong_, name) != 0)
-        addIf(
-            [=](const Counterexample &launch) {
-              return integer(launch, name).value_or(1) % number == 0;
-            },
-            {fmt::format("{} % {} == 0", name, number), {name}});
+      add(fmt::format("{} % {} == 0", name, number), {name}, isGuess);
   }
   void addBounds(const std::string &name) {
-    addIf([=](const Counterexample &launch) { return integer(launch, name).value_or(0) > 0; },
-          {fmt::format("{} > 0", name), {name}});
-    for (const std::int64_t number : numbers_.ofText) {
-      addIf([=](const Counterexample &launch) { return integer(launch, name) >= number; },
-            {fmt::format("{} >= {}", name, number), {name}});
-      addIf([=](const Counterexample &launch) { return integer(launch, name) <= number; },
-            {fmt::format("{} <= {}", name, number), {name}});
-    }
+    add(fmt::format("{} > 0", name), {name});
+    for (const std::int64_t number : numbers_.ofText)
+      for (const char *comparison : {">=", "<="})
+        add(fmt::format("{} {} {}", name, comparison, number), {name});
   }
 
   const Launches &own_;
@@ -169,7 +149,10 @@ propertiesWithout(const std::vector<Counterexample> &wrong, const std::vector<Co
       continue;
     std::vector<Told> telling = Telling(own, launch, numbers).all();
     std::ranges::stable_sort(telling, {}, [&](const Told &one) {
-      return one.property.isOfPointer ? 0 : std::ranges::count_if(right, std::not_fn(one.holds));
+      return one.property.isOfPointer
+                 ? 0
+                 : std::ranges::count_if(
+                       right, [&](const Counterexample &launch) { return !one.holds(launch); });
     });
     if (telling.empty())
       return std::nullopt;
@@ -203,9 +186,6 @@ propertiesWithout(const std::vector<Counterexample> &wrong, const std::vector<Co
   std::vector<LaunchProperty> properties;
   for (Told &one : all)
     properties.push_back(std::move(one.property));
-  for (LaunchProperty &property : properties)
-    if (!property.isOfPointer)
-      property.requirement = property.text;
   return properties;
 }
 
