@@ -48,7 +48,7 @@ private:
         !question_.declaration.arguments.contains(param.name)) {
       if (const std::string computed = computedValue(question_.site, index); !computed.empty())
         lookAtNames(computed);
-      else if (!isFloating(param.scalar) || !passedReal(question_.site, index, question_.bindings))
+      else if (!isFloating(param.scalar) || !passedReal(question_.site, index, question_.reals))
         needValue(param.name, isFloating(param.scalar));
     }
     if (param.kind != ParamKind::Pointer || isNull(index))

@@ -5,6 +5,7 @@
 #include "driver/model/TuneDeclaration.h"
 #include "driver/model/Workload.h"
 #include "driver/support/Result.h"
+#include "driver/workload/DeclaredReals.h"
 
 #include <cstdint>
 #include <map>
@@ -22,6 +23,7 @@ struct LaunchQuestion {
   const LaunchSite *site; ///< null if none was found
   const GeometryExpressions &geometry;
   const std::map<std::string, std::int64_t> &bindings;
+  const DeclaredReals &reals;
   bool takesNulls = false; ///< pointers that the site passes as null need no extent
 };
 

@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <variant>
-#include <vector>
 
 namespace kopt {
 
@@ -33,21 +31,8 @@ std::string overParameters(const std::string &text, const LaunchSite &site,
 }
 
 std::optional<double> passedReal(const LaunchSite *site, std::size_t argument,
-                                 const std::map<std::string, std::int64_t> &bindings) {
-  const auto parsed =
-      Expression::parse(site && argument < site->args.size() ? site->args[argument] : "");
-  if (!parsed)
-    return std::nullopt;
-  const Node &tree = parsed->tree(), &value = tree.parts.empty() ? tree : tree.parts[0];
-  std::vector<MixedNumber> numbers;
-  for (const std::string &name : parsed->names())
-    if (const auto bound = bindings.find(name); bound != bindings.end() && tree.type.real)
-      numbers.push_back(bound->second);
-  if (!value.parts.empty() || numbers.size() < parsed->names().size())
-    return std::nullopt;
-  const auto number = parsed->evaluateMixed(numbers);
-  return number ? std::visit([](auto known) { return std::optional(double(known)); }, *number)
-                : std::nullopt;
+                                 const DeclaredReals &reals) {
+  return site && argument < site->args.size() ? reals.evaluate(site->args[argument]) : std::nullopt;
 }
 
 std::string allocatedElements(const LaunchSite *site, std::size_t argument,

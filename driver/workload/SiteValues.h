@@ -3,10 +3,9 @@
 #pragma once
 
 #include "driver/model/KernelSpec.h"
+#include "driver/workload/DeclaredReals.h"
 
 #include <cstddef>
-#include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 
@@ -21,11 +20,9 @@ std::string computedValue(const LaunchSite *site, std::size_t argument);
 std::string overParameters(const std::string &text, const LaunchSite &site,
                            const Specialization &specialization);
 
-/// A real number that the launch site passes as a literal ("0.5f") or as an integer of a known
-/// value
-/// ("(float)n"); nothing if it passes anything else, or if `site` is null.
+/// The number that the launch site passes; nothing if it is not known, or if `site` is null.
 std::optional<double> passedReal(const LaunchSite *site, std::size_t argument,
-                                 const std::map<std::string, std::int64_t> &bindings);
+                                 const DeclaredReals &reals);
 
 /// How many elements the launching function allocates for a pointer: an expression over numbers and
 /// variables of the launch site. Empty if that is not known, or if `site` is null.

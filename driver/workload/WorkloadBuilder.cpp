@@ -229,15 +229,7 @@ Result<Argument> membersArgument(const KernelSpec &kernel, const KernelParam &pa
   return Argument{std::move(made)};
 }
 
-/// What the launch site passes for the parameter as a real number, if that is known.
-std::optional<double> passedNumber(const LaunchSite *site, std::size_t argument,
-                                   const DeclaredReals &reals, const Bindings &bindings) {
-  const auto number =
-      site && argument < site->args.size() ? reals.evaluate(site->args[argument]) : std::nullopt;
-  return number ? number : passedReal(site, argument, bindings);
-}
-
-/// `passed` is what passedNumber() says.
+/// `passed` is what passedReal() says.
 Result<Argument> valueArgument(const KernelSpec &kernel, const KernelParam &param,
                                const TuneDeclaration &declaration, const DeclaredReals &reals,
                                std::optional<double> passed, const Bindings &bindings) {
@@ -397,11 +389,11 @@ Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &speci
   }
   bindLaunchVariables(site, specialization, launch.bindings);
   bindComputedArguments(site, specialization, launch.bindings);
+  const DeclaredReals reals(declaration, declared.arguments, launch.bindings);
   if (auto missing = missingClauses({kernel, specialization, declaration, site, launch.geometry,
-                                     launch.bindings, at.has_value()}))
+                                     launch.bindings, reals, at.has_value()}))
     return tl::unexpected(std::move(*missing));
 
-  const DeclaredReals reals(declaration, declared.arguments, launch.bindings);
   for (std::size_t i = 0; i < specialization.params.size(); ++i) {
     const KernelParam &param = specialization.params[i];
     if (at && param.kind == ParamKind::Pointer && i < site->args.size() &&
@@ -413,8 +405,8 @@ Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &speci
         param.kind == ParamKind::Pointer
             ? pointerArgument(kernel, param, declaration, allocatedElements(site, i, param),
                               launch.bindings, launch)
-            : valueArgument(kernel, param, declaration, reals,
-                            passedNumber(site, i, reals, launch.bindings), launch.bindings);
+            : valueArgument(kernel, param, declaration, reals, passedReal(site, i, reals),
+                            launch.bindings);
     if (!argument)
       return tl::unexpected(argument.error());
     launch.arguments.push_back(std::move(*argument));
