@@ -80,11 +80,6 @@ bool contains(const std::vector<std::string> &list, const std::string &name) {
   return std::ranges::count(list, name) > 0;
 }
 
-Axes substituted(const Axes &axes, const Names &names) {
-  return {kopt::substituted(axes[0], names), kopt::substituted(axes[1], names),
-          kopt::substituted(axes[2], names)};
-}
-
 std::optional<std::int64_t> integerOf(const std::string &text) {
   if (text == "true" || text == "false")
     return text == "true";
@@ -215,8 +210,8 @@ private:
       if (auto refusal = unread("dynamic shared memory", !before.sharedBytes.empty(),
                                 before.sharedRange, after.sharedRange))
         return refusal;
-    } else if (const std::string bytes = kopt::substituted(after.sharedBytes, names);
-               bytes != kopt::substituted(before.sharedBytes, old)) {
+    } else if (const std::string bytes = substituted(after.sharedBytes, names);
+               bytes != substituted(before.sharedBytes, old)) {
       taken.sharedBytes = bytes;
     }
     const bool isChanged = taken.grid || taken.block || taken.sharedBytes;

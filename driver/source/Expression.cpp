@@ -379,4 +379,9 @@ std::string substituted(const std::string &text, const std::map<std::string, std
   return parsed ? expression::printed(parsed->tree(), {texts}) : text;
 }
 
+std::array<std::string, 3> substituted(const std::array<std::string, 3> &axes,
+                                       const std::map<std::string, std::string> &texts) {
+  return {substituted(axes[0], texts), substituted(axes[1], texts), substituted(axes[2], texts)};
+}
+
 } // namespace kopt

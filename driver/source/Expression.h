@@ -7,6 +7,7 @@
 
 #include "driver/support/Result.h"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -79,5 +80,7 @@ std::string asOperand(const std::string &text);
 /// The expression with its names and other parts that are keys replaced by their texts; unchanged
 /// if it does not parse.
 std::string substituted(const std::string &text, const std::map<std::string, std::string> &texts);
+std::array<std::string, 3> substituted(const std::array<std::string, 3> &axes,
+                                       const std::map<std::string, std::string> &texts);
 
 } // namespace kopt

@@ -82,12 +82,10 @@ std::optional<std::string> unknownEffect(const KernelSpec &kernel, const Launch 
 GeometryExpressions expressionsOf(const Launch &launch, const LaunchOverride &changed) {
   GeometryExpressions expressions = launch.geometry;
   const std::map<std::string, std::string> own = dimensionsOf(expressions.grid, expressions.block);
-  const auto take = [&](const std::optional<Axes> &axes, Axes &texts) {
-    for (std::size_t axis = 0; axes && axis < 3; ++axis)
-      texts[axis] = substituted((*axes)[axis], own);
-  };
-  take(changed.grid, expressions.grid);
-  take(changed.block, expressions.block);
+  if (changed.grid)
+    expressions.grid = substituted(*changed.grid, own);
+  if (changed.block)
+    expressions.block = substituted(*changed.block, own);
   if (changed.sharedBytes)
     expressions.sharedBytes = substituted(*changed.sharedBytes, own);
   return expressions;

@@ -68,12 +68,8 @@ std::optional<GeometryExpressions> geometryOf(const SearchProblem &problem) {
     if (site.symbol != specialization.symbol)
       continue;
     const std::map<std::string, std::string> names = parametersAt(site, specialization);
-    GeometryExpressions own;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      own.grid[axis] = substituted(site.grid[axis], names);
-      own.block[axis] = substituted(site.block[axis], names);
-    }
-    own.sharedBytes = substituted(site.sharedBytes, names);
+    const GeometryExpressions own{substituted(site.grid, names), substituted(site.block, names),
+                                  substituted(site.sharedBytes, names)};
     if (own.grid[0].empty() || own.block[0].empty() || own.sharedBytes.empty() ||
         (geometry && (geometry->grid != own.grid || geometry->block != own.block ||
                       geometry->sharedBytes != own.sharedBytes)))
