@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/ReportFlow.h"
 
-#include "driver/report/html/HtmlReport.h"
+#include "driver/report/SessionReport.h"
 #include "driver/store/Store.h"
 #include "driver/support/CommandWords.h"
 #include "driver/support/FileSystem.h"

@@ -9,14 +9,10 @@
 
 namespace kopt {
 
-/// Renders the verdict first, then the evidence for it, every trial with its reason, what could not
-/// be checked, and how to apply and reproduce the result.
+/// The verdict first, then the evidence for it, every trial with its reason, what could not be
+/// checked, and how to apply and reproduce the result.
 std::string renderMarkdown(const RunHistory &history);
-/// As above, with diagnoses of the baseline's and the winner's counters that the caller already
-/// has.
-std::string renderMarkdown(const RunHistory &history, const Diagnosis &before,
-                           const Diagnosis &after);
-Result<std::string> renderMarkdown(Store &store, const RunRecord &run);
+std::string renderHtml(const RunHistory &history);
 
 /// The same facts for programs, with every sample.
 std::string renderJson(const RunHistory &history);

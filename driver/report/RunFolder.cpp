@@ -2,7 +2,6 @@
 #include "driver/report/RunFolder.h"
 
 #include "driver/report/Report.h"
-#include "driver/report/html/HtmlReport.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 #include "driver/support/UnifiedDiff.h"
@@ -54,10 +53,8 @@ Status writeRunFolder(Store &store, const RunRecord &run, const fs::path &folder
   KOPT_TRY(const RunHistory history, loadRun(store, run));
   removeStaleTrials(folder);
   KOPT_CHECK(writeFileAtomically(folder / "run.json", renderJson(history)));
-  const RunDiagnosis diagnosis = diagnoseRun(history);
-  KOPT_CHECK(writeFileAtomically(folder / "report.md",
-                                 renderMarkdown(history, diagnosis.before, diagnosis.after)));
-  KOPT_CHECK(writeFileAtomically(folder / "report.html", renderHtml(history, diagnosis)));
+  KOPT_CHECK(writeFileAtomically(folder / "report.md", renderMarkdown(history)));
+  KOPT_CHECK(writeFileAtomically(folder / "report.html", renderHtml(history)));
   if (!run.sliceText.empty())
     KOPT_CHECK(writeFileAtomically(folder / "kernel.cu", run.sliceText));
   for (std::size_t i = 0; i < history.trials.size(); ++i) {

@@ -12,6 +12,7 @@
 namespace kopt {
 
 std::string renderSession(const SessionRecord &session);
+std::string renderSessionHtml(const SessionRecord &session);
 std::string renderSessionJson(const SessionRecord &session);
 
 /// Writes the folder and replaces existing files. Fails with Environment, naming the file, if one

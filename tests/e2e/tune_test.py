@@ -187,7 +187,7 @@ class OneRun(KoptTest):
         self.assertGreater(outcome["judged"], 0)
         self.assertIsNotNone(outcome["winner"])
         report = self.kopt_ok("report").stdout
-        self.assertIn("'llm' failed: the model command ended with exit code 3", report)
+        self.assertIn("'llm' failed and lost its turn: the model command ended with exit code 3", report)
         self.assertIn("'llm' failed and is not asked again", report)
 
     def test_a_model_alone_that_fails_is_an_error(self):

@@ -22,6 +22,11 @@ const Trial *findTrial(const std::vector<Trial> &trials, const std::string &hash
   return nullptr;
 }
 
+/// True for a candidate of the search whose stages were timed.
+bool isTimedEvaluation(const RunHistory &history, const Trial &trial) {
+  return &trial != history.baseline() && trial.purpose == Purpose::Search && !trial.stages.empty();
+}
+
 } // namespace
 
 const Trial *RunHistory::baseline() const {
@@ -109,16 +114,22 @@ std::string applyCommand(const RunHistory &history) {
   return command;
 }
 
+std::vector<double> evaluationSeconds(const RunHistory &history) {
+  std::vector<double> all;
+  for (const Trial &trial : history.trials)
+    if (isTimedEvaluation(history, trial))
+      all.push_back(trial.seconds);
+  return all;
+}
+
 std::vector<std::vector<std::string>> evaluationCosts(const RunHistory &history) {
   std::map<std::string, std::vector<double>> stages;
-  double together = 0;
-  for (const Trial &trial : history.trials) {
-    if (&trial == history.baseline() || trial.purpose != Purpose::Search || trial.stages.empty())
-      continue;
-    together += trial.seconds;
-    for (const auto &[name, seconds] : trial.stages)
-      stages[name].push_back(seconds);
-  }
+  for (const Trial &trial : history.trials)
+    if (isTimedEvaluation(history, trial))
+      for (const auto &[name, seconds] : trial.stages)
+        stages[name].push_back(seconds);
+  const std::vector<double> whole = evaluationSeconds(history);
+  const double together = std::accumulate(whole.begin(), whole.end(), 0.0);
   std::vector<std::vector<std::string>> rows;
   for (const auto &[name, seconds] : stages)
     if (const double sum = std::accumulate(seconds.begin(), seconds.end(), 0.0);
@@ -164,15 +175,6 @@ RuleState stateOf(const Diagnosis &diagnosis, const std::string &rule) {
     if (skipped.starts_with(rule + ":"))
       return RuleState::NotJudged;
   return RuleState::Silent;
-}
-
-RunDiagnosis diagnoseRun(const RunHistory &history) {
-  RunDiagnosis result;
-  if (const Trial *baseline = history.baseline())
-    result.before = baseline->diagnosis;
-  if (const Trial *winner = history.winner())
-    result.after = winner->diagnosis;
-  return result;
 }
 
 Result<RunHistory> loadRun(Store &store, const RunRecord &run) {

@@ -30,6 +30,8 @@ struct RunHistory {
 
 Result<RunHistory> loadRun(Store &store, const RunRecord &run);
 
+/// The seconds of each of the search's evaluations.
+std::vector<double> evaluationSeconds(const RunHistory &history);
 /// For each stage that took at least 1% of the time of the search's evaluations: its name, for how
 /// many candidates, and the median, longest and total times.
 std::vector<std::vector<std::string>> evaluationCosts(const RunHistory &history);
@@ -57,12 +59,6 @@ std::string applyCommand(const RunHistory &history);
 
 /// "faster", "wrong result".
 std::string verdictInWords(Verdict verdict);
-
-/// The diagnoses of the baseline and of the winner.
-struct RunDiagnosis {
-  Diagnosis before, after;
-};
-RunDiagnosis diagnoseRun(const RunHistory &history);
 
 /// The result of a rule for some counters. A rule that lacks a counter is NotJudged, not Silent.
 enum class RuleState { Fires, Silent, NotJudged };

@@ -109,7 +109,7 @@ private:
   void change() {
     if (isBaseline() || trial_.purpose != Purpose::Search)
       return;
-    std::vector<std::string> parts = partsOf(trial_.candidate, "");
+    std::vector<std::string> parts = partsOf(trial_.candidate);
     if (!trial_.sliceText.empty() && !history_.run.sliceText.empty()) {
       std::size_t added = 0, removed = 0;
       for (const DiffHunk &hunk :

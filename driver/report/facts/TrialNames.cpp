@@ -25,10 +25,22 @@ std::string outcomeOf(const RunHistory &history, std::size_t index) {
                      verdictInWords(trial.verdict), decided, oneLine(trial.reason));
 }
 
-std::vector<std::string> partsOf(const Candidate &candidate, const std::string &quote) {
+std::string factorInWords(double estimate) { return fmt::format("{:.3f}x", estimate); }
+
+std::string intervalInWords(const Speedup &speedup) {
+  if (speedup.modelled)
+    return "modelled";
+  return fmt::format("[{:.3f}, {:.3f}]", speedup.low, speedup.high);
+}
+
+std::string speedupInWords(const Speedup &speedup) {
+  return factorInWords(speedup.estimate) + " " + intervalInWords(speedup);
+}
+
+std::vector<std::string> partsOf(const Candidate &candidate) {
   std::vector<std::string> parts;
   for (const auto &[name, value] : candidate.constants)
-    parts.push_back(quote + name + quote + fmt::format(" = {}", value));
+    parts.push_back(fmt::format("{} = {}", name, value));
   const LaunchOverride &launch = candidate.launch;
   if (launch.grid && !isCovering(launch))
     parts.push_back(fmt::format("grid = {}", fmt::join(*launch.grid, " x ")));
@@ -40,10 +52,10 @@ std::vector<std::string> partsOf(const Candidate &candidate, const std::string &
   if (launch.largeShared)
     parts.push_back("the launch opts in to large shared memory");
   for (const CandidateTunable &tunable : candidate.tunables)
-    parts.push_back(fmt::format("its own tunable {0}{1}{0} = {2} of {3}", quote, tunable.name,
-                                tunable.value, fmt::join(tunable.values, ", ")));
+    parts.push_back(fmt::format("its own tunable {} = {} of {}", tunable.name, tunable.value,
+                                fmt::join(tunable.values, ", ")));
   for (const CandidateInclude &include : candidate.includes)
-    parts.push_back("includes " + quote + include.header + quote);
+    parts.push_back("includes " + include.header);
   if (!candidate.declarations.empty())
     parts.push_back(fmt::format("{} new declarations", candidate.declarations.size()));
   return parts;

@@ -14,8 +14,15 @@ std::string nameOfTrial(const RunHistory &history, std::size_t index);
 /// "#7 'pad the rows of tile': faster, decided at time: 1.895x".
 std::string outcomeOf(const RunHistory &history, std::size_t index);
 
-/// What a candidate changes besides code, with `quote` around names: "`TILE` = 32".
-std::vector<std::string> partsOf(const Candidate &candidate, const std::string &quote);
+/// What a candidate changes besides code: "TILE = 32".
+std::vector<std::string> partsOf(const Candidate &candidate);
+
+/// "1.870x".
+std::string factorInWords(double estimate);
+/// "[1.840, 1.905]"; "modelled" if there is none.
+std::string intervalInWords(const Speedup &speedup);
+/// "1.870x [1.840, 1.905]", "1.870x modelled".
+std::string speedupInWords(const Speedup &speedup);
 
 /// Replaces line breaks, with the blanks around them, by single spaces, and cuts at `width` bytes
 /// with an ellipsis.

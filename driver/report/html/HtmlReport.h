@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report as one HTML file, which needs no script and loads nothing. A pure function of the
-// database, like report.md.
+// Writes a document as one self-contained HTML page.
 #pragma once
 
-#include "driver/report/facts/RunHistory.h"
-
-#include <string>
+#include "driver/report/document/Document.h"
 
 namespace kopt {
 
-std::string renderHtml(const RunHistory &history);
-/// As above, with a diagnosis that the caller already has.
-std::string renderHtml(const RunHistory &history, const RunDiagnosis &diagnosis);
-
-/// The page of a session: its wins side by side, and their confirmation in the program.
-std::string renderSessionHtml(const SessionRecord &session);
+std::string toHtml(const Document &document);
 
 } // namespace kopt

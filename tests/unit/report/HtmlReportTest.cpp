@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/report/html/HtmlReport.h"
 
-#include "driver/report/html/Page.h"
+#include "driver/report/Report.h"
+#include "driver/report/SessionReport.h"
+#include "driver/report/facts/TrialNames.h"
+#include "driver/report/html/Drawings.h"
 #include "unit/report/SampleHistories.h"
 
 #include <chrono>
@@ -135,9 +138,9 @@ TEST(HtmlReport, ShowsIsolatedAndProgramSideBySide) {
   const RunHistory history = syntheticRun(40);
   const std::string text = section(renderHtml(history), "program");
   const SessionWin &win = *history.inProgram();
-  EXPECT_THAT(text, HasSubstr(html::factorInWords(win.isolated.estimate)));
-  EXPECT_THAT(text, HasSubstr(html::factorInWords(win.program->speedup.estimate)));
-  EXPECT_THAT(text, HasSubstr(html::intervalInWords(win.program->speedup)));
+  EXPECT_THAT(text, HasSubstr(factorInWords(win.isolated.estimate)));
+  EXPECT_THAT(text, HasSubstr(factorInWords(win.program->speedup.estimate)));
+  EXPECT_THAT(text, HasSubstr(intervalInWords(win.program->speedup)));
   EXPECT_THAT(text, HasSubstr("its machine code was 11 and is 22"));
 }
 

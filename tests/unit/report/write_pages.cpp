@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // write_pages FOLDER: pages of synthetic runs, stored and read back, for tests that open them in a
 // browser. Exits with 1 where one could not be written.
-#include "driver/report/html/HtmlReport.h"
+#include "driver/report/Report.h"
+#include "driver/report/SessionReport.h"
 #include "driver/support/FileSystem.h"
 #include "unit/report/SampleHistories.h"
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/report/html/Page.h"
-
-#include "driver/model/Version.h"
-#include "driver/report/html/Style.h"
+#include "driver/report/html/Drawings.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,76 +15,6 @@ std::string box(double width, double height) {
 }
 
 } // namespace
-
-PageFacts::PageFacts(const RunHistory &given, RunDiagnosis found)
-    : history(given), diagnosis(std::move(found)), story(given),
-      device(recordedObject(given.run.deviceJson)), config(recordedObject(given.run.configJson)),
-      baseline(given.baseline()), winner(given.winner()), measured(given.confirmation()),
-      modelled(device.value("modelled", false)) {
-  if (!measured)
-    measured = winner;
-  for (const Event &event : history.events)
-    if (const auto *accept = std::get_if<Accept>(&event.what))
-      accepted.insert(accept->candidate);
-}
-
-void beginPage(Writer &writer, const std::string &title) {
-  writer.verbatim("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
-  writer.leaf("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
-  writer.leaf("meta", {{"name", "color-scheme"}, {"content", "light dark"}});
-  // The page loads nothing and runs no script except the one below, even if a title contained one.
-  writer.leaf("meta", {{"http-equiv", "Content-Security-Policy"},
-                       {"content", fmt::format("default-src 'none'; style-src 'unsafe-inline'; "
-                                               "script-src '{}'; base-uri 'none'; form-action "
-                                               "'none'",
-                                               kScriptHash)}});
-  writer.leaf("meta", {{"name", "generator"}, {"content", std::string("kopt ") + koptVersion()}});
-  writer.element("title", title);
-  writer.verbatim("<style>");
-  writer.verbatim(kStyle);
-  writer.verbatim("</style></head>\n<body><main>");
-}
-
-void endPage(Writer &writer) {
-  writer.verbatim("</main>\n<script>");
-  writer.verbatim(kScript);
-  writer.verbatim("</script></body></html>\n");
-}
-
-Section::Section(Writer &writer, Literal id, Literal title)
-    : section_(writer.open(
-          "section", {{"id", id.text()}, {"aria-labelledby", std::string(id.text()) + "-title"}})) {
-  writer.element("h2", {{"id", std::string(id.text()) + "-title"}}, title.text());
-}
-
-Table::Table(Writer &writer, Literal style, const std::string &label)
-    : frame_(writer.open(
-          "div",
-          {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", label}})),
-      table_(writer.open("table", {{"class", style.text()}})) {}
-
-void writeHead(Writer &writer, const std::vector<Column> &columns) {
-  for (const Column &column : columns)
-    writer.element("th", {{"scope", "col"}, {"class", column.style.text()}}, column.name);
-}
-
-void writeTableHead(Writer &writer, const std::vector<Column> &columns) {
-  const auto head = writer.open("thead");
-  const auto row = writer.open("tr");
-  writeHead(writer, columns);
-}
-
-void writeNote(Writer &writer, std::string_view text) {
-  writer.element("p", {{"class", "note"}}, text);
-}
-
-std::string factorInWords(double estimate) { return fmt::format("{:.3f}x", estimate); }
-
-std::string intervalInWords(const Speedup &speedup) {
-  if (speedup.modelled)
-    return "modelled";
-  return fmt::format("[{:.3f}, {:.3f}]", speedup.low, speedup.high);
-}
 
 Scale stripScale(const std::vector<Speedup> &speedups) {
   double low = 1, high = 1;
@@ -169,6 +96,19 @@ void writeStripAxis(Writer &writer, const Scale &scale) {
     writer.element("text", {{"x", coordinate(x)}, {"y", "10"}, {"text-anchor", "middle"}},
                    tickLabel(tick) + "x");
   }
+}
+
+void writeBars(Writer &writer, double width, const std::vector<Bar> &bars) {
+  constexpr double kHeight = 6, kStep = 8;
+  const auto svg = openStrip(writer, "strip", width, kStep * double(bars.size()) + 2);
+  for (std::size_t i = 0; i < bars.size(); ++i)
+    if (bars[i].share)
+      writer.leaf("rect",
+                  {{"class", bars[i].style.text()},
+                   {"x", "0.5"},
+                   {"y", coordinate(2 + kStep * double(i))},
+                   {"width", coordinate(std::clamp(*bars[i].share, 0.0, 1.0) * (width - 1))},
+                   {"height", coordinate(kHeight)}});
 }
 
 std::string proposerClass(const std::string &proposer) {

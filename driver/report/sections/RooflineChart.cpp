@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The roofline chart: baseline and winner below the limits of the device.
-#include "driver/report/html/Sections.h"
-
 #include "driver/report/facts/Roofline.h"
+#include "driver/report/html/Drawings.h"
+#include "driver/report/sections/Sections.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <numbers>
 
-namespace kopt::html {
+namespace kopt {
 namespace {
+
+using namespace html;
 
 constexpr double kWidth = 620, kHeight = 300, kLeft = 54, kRight = 16, kTop = 14, kBottom = 40;
 
@@ -127,58 +129,56 @@ private:
 };
 
 /// The same as a table, with the share of the roof that each point reaches.
-void writePoints(Writer &writer, const Roofline &roofline) {
-  const Table table(writer, "narrow", "Points of the roofline");
-  writeTableHead(
-      writer, {{roofline.unit}, {"for each byte", "n"}, {"a second", "n"}, {"of the roof", "n"}});
-  const auto body = writer.open("tbody");
+Table pointTable(const Roofline &roofline) {
+  Table table{"Points of the roofline",
+              "narrow",
+              {{roofline.unit}, {"for each byte", "n"}, {"a second", "n"}, {"of the roof", "n"}}};
   for (const RooflinePoint &point : roofline.points) {
-    const auto row = writer.open("tr");
-    writer.element("th", {{"scope", "row"}}, point.name);
-    writer.element("td", {{"class", "n"}}, tickLabel(point.intensity));
-    writer.element("td", {{"class", "n"}}, tickLabel(point.rate));
     double roof = roofline.compute ? roofline.compute->perSecond : 0;
     if (roofline.memory && roofline.compute)
       roof = std::min(roof, point.intensity * roofline.memory->perSecond);
     else if (roofline.memory)
       roof = point.intensity * roofline.memory->perSecond;
-    writer.element("td", {{"class", "n"}},
-                   roof > 0 ? fmt::format("{:.1f}%", 100 * point.rate / roof) : "unknown");
+    table.rows.push_back(
+        {{{point.name},
+          {tickLabel(point.intensity)},
+          {tickLabel(point.rate)},
+          {roof > 0 ? fmt::format("{:.1f}%", 100 * point.rate / roof) : "unknown"}}});
   }
+  return table;
 }
 
 } // namespace
 
-void writeRoofline(Writer &writer, const PageFacts &facts) {
+Section rooflineSection(const RunFacts &facts) {
   if (!facts.baseline)
-    return;
-  const Section section(writer, "roofline", "Roofline");
+    return {};
+  Section section{"roofline", "Roofline"};
   const Roofline roofline = rooflineOf(facts.history);
-  if (roofline.points.empty()) {
-    writeNote(writer, "No point can be drawn. Missing:");
-  } else {
-    const auto pair = writer.open("div", {{"class", "pair"}});
-    {
-      const auto figure = writer.open("figure");
-      RooflineChart(writer, roofline).draw();
-    }
-    const auto side = writer.open("div");
-    writePoints(writer, roofline);
-    const auto caption = writer.open("p", {{"class", "small"}});
+  if (!roofline.points.empty()) {
+    std::string caption;
     for (const auto &[name, ceiling] :
          {std::pair("DRAM", &roofline.memory), std::pair("work", &roofline.compute)})
       if (*ceiling)
-        writer.text(fmt::format("Ceiling of {}: {}. ", name, (*ceiling)->source));
-    writer.text("A kernel below the slope waits for memory, one below the flat part for "
-                "instructions; one far below both waits for something else.");
+        caption += fmt::format("Ceiling of {}: {}. ", name, (*ceiling)->source);
+    const Figure figure{"", [roofline](Writer &writer) { RooflineChart(writer, roofline).draw(); }};
+    section.blocks.push_back(
+        Pair{{figure},
+             {pointTable(roofline),
+              Paragraph{caption + "A kernel below the slope waits for memory, one below the flat "
+                                  "part for instructions; one far below both waits for something "
+                                  "else.",
+                        "small"}}});
   }
   if (roofline.missing.empty())
-    return;
-  if (!roofline.points.empty())
-    writeNote(writer, "Missing:");
-  const auto list = writer.open("ul", {{"class", "plain note"}});
+    return section;
+  section.blocks.push_back(
+      Paragraph{roofline.points.empty() ? "No point can be drawn. Missing:" : "Missing:", "note"});
+  List list;
   for (const std::string &what : roofline.missing)
-    writer.element("li", what);
+    list.items.push_back({what});
+  section.blocks.push_back(std::move(list));
+  return section;
 }
 
-} // namespace kopt::html
+} // namespace kopt

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the winner changes, and the patch of the user's files.
-#include "driver/report/html/Sections.h"
+#include "driver/report/html/DiffTable.h"
 
-#include "driver/report/facts/TrialNames.h"
 #include "driver/support/Text.h"
-#include "driver/support/UnifiedDiff.h"
 
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
+#include <optional>
+#include <vector>
 
 namespace kopt::html {
 namespace {
@@ -139,38 +138,18 @@ void writeDiff(Writer &writer, const std::string &diff) {
   std::vector<Line> lines = readDiff(diff);
   pairUp(lines);
   {
-    const Table table(writer, "diff", "Changes of the source");
+    const auto frame = writer.open("div", {{"class", "scroll"},
+                                           {"tabindex", "0"},
+                                           {"role", "region"},
+                                           {"aria-label", "Changes of the source"}});
+    const auto table = writer.open("table", {{"class", "diff"}});
     const auto body = writer.open("tbody");
     for (std::size_t i = 0; i < std::min(lines.size(), kMostLines); ++i)
       writeLine(writer, lines[i]);
   }
   if (lines.size() > kMostLines)
-    writeNote(writer, fmt::format("{} more lines are in the patch.", lines.size() - kMostLines));
-}
-
-void writeChange(Writer &writer, const PageFacts &facts) {
-  if (!facts.winner)
-    return;
-  const Section section(writer, "change", "What changed");
-  const Candidate &candidate = facts.winner->candidate;
-  {
-    const auto line = writer.open("p");
-    writer.element("b", candidate.title);
-    writer.text(
-        fmt::format(" (by {}{})", candidate.proposer,
-                    candidate.technique.empty() ? "" : ", technique " + candidate.technique));
-  }
-  if (!candidate.rationale.empty())
-    writer.element("p", "Why it was tried: " + oneLine(candidate.rationale, 2000));
-  if (const auto parts = partsOf(candidate, ""); !parts.empty())
-    writer.element("p", "Launch and constants: " + join(parts, "; ") + ".");
-  if (!facts.history.run.patchText.empty()) {
-    writeDiff(writer, facts.history.run.patchText);
-    return;
-  }
-  writeNote(writer, "Of the kernel's slice: no patch of your files was recorded.");
-  writeDiff(writer, formatDiff(diffTexts("kernel.cu", facts.history.run.sliceText,
-                                         facts.winner->sliceText)));
+    writer.element("p", {{"class", "note"}},
+                   fmt::format("{} more lines are in the patch.", lines.size() - kMostLines));
 }
 
 } // namespace kopt::html

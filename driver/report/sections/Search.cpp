@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // The course of the search: each candidate by trial and by time, and the best so far.
-#include "driver/report/html/Sections.h"
-
 #include "driver/report/facts/TrialNames.h"
+#include "driver/report/html/Drawings.h"
+#include "driver/report/sections/Sections.h"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
 
-namespace kopt::html {
+namespace kopt {
 namespace {
+
+using namespace html;
 
 constexpr double kPlotWidth = 560, kPlotHeight = 290, kPlotLeft = 46, kPlotRight = 14,
                  kPlotTop = 18, kPlotBottom = 40,
                  kPlotBand = 16, ///< for candidates without a time
     kPlotGap = 8;
-
-bool isCandidate(const PageFacts &facts, const Trial &trial) {
-  return trial.purpose == Purpose::Search && &trial != facts.baseline;
-}
 
 bool hasTime(const Trial &trial) {
   return trial.speedup && std::isfinite(trial.speedup->estimate) && trial.speedup->estimate > 0;
@@ -27,11 +25,11 @@ bool hasTime(const Trial &trial) {
 
 class SearchChart {
 public:
-  SearchChart(Writer &writer, const PageFacts &facts, bool isByTime)
+  SearchChart(Writer &writer, const RunFacts &facts, bool isByTime)
       : writer_(writer), facts_(facts), isByTime_(isByTime) {
     double low = 1, high = 1;
     for (const Trial &trial : facts.history.trials)
-      if (isCandidate(facts, trial) && hasTime(trial)) {
+      if (facts.isCandidate(trial) && hasTime(trial)) {
         low = std::min(low, trial.speedup->estimate);
         high = std::max(high, trial.speedup->estimate);
       }
@@ -53,7 +51,7 @@ public:
     axes();
     best();
     for (std::size_t i = 0; i < facts_.history.trials.size(); ++i)
-      if (isCandidate(facts_, facts_.history.trials[i]))
+      if (facts_.isCandidate(facts_.history.trials[i]))
         candidate(i);
   }
 
@@ -138,86 +136,71 @@ private:
   }
 
   Writer &writer_;
-  const PageFacts &facts_;
+  const RunFacts &facts_;
   const bool isByTime_;
   Scale x_, y_;
 };
 
-std::vector<std::string> proposersOf(const PageFacts &facts) {
+std::vector<std::string> proposersOf(const RunFacts &facts) {
   std::vector<std::string> names;
   for (const Trial &trial : facts.history.trials)
-    if (isCandidate(facts, trial) &&
+    if (facts.isCandidate(trial) &&
         std::ranges::find(names, trial.candidate.proposer) == names.end())
       names.push_back(trial.candidate.proposer);
   return names;
 }
 
-void writeLegend(Writer &writer, const std::vector<std::string> &proposers) {
-  const auto list = writer.open("ul", {{"class", "legend"}});
-  for (const std::string &proposer : proposers) {
-    const auto item = writer.open("li");
-    writeProposer(writer, proposer);
-  }
-  writer.element("li", "filled: faster; hollow: not");
-  writer.element("li", "ring: became the incumbent");
-  writer.element("li", "line: best so far");
-  writer.element("li", "grey band: no time, because it was refused, failed, or is a duplicate");
+List legend(const std::vector<std::string> &proposers) {
+  List list{{}, "legend"};
+  for (const std::string &proposer : proposers)
+    list.items.push_back({Span(Span::Proposer, proposer)});
+  for (const char *words :
+       {"filled: faster; hollow: not", "ring: became the incumbent", "line: best so far",
+        "grey band: no time, because it was refused, failed, or is a duplicate"})
+    list.items.push_back({words});
+  return list;
+}
+
+Figure chart(const RunFacts &facts, bool isByTime) {
+  return {isByTime ? "Speedup over the baseline, by time" : "Speedup over the baseline, by trial",
+          [&facts, isByTime](Writer &writer) { SearchChart(writer, facts, isByTime).draw(); }};
 }
 
 /// How the candidates ended, by proposer.
-void writeOutcomes(Writer &writer, const PageFacts &facts,
-                   const std::vector<std::string> &proposers) {
+Table outcomes(const RunFacts &facts, const std::vector<std::string> &proposers) {
   std::map<Verdict, std::map<std::string, std::size_t>> counts;
   for (const Trial &trial : facts.history.trials)
-    if (isCandidate(facts, trial))
+    if (facts.isCandidate(trial))
       ++counts[trial.verdict][trial.candidate.proposer];
-  writer.element("h3", "How the candidates ended");
-  const Table table(writer, "narrow", "How the candidates ended");
-  {
-    const auto head = writer.open("thead");
-    const auto row = writer.open("tr");
-    writer.element("th", {{"scope", "col"}}, "verdict");
-    for (const std::string &proposer : proposers) {
-      const auto cell = writer.open("th", {{"scope", "col"}, {"class", "n"}});
-      writeProposer(writer, proposer);
-    }
-    writer.element("th", {{"scope", "col"}, {"class", "n"}}, "all");
-  }
-  const auto body = writer.open("tbody");
-  for (const auto &[verdict, by] : counts) {
-    const auto row = writer.open("tr");
-    writer.element("th", {{"scope", "row"}}, verdictInWords(verdict));
+  Table table{"How the candidates ended", "narrow", {{"verdict"}}};
+  for (const std::string &proposer : proposers)
+    table.columns.push_back({proposer, "n"});
+  table.columns.push_back({"all", "n"});
+  for (auto &[verdict, by] : counts) {
+    Row &row = table.rows.emplace_back();
+    row.cells = {{verdictInWords(verdict)}};
     std::size_t sum = 0;
     for (const std::string &proposer : proposers) {
-      const auto found = by.find(proposer);
-      const std::size_t count = found == by.end() ? 0 : found->second;
+      const std::size_t count = by[proposer];
       sum += count;
-      writer.element("td", {{"class", "n"}}, count == 0 ? "" : std::to_string(count));
+      row.cells.push_back({count == 0 ? "" : std::to_string(count)});
     }
-    writer.element("td", {{"class", "n"}}, std::to_string(sum));
+    row.cells.push_back({std::to_string(sum)});
   }
+  return table;
 }
 
 } // namespace
 
-void writeSearch(Writer &writer, const PageFacts &facts) {
-  const Section section(writer, "search", "The search as it went");
+Section searchSection(const RunFacts &facts) {
+  Section section{"search", "The search as it went"};
   const std::vector<std::string> proposers = proposersOf(facts);
-  if (proposers.empty()) {
-    writeNote(writer, "No candidate was tried.");
-    return;
-  }
-  writeLegend(writer, proposers);
-  {
-    const auto pair = writer.open("div", {{"class", "pair"}});
-    for (const bool isByTime : {false, true}) {
-      const auto figure = writer.open("figure");
-      writer.element("figcaption", isByTime ? "Speedup over the baseline, by time"
-                                            : "Speedup over the baseline, by trial");
-      SearchChart(writer, facts, isByTime).draw();
-    }
-  }
-  writeOutcomes(writer, facts, proposers);
+  if (proposers.empty())
+    section.blocks = {Paragraph{"No candidate was tried.", "note"}};
+  else
+    section.blocks = {legend(proposers), Pair{{chart(facts, false)}, {chart(facts, true)}},
+                      outcomes(facts, proposers)};
+  return section;
 }
 
-} // namespace kopt::html
+} // namespace kopt
