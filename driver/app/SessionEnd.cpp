@@ -2,8 +2,8 @@
 #include "driver/app/SessionEnd.h"
 
 #include "driver/app/ObserveFlow.h"
-#include "driver/integrate/confirm/BuiltPrograms.h"
-#include "driver/integrate/confirm/ScreenInProgram.h"
+#include "driver/compare/program/BuiltPrograms.h"
+#include "driver/compare/program/ScreenInProgram.h"
 #include "driver/report/RunFolder.h"
 #include "driver/report/SessionReport.h"
 #include "driver/source/RenderSlice.h"
@@ -157,18 +157,17 @@ Result<std::vector<std::optional<double>>> screenTrials(const SessionEnd &end,
   auto request = programRequest(end);
   if (!request || !end.observed)
     return speedups; // the end of the session says why
-  request->patchRoot =
-      patchRoot({subject.kernel.file, subject.kernel.unit}, end.sources.buildDirectory);
+  request->root = patchRoot({subject.kernel.file, subject.kernel.unit}, end.sources.buildDirectory);
   std::vector<std::size_t> written;
-  std::vector<Patch> patches;
+  std::vector<ProgramEdits> patches;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const auto edits = writeBackEdits(subject.kernel, subject.specialization, trials[i]->candidate);
     if (!edits)
       continue;
-    auto patch = makePatch(*edits, end.bench.extraction().fileHashes, request->patchRoot);
+    auto patch = makePatch(*edits, end.bench.extraction().fileHashes, request->root);
     if (!patch)
       continue;
-    patches.push_back(std::move(*patch));
+    patches.push_back(std::move(patch->files));
     written.push_back(i);
   }
   KOPT_TRY(const TemporaryDirectory scratch, TemporaryDirectory::create("kopt-screen"));
@@ -207,7 +206,7 @@ Result<SessionRecord> endSession(const SessionEnd &end, std::vector<Win> wins) {
         if (!program)
           return tl::unexpected(program.error());
         ProgramRequest request = *program;
-        request.patchRoot = patchRoot;
+        request.root = patchRoot;
         request.scratch = scratch.path();
         return openPrograms(end.services.processes, capture, std::move(request));
       },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/Sources.h"
 
-#include "driver/integrate/ci/BaseCommands.h"
+#include "driver/compare/versions/BaseCommands.h"
 #include "driver/integrate/patch/Patch.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"

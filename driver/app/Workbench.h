@@ -2,20 +2,16 @@
 // What every command that evaluates candidates needs: the kernels, a device and its compiler.
 #pragma once
 
-#include "driver/app/Sources.h"
-#include "driver/device/runner/RunnerClient.h"
-#include "driver/device/runner/RunnerPool.h"
+#include "driver/app/CandidateReader.h"
+#include "driver/app/OpenDevices.h"
 #include "driver/device/sass/CodeCounter.h"
 #include "driver/judge/LocalJudge.h"
-#include "driver/sandbox/CompilerSandbox.h"
 #include "driver/source/Subjects.h"
-#include "driver/source/candidate/CandidateFile.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/RelativeDeadline.h"
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 
@@ -40,21 +36,6 @@ struct LeftOutKernel {
   std::string symbol, label, reason;
 };
 
-/// A device, or several of one kind, with their compiler.
-struct OpenDevices {
-  std::vector<PooledRunner> pool; ///< at least one
-  std::unique_ptr<Toolchain> toolchain;
-  std::unique_ptr<Toolchain> emulator; ///< for the emulated devices in addition to a GPU
-
-  Runner &runner() const { return *pool.front().runner; } ///< the first one
-  const DeviceInfo &device() const { return runner().device(); }
-};
-/// Opens the device, or one for each of `gpus` (as startRunners() takes them), finds its compiler,
-/// and says so. Builds go to the folder "evaluate" of `scratch`. Fails with Usage or Environment.
-Result<OpenDevices> openDevices(const Services &services, const DeviceConfig &config,
-                                const std::vector<int> &gpus, const std::filesystem::path &scratch,
-                                const Sandbox &sandbox, const CompilerSandbox &compilers);
-
 class Workbench {
 public:
   /// Makes the sandbox, reads the sources, opens the device, or one for each of `gpus` (as
@@ -68,12 +49,12 @@ public:
                                                  const std::vector<int> &gpus = {0},
                                                  const PlanKernels &plan = {});
 
-  Frontend &frontend() { return *frontend_; }
+  Frontend &frontend() { return *contained_.frontend; }
   Runner &runner() { return devices_.runner(); }
   const std::vector<PooledRunner> &pool() const { return devices_.pool; }
   Toolchain &toolchain() { return *devices_.toolchain; }
-  const Sandbox &sandbox() const { return sandbox_; }
-  const CompilerSandbox &compilers() const { return compilers_; }
+  const Sandbox &sandbox() const { return contained_.sandbox; }
+  const CompilerSandbox &compilers() const { return contained_.compilers; }
   const DeviceInfo &device() const { return devices_.device(); }
   /// Has the first device measure what it reaches, for the ceilings of reports; once. A failure is
   /// what describe() says of them. Only while nothing else runs on the device.
@@ -83,16 +64,15 @@ public:
   const ExtractionResult &extraction() const { return extraction_; }
   std::vector<TuneSubject> &subjects() { return subjects_; }
   /// The clauses that are not in the source.
-  const std::vector<KernelClauses> &clauses() const { return clauses_; }
+  const std::vector<KernelClauses> &clauses() const { return plan_.selection.clauses; }
   const std::vector<LeftOutKernel> &leftOut() const { return leftOut_; }
   double extractSeconds() const { return extractSeconds_; } ///< time that reading the sources took
   const std::filesystem::path &scratch() const { return scratch_->path(); }
 
-  /// Reads a candidate's file with the flags of the baseline. If those name no GPU architecture,
-  /// and the file uses features that nvcc's default lacks, it is read for `arch` (empty: the
-  /// device's). Also finds changes of host code. Fails as readCandidateFile() and
-  /// Frontend::hostText(). May be called from several threads.
-  Result<CandidateFile> readCandidate(const std::filesystem::path &file, const std::string &arch);
+  /// As CandidateReader::read().
+  Result<CandidateFile> readCandidate(const std::filesystem::path &file, const std::string &arch) {
+    return candidates_->read(file, arch);
+  }
 
   /// Makes a judge. `folder` is the name of its scratch folder, and `secondsLeft` as JudgeServices
   /// has it.
@@ -105,41 +85,28 @@ private:
       : services_(std::move(services)), sources_(std::move(sources)) {}
 
   Status readSources(const SelectionRequest &selection, const PlanKernels &planKernels);
-  Status makeSubjects(const KernelPlan &plan);
+  std::vector<std::filesystem::path> filesOfCandidates() const;
+  Status makeSubjects();
   Result<ExtractionResult> extract(Frontend &reader, const KernelPlan &plan,
                                    const ExtractionResult &found);
   Status tellOfNotes(); ///< and leaves out what the device cannot run
-  Status readHostCode(CandidateFile &file);
-  /// Without what only feeds launches of the subjects and of the kernels `others`.
-  Result<const HostText *> originalHostText(const KernelSpec &original,
-                                            const std::vector<std::string> &others);
-  Result<HostText> hostTextOf(const KernelSpec &kernel, const std::filesystem::path &file,
-                              const std::vector<std::string> &others);
-  Result<std::unique_ptr<Runner>> openEmulated();
 
   Services services_;
   SourceSettings sources_;
-  Sandbox sandbox_;
-  CompilerSandbox compilers_;
   std::optional<TemporaryDirectory> scratch_; ///< must outlive the runner, which writes there
-  std::unique_ptr<Frontend> frontend_;
+  Contained contained_;
   OpenDevices devices_;
   std::optional<MeasuredRates> rates_;
-  std::optional<CodeCounter> code_;      ///< of cubins
-  std::atomic<unsigned> emulated_ = 0;   ///< emulated devices opened in addition to GPUs
-  std::atomic<unsigned> candidates_ = 0; ///< number of files that were read
+  std::optional<CodeCounter> code_;    ///< of cubins
+  std::atomic<unsigned> emulated_ = 0; ///< emulated devices opened in addition to GPUs
   ExtractionResult extraction_;
   std::vector<TuneSubject> subjects_;
-  std::vector<KernelClauses> clauses_;
-  bool leavesOut_ = false; ///< as KernelPlan::leaveOut
+  KernelPlan plan_;
   std::vector<LeftOutKernel> leftOut_;
   double extractSeconds_ = 0;
-  /// Limits the time to compile a candidate, relative to the time of the user's own file, which may
-  /// have come from the cache: a text may be made to compile slowly.
+  /// Of the time to compile the user's own files, which may have come from the cache.
   RelativeDeadline candidateDeadline_{Duration(60), Duration(300), 20};
-  /// Of the user's files, by path and the other kernels whose launches are left out.
-  std::mutex hostTextsInUse_;
-  std::map<std::pair<std::string, std::vector<std::string>>, HostText> hostTexts_;
+  std::optional<CandidateReader> candidates_;
 };
 
 } // namespace kopt

@@ -44,9 +44,4 @@ struct CudaToolkit {
   std::string cuptiForChildren() const;
 };
 
-/// Why a part is missing, as "what: hint", to embed in another message.
-inline std::string inWords(const Error &error) {
-  return error.what + (error.hint.empty() ? "" : ": " + error.hint);
-}
-
 } // namespace kopt

@@ -2,6 +2,7 @@
 #include "driver/integrate/SessionFlow.h"
 
 #include "driver/integrate/compose/Compose.h"
+#include "driver/integrate/compose/OtherUsers.h"
 #include "driver/integrate/compose/OwnSpecialization.h"
 #include "driver/integrate/header/TunedVariant.h"
 #include "driver/judge/Statistics.h"
@@ -274,15 +275,20 @@ private:
   Status confirm() {
     auto programs = services_.programs(record_.root);
     if (!programs) {
-      const Error &error = programs.error();
-      record_.confirmation.reason = error.what + (error.hint.empty() ? "" : "; " + error.hint);
+      record_.confirmation.reason = inWords(programs.error());
       for (std::size_t i = 0; i < wins_.size(); ++i)
         record_.wins[i].reason = "not confirmed in the program: " + record_.confirmation.reason;
       return {};
     }
-    return confirmInProgram(
-        wins_, [&](const std::vector<const Win *> &wins) { return patchOf(wins); }, **programs,
-        services_.clock, request_.policy, services_.tell, record_);
+    const auto editsOf = [&](const std::vector<std::size_t> &chosen) -> Result<ProgramEdits> {
+      std::vector<const Win *> wins;
+      for (const std::size_t i : chosen)
+        wins.push_back(&wins_[i]);
+      KOPT_TRY(Patch patch, patchOf(wins));
+      return std::move(patch.files);
+    };
+    return confirmInProgram(wins_.size(), editsOf, **programs, services_.clock, request_.policy,
+                            services_.tell, record_);
   }
 
   Status makePatches() {

@@ -3,8 +3,9 @@
 // confirmed in the user's program.
 #pragma once
 
+#include "driver/compare/program/Confirm.h"
 #include "driver/integrate/compose/OwnSpecialization.h"
-#include "driver/integrate/confirm/Confirm.h"
+#include "driver/integrate/patch/Patch.h"
 #include "driver/store/Store.h"
 
 #include <functional>

@@ -167,9 +167,7 @@ Status SearchLoop::fail(const Ask &ask, const Error &error) {
   const auto known = history_.failures.find(ask.role);
   const int failures = known == history_.failures.end() ? 1 : known->second + 1;
   // The hint has what only the proposer knows, such as the output of a model's command.
-  const ProposerFailure failure{ask.id, ask.role,
-                                error.hint.empty() ? error.what : error.what + "; " + error.hint,
-                                failures >= kMostFailures};
+  const ProposerFailure failure{ask.id, ask.role, inWords(error), failures >= kMostFailures};
   services_.observer.proposerFailed(failure);
   return append({.what = failure});
 }

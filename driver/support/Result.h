@@ -39,6 +39,11 @@ makeError(ErrorCode code, std::string what, std::string hint = {}, std::string w
   return tl::unexpected<Error>(Error{code, std::move(what), std::move(where), std::move(hint), {}});
 }
 
+/// "what; hint"
+inline std::string inWords(const Error &error) {
+  return error.hint.empty() ? error.what : error.what + "; " + error.hint;
+}
+
 } // namespace kopt
 
 #define KOPT_CONCAT_(a, b) a##b

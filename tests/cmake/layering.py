@@ -25,10 +25,11 @@ EDGES = {
     "driver/judge": "driver/support driver/model driver/source driver/workload driver/device driver/store runtime/device runtime/runner "
                     "runtime/trace",
     "driver/search": "driver/support driver/model driver/source driver/workload driver/store driver/llm driver/judge",
-    "driver/integrate": "driver/support driver/model driver/source driver/workload driver/device driver/store driver/judge",
-    "driver/report": "driver/support driver/model driver/source driver/store driver/judge",
+    "driver/compare": "driver/support driver/model driver/source driver/workload driver/device driver/judge",
+    "driver/integrate": "driver/support driver/model driver/source driver/store driver/judge driver/compare",
+    "driver/report": "driver/support driver/model driver/source driver/store driver/judge driver/compare",
     "driver/app": "driver/support driver/model driver/sandbox driver/source driver/workload driver/device driver/store "
-                  "driver/llm driver/judge driver/search driver/integrate driver/report clang_plugin/output runtime/device",
+                  "driver/llm driver/judge driver/search driver/compare driver/integrate driver/report clang_plugin/output runtime/device",
     "driver/cli": "driver/support driver/model driver/source driver/integrate driver/report driver/app",
 
     "runtime/device": "",
@@ -233,7 +234,7 @@ LONG_FUNCTIONS = {
     "driver/device/build/EmulatedToolchain.cpp",
     "driver/workload/observed/TraceWorkload.cpp",
 }
-MANY_MEMBERS = {"CudaDevice", "Gate", "TuneSession", "Workbench"}
+MANY_MEMBERS = {"CudaDevice", "TuneSession"}
 
 
 def check_members(tree):

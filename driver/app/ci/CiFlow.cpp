@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/ci/CiFlow.h"
 
-#include "driver/app/ci/VersionBench.h"
+#include "driver/app/OpenDevices.h"
 #include "driver/app/integrate/CheckFlow.h"
-#include "driver/integrate/ci/BaseCommands.h"
-#include "driver/integrate/ci/TouchedKernels.h"
+#include "driver/compare/versions/BaseCommands.h"
+#include "driver/compare/versions/TouchedKernels.h"
+#include "driver/compare/versions/VersionBench.h"
+#include "driver/device/build/Toolchains.h"
 #include "driver/source/KernelNames.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Log.h"
@@ -42,6 +44,22 @@ std::string sentenceOf(const Error &error) {
   return (error.where.empty() ? "" : error.where + ": ") + error.what;
 }
 
+/// One version of the project, as the front end read it.
+struct Version {
+  SourceSettings sources{};
+  ExtractionResult found{};
+  std::optional<ExtractionResult> proven{}; ///< with proven slices, if a GPU needs them
+  std::vector<std::string> problems{};      ///< files that do not compile
+};
+
+/// What compares two versions of a kernel, once opened.
+struct Bench {
+  Contained contained;
+  std::unique_ptr<Toolchain> nvcc; ///< if the device uses another compiler, or there is none
+  OpenDevices devices;             ///< empty in a dry run
+  std::optional<VersionBench> versions;
+};
+
 /// Compares two versions, from the diff to the report.
 class Gate {
 public:
@@ -54,13 +72,12 @@ public:
     KOPT_CHECK(readHead());
     if (isTouched()) {
       KOPT_CHECK(readBase());
-      KOPT_TRY(TouchedKernels touched,
-               touchedKernels(*reader_, version(base_, true), version(head_, false)));
+      KOPT_TRY(TouchedKernels touched, touchedKernels(*reader_, version(true), version(false)));
       narrow(touched);
       report_.unchanged = touched.unchanged;
       KOPT_CHECK(compare(touched));
     } else {
-      report_.unchanged = countKernels(head_);
+      report_.unchanged = countKernels(head_.found);
     }
     KOPT_CHECK(checkVariants());
     nameFilesAsInTheRepository();
@@ -128,15 +145,15 @@ private:
       return makeError(ErrorCode::Usage, "none of the files lies in the repository",
                        "give .cu files of " + repository_.top().string());
     KOPT_TRY(reader_, openFrontend(services_));
-    KOPT_TRY(head_, extract(sources, "head", false, {}));
-    noteLeftOut(head_, "head");
+    KOPT_TRY(head_.found, extract(sources, "head", false, {}));
+    noteLeftOut(head_.found, "head");
     KOPT_CHECK(findUnits(sources));
-    headSources_ = sources;
-    headSources_.files = units_;
+    head_.sources = sources;
+    head_.sources.files = units_;
     if (!units_.empty() && units_.size() < sources.files.size()) {
-      const std::size_t all = countKernels(head_);
-      KOPT_TRY(head_, extract(headSources_, "head", false, {}));
-      elsewhere_ = all - std::min(all, countKernels(head_));
+      const std::size_t all = countKernels(head_.found);
+      KOPT_TRY(head_.found, extract(head_.sources, "head", false, {}));
+      elsewhere_ = all - std::min(all, countKernels(head_.found));
     }
     return {};
   }
@@ -144,7 +161,7 @@ private:
   Result<ExtractionResult> extract(const SourceSettings &sources, const std::string &folder,
                                    bool prove, const std::vector<std::string> &symbols) {
     ExtractRequest request = extractRequest(sources, scratch_ / (folder + "-slices"));
-    request.project = &sources == &baseSources_ ? trees_->base() : repository_.top();
+    request.project = &sources == &base_.sources ? trees_->base() : repository_.top();
     request.prove = prove;
     request.proveOnly = symbols;
     return reader_->extract(request);
@@ -177,7 +194,7 @@ private:
     };
     if (isAny) {
       units_ = all.files;
-    } else if (readsChanged(head_)) {
+    } else if (readsChanged(head_.found)) {
       for (const fs::path &file : all.files) {
         SourceSettings one = all;
         one.files = {file};
@@ -213,18 +230,18 @@ private:
   /// of the kernels.
   Result<std::vector<CompileCommand>> baseCommands() {
     std::vector<CompileCommand> known;
-    if (!headSources_.buildDirectory.empty()) {
-      const fs::path given = headSources_.buildDirectory;
+    if (!head_.sources.buildDirectory.empty()) {
+      const fs::path given = head_.sources.buildDirectory;
       KOPT_TRY(known, readCompileCommands(given.filename() == "compile_commands.json"
                                               ? given
                                               : given / "compile_commands.json"));
       for (CompileCommand &command : known)
         command.file = realPath(command.file);
     } else {
-      for (const fs::path &file : headSources_.files) {
+      for (const fs::path &file : head_.sources.files) {
         CompileCommand command{fs::current_path(), file, {"nvcc"}};
-        command.arguments.insert(command.arguments.end(), headSources_.flags.begin(),
-                                 headSources_.flags.end());
+        command.arguments.insert(command.arguments.end(), head_.sources.flags.begin(),
+                                 head_.sources.flags.end());
         command.arguments.insert(command.arguments.end(), {"-c", file.string()});
         known.push_back(std::move(command));
       }
@@ -263,34 +280,34 @@ private:
     const LoggedStage logged("read the sources of the base");
     services_.terminal.status("reading the sources of the base");
     KOPT_TRY(const std::vector<CompileCommand> commands, baseCommands());
-    baseSources_.buildDirectory = scratch_ / "base-commands";
-    baseSources_.wholeDatabase = true;
-    baseSources_.command = headSources_.command;
+    base_.sources.buildDirectory = scratch_ / "base-commands";
+    base_.sources.wholeDatabase = true;
+    base_.sources.command = head_.sources.command;
     for (const CompileCommand &command : commands)
-      if (std::ranges::find(baseSources_.files, command.file) == baseSources_.files.end())
-        baseSources_.files.push_back(command.file);
-    KOPT_CHECK(writeFileAtomically(baseSources_.buildDirectory / "compile_commands.json",
+      if (std::ranges::find(base_.sources.files, command.file) == base_.sources.files.end())
+        base_.sources.files.push_back(command.file);
+    KOPT_CHECK(writeFileAtomically(base_.sources.buildDirectory / "compile_commands.json",
                                    formatCompileCommands(commands)));
-    if (baseSources_.files.empty())
+    if (base_.sources.files.empty())
       return {}; // all files are new in the head
-    auto found = extract(baseSources_, "base", false, {});
+    auto found = extract(base_.sources, "base", false, {});
     if (found) {
-      base_ = std::move(*found);
-      noteLeftOut(base_, "base");
-      for (const ExtractionNote &note : base_.notes)
+      base_.found = std::move(*found);
+      noteLeftOut(base_.found, "base");
+      for (const ExtractionNote &note : base_.found.notes)
         if (note.kind == NoteKind::FileLeftOut)
-          baseProblems_.push_back(note.text);
+          base_.problems.push_back(note.text);
     } else if (found.error().code == ErrorCode::BaselineFailed) {
-      baseProblems_.push_back(sentenceOf(found.error()));
-      report_.notes.push_back("base: " + baseProblems_.back());
+      base_.problems.push_back(sentenceOf(found.error()));
+      report_.notes.push_back("base: " + base_.problems.back());
     } else {
       return tl::unexpected(found.error());
     }
     return {};
   }
 
-  ProjectVersion version(const ExtractionResult &found, bool isBase) const {
-    return {found, [this, isBase](const fs::path &path) {
+  ProjectVersion version(bool isBase) const {
+    return {isBase ? base_.found : head_.found, [this, isBase](const fs::path &path) {
               const std::string name =
                   isBase ? trees_->fromBase(path) : trees_->inHead(realPath(path));
               return name.empty() ? path.string() : name;
@@ -333,10 +350,10 @@ private:
     case KernelChange::Added:
       kernel.reason = "it is new: there is nothing to compare it with";
       // A file that could not be read may have contained the kernel.
-      if (!baseProblems_.empty() && !trees_->counterpart(realPath(shown.kernel->file)).empty()) {
+      if (!base_.problems.empty() && !trees_->counterpart(realPath(shown.kernel->file)).empty()) {
         kernel.change = KernelChange::Modified;
         kernel.reason = "the base's version was not found, as a file does not compile: " +
-                        baseProblems_.front();
+                        base_.problems.front();
       }
       break;
     case KernelChange::Removed:
@@ -370,20 +387,43 @@ private:
   Status openBench(const std::vector<const TouchedKernel *> &both) {
     if (both.empty())
       return {};
-    BenchSettings settings;
-    settings.device = request_.device;
-    settings.sandbox = request_.sandbox;
-    settings.options = request_.options;
-    settings.dryRun = request_.dryRun;
-    settings.scratch = scratch_;
-    for (const ExtractionResult *found : {&head_, &base_})
-      for (const auto &[file, hash] : found->fileHashes)
-        settings.readable.emplace_back(file);
-    KOPT_TRY(bench_, VersionBench::open(services_, std::move(settings)));
-    report_.device = bench_->device().name;
-    report_.modelled = bench_->device().modelled;
+    std::vector<fs::path> readable;
+    for (const Version *one : {&head_, &base_})
+      for (const auto &[file, hash] : one->found.fileHashes)
+        readable.emplace_back(file);
+    KOPT_TRY(bench_.contained, openContained(services_, request_.sandbox, std::move(readable)));
+    const CudaToolkit &cuda = services_.installation.cuda;
+    if (cuda.nvcc) {
+      KOPT_TRY(bench_.nvcc,
+               makeNvccToolchain(services_.processes, cuda, bench_.contained.compilers));
+    }
+    BenchServices services{*bench_.contained.frontend};
+    JudgeOptions options = request_.options;
+    if (request_.dryRun) {
+      services.device.kind =
+          request_.device.kind == DeviceKind::Emulated ? DeviceKind::Emulated : DeviceKind::Cuda;
+      // Nothing runs, so any architecture can show whether the code is the same.
+      if (options.arch.empty())
+        options.arch = "sm_80";
+    } else {
+      KOPT_TRY(bench_.devices,
+               openDevices(services_, request_.device, {0}, scratch_, bench_.contained));
+      services.runner = &bench_.devices.runner();
+      services.toolchain = bench_.devices.toolchain.get();
+      services.device = bench_.devices.device();
+      if (!services.device.modelled)
+        bench_.nvcc.reset();
+      if (options.arch.empty())
+        options.arch = services.device.arch;
+    }
+    services.nvcc = bench_.nvcc.get();
+    services.scratch = scratch_;
+    services.tell = [this](const std::string &text) { services_.terminal.status(text); };
+    report_.device = services.device.name;
+    report_.modelled = services.device.modelled;
+    bench_.versions.emplace(std::move(services), std::move(options));
     // On the emulated device both slices are compiled by the same compiler, proven or not.
-    if (!services_.installation.cuda.nvcc || request_.dryRun || bench_->device().modelled)
+    if (!cuda.nvcc || request_.dryRun || report_.modelled)
       return {};
     services_.terminal.status("proving that the kernels can be built alone");
     std::vector<std::string> headSymbols, baseSymbols;
@@ -391,22 +431,21 @@ private:
       headSymbols.push_back(kernel->head->specialization->symbol);
       baseSymbols.push_back(kernel->base->specialization->symbol);
     }
-    KOPT_TRY(provenHead_, extract(headSources_, "head-proven", true, headSymbols));
-    KOPT_TRY(provenBase_, extract(baseSources_, "base-proven", true, baseSymbols));
+    KOPT_TRY(head_.proven, extract(head_.sources, "head-proven", true, headSymbols));
+    KOPT_TRY(base_.proven, extract(base_.sources, "base-proven", true, baseSymbols));
     return {};
   }
 
-  Result<TuneSubject> subjectOf(const KernelInstance &instance, const ExtractionResult &found,
-                                const std::optional<ExtractionResult> &proven,
-                                const std::vector<KernelClauses> &clauses) const {
+  static Result<TuneSubject> subjectOf(const KernelInstance &instance, const Version &version,
+                                       const std::vector<KernelClauses> &clauses) {
     const SelectionRequest selection{{}, clauses, {}};
-    if (proven)
-      for (const KernelInstance &other : instancesIn(*proven))
+    if (version.proven)
+      for (const KernelInstance &other : instancesIn(*version.proven))
         if (other.specialization &&
             other.specialization->symbol == instance.specialization->symbol &&
             other.kernel->file == instance.kernel->file)
-          return makeSubject(*proven, other, selection);
-    return makeSubject(found, instance, selection);
+          return makeSubject(*version.proven, other, selection);
+    return makeSubject(version.found, instance, selection);
   }
 
   Status compareVersions(const TouchedKernel &touched, GateKernel &kernel) {
@@ -419,8 +458,8 @@ private:
       else
         report_.notes.push_back("base: " + sentenceOf(clauses.error()));
     }
-    const auto head = subjectOf(*touched.head, head_, provenHead_, request_.selection.clauses);
-    const auto base = subjectOf(*touched.base, base_, provenBase_, *baseClauses_);
+    const auto head = subjectOf(*touched.head, head_, request_.selection.clauses);
+    const auto base = subjectOf(*touched.base, base_, *baseClauses_);
     if (!head || !base) {
       const Error &error = head ? base.error() : head.error();
       kernel.reason = fmt::format("the {}'s version cannot be measured: {}", head ? "base" : "head",
@@ -429,7 +468,7 @@ private:
         kernel.reason += "; " + error.hint;
       return {};
     }
-    return bench_->compare(*base, *head, touched.sameLaunches, kernel);
+    return bench_.versions->compare(*base, *head, touched.sameLaunches, kernel);
   }
 
   /// Finds variants of the header mode that no longer apply in this working tree.
@@ -475,14 +514,11 @@ private:
   std::vector<ChangedFile> changes_;
   std::optional<TreePair> trees_;
   std::unique_ptr<Frontend> reader_;
-  SourceSettings headSources_, baseSources_;
+  Version head_, base_;
   std::vector<fs::path> units_; ///< files of the head that the change affects
   std::size_t elsewhere_ = 0;   ///< kernels in the other files of the head
-  ExtractionResult head_, base_;
-  std::optional<ExtractionResult> provenHead_, provenBase_;
-  std::vector<std::string> baseProblems_; ///< files of the base that do not compile
   std::optional<std::vector<KernelClauses>> baseClauses_;
-  std::unique_ptr<VersionBench> bench_; ///< set if versions have to be compared
+  Bench bench_;
 };
 
 } // namespace

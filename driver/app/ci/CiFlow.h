@@ -3,9 +3,9 @@
 #pragma once
 
 #include "driver/app/Sources.h"
-#include "driver/integrate/ci/Repository.h"
+#include "driver/compare/versions/Repository.h"
 #include "driver/judge/JudgeOptions.h"
-#include "driver/model/Gate.h"
+#include "driver/compare/Gate.h"
 #include "driver/sandbox/Sandbox.h"
 #include "driver/source/Subjects.h"
 

@@ -3,7 +3,7 @@
 
 #include "driver/app/Sources.h"
 #include "driver/app/integrate/CheckFlow.h"
-#include "driver/integrate/ci/Repository.h"
+#include "driver/compare/versions/Repository.h"
 #include "driver/integrate/patch/Patch.h"
 #include "driver/store/Store.h"
 #include "driver/support/FileSystem.h"

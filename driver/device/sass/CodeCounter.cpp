@@ -74,8 +74,7 @@ void CodeCounter::addTo(ProfileOutcome &outcome, Listing begun, const std::strin
       reason = "the listing of the machine code does not contain the kernel " + symbol;
   } else {
     unavailable_ = listing.error().code == ErrorCode::Environment;
-    reason =
-        listing.error().what + (listing.error().hint.empty() ? "" : "; " + listing.error().hint);
+    reason = inWords(listing.error());
   }
   if (!reason.empty())
     outcome.detail += (outcome.detail.empty() ? "" : "; ") + reason;

@@ -2,7 +2,7 @@
 // The findings of a gate's report, each at a place of the source, for all formats.
 #pragma once
 
-#include "driver/model/Gate.h"
+#include "driver/compare/Gate.h"
 
 #include <string>
 #include <vector>

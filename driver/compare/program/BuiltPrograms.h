@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The old and the new program, built and run from copies of the project.
+#pragma once
+
+#include "driver/compare/program/BuildWay.h"
+#include "driver/compare/program/ProgramPair.h"
+#include "driver/compare/program/ProjectCopy.h"
+#include "driver/device/capture/ObserveProgram.h"
+#include "driver/workload/observed/TraceFolder.h"
+
+#include <functional>
+#include <memory>
+
+namespace kopt {
+
+struct ProgramRequest {
+  BuildWay way;
+  std::string command;                       ///< command that runs the program, from --run
+  std::filesystem::path directory;           ///< in which the program starts
+  std::string tests;                         ///< regular expression of ctest's tests; empty: none
+  std::vector<std::filesystem::path> left;   ///< paths in the project that are not copied
+  std::filesystem::path root;                ///< to which the paths of edits are relative
+  std::filesystem::path scratch;             ///< an empty folder
+  std::function<void(double seconds)> ran{}; ///< takes the wall time of each run; may be empty
+};
+
+/// Fails with Usage if the command cannot be split into words, and as checkCapture().
+Result<std::unique_ptr<ProgramPair>>
+openPrograms(ProcessRunner &processes, const CaptureSetup &capture, ProgramRequest request);
+
+/// The kernels that one run of a program launched.
+std::vector<KernelSample> kernelSamples(const ObservedTrace &trace);
+
+} // namespace kopt
