@@ -19,10 +19,10 @@ namespace {
 Section winsSection(const std::vector<const SessionWin *> &wins) {
   Section section{"wins", "Every win"};
   if (wins.empty()) {
-    section.blocks.push_back(Paragraph{"No kernel was won.", "note"});
+    section.note("No kernel was won.");
     return section;
   }
-  section.blocks.push_back(winsTable(wins));
+  section.add(winsTable(wins));
   for (const auto &[state, title] : {std::pair(WinState::Confirmed, "Confirmed"),
                                      {WinState::Modelled, "Modelled"},
                                      {WinState::Dropped, "Not part of the patch"},
@@ -56,11 +56,9 @@ Section sharedSection(const SessionRecord &session) {
 
 Section applySection(const SessionRecord &session) {
   Section section{"apply", "How to apply it"};
-  const auto say = [&](Words words) {
-    section.blocks.push_back(Paragraph{std::move(words), "note"});
-  };
+  const auto say = [&](Words words) { section.note(std::move(words)); };
   if (!session.confirmed.empty()) {
-    section.blocks.push_back(CodeBlock{"kopt apply --run-id " + session.name});
+    section.add(CodeBlock{"kopt apply --run-id " + session.name});
     say("makes what was confirmed, for all kernels at once; 'git apply' takes confirmed.patch.");
   }
   if (!session.offered.empty()) {
@@ -74,7 +72,7 @@ Section applySection(const SessionRecord &session) {
   const std::string &patch =
       session.confirmed.empty() ? session.offeredPatch : session.confirmedPatch;
   if (!patch.empty())
-    section.blocks.push_back(Diff{patch});
+    section.add(Diff{patch});
   return section;
 }
 

@@ -155,6 +155,16 @@ FileDiff diffTexts(std::string path, std::string_view before, std::string_view a
   return diff;
 }
 
+LineCounts countLines(const FileDiff &diff) {
+  LineCounts counts;
+  for (const DiffHunk &hunk : diff.hunks)
+    for (const DiffLine &line : hunk.lines) {
+      counts.added += line.kind == '+';
+      counts.removed += line.kind == '-';
+    }
+  return counts;
+}
+
 std::string formatDiff(const FileDiff &diff) {
   if (diff.hunks.empty())
     return {};

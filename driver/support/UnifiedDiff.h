@@ -29,6 +29,11 @@ struct FileDiff {
 /// kept unchanged: carriage returns, tabs, a missing newline at the end.
 FileDiff diffTexts(std::string path, std::string_view before, std::string_view after);
 
+struct LineCounts {
+  std::size_t added = 0, removed = 0;
+};
+LineCounts countLines(const FileDiff &diff);
+
 /// The diff as text for `git apply`; empty if there are no hunks.
 std::string formatDiff(const FileDiff &diff);
 

@@ -62,12 +62,12 @@ private:
     for (const AppliedFile &file : files) {
       answer.results.push_back({{"file", file.file.string()},
                                 {"changed", !options_.checkOnly},
-                                {"lines_added", file.linesAdded},
-                                {"lines_removed", file.linesRemoved}});
+                                {"lines_added", file.lines.added},
+                                {"lines_removed", file.lines.removed}});
       if (!call.json)
         std::cout << fmt::format("{}{}: +{} -{}\n",
                                  options_.checkOnly ? "would change " : "changed ",
-                                 file.file.string(), file.linesAdded, file.linesRemoved);
+                                 file.file.string(), file.lines.added, file.lines.removed);
     }
   }
 

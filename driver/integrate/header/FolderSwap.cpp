@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/integrate/header/FolderSwap.h"
 
+#include "driver/integrate/patch/FileSwap.h"
 #include "driver/support/FileSystem.h"
 
 #include <cerrno>
@@ -13,13 +14,6 @@ namespace kopt {
 namespace {
 
 namespace fs = std::filesystem;
-
-tl::unexpected<Error> failure(const char *verb, const fs::path &path,
-                              const std::error_code &error) {
-  return makeError(
-      ErrorCode::Environment, fmt::format("cannot {} {}: {}", verb, path.string(), error.message()),
-      "nothing was changed; check the permissions and the free space of its folder", path.string());
-}
 
 std::error_code lastError() { return {errno, std::generic_category()}; }
 
@@ -41,10 +35,10 @@ Status changeFolder(const fs::path &folder, const std::map<std::string, std::str
     }
   } remove{fresh};
   if (!fs::create_directory(fresh, error) && error)
-    return failure("create", fresh, error);
+    return swapFailure("create", fresh, error);
   if (existed) {
     if (::access(real.c_str(), W_OK) != 0)
-      return failure("write to", real, lastError());
+      return swapFailure("write to", real, lastError());
     fs::permissions(fresh, fs::status(real, error).permissions(), error);
     for (const fs::directory_entry &entry : fs::directory_iterator(real, error)) {
       const std::string name = entry.path().filename().string();
@@ -61,28 +55,28 @@ Status changeFolder(const fs::path &folder, const std::map<std::string, std::str
       if (link)
         fs::copy_file(entry.path(), fresh / name, link);
       if (link)
-        return failure("keep", entry.path(), link);
+        return swapFailure("keep", entry.path(), link);
     }
     if (error)
-      return failure("read", real, error);
+      return swapFailure("read", real, error);
   }
   for (const auto &[name, text] : files)
     if (!text.empty())
       KOPT_CHECK(writeFileAtomically(fresh / name, text));
   if (!existed) {
     if (::rename(fresh.c_str(), real.c_str()) != 0)
-      return failure("create", real, lastError());
+      return swapFailure("create", real, lastError());
     return {};
   }
   if (::renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, real.c_str(), RENAME_EXCHANGE) == 0)
     return {};
   const fs::path old = real.parent_path() / fmt::format("{}{}-old", prefix, ::getpid());
   if (::rename(real.c_str(), old.c_str()) != 0)
-    return failure("replace", real, lastError());
+    return swapFailure("replace", real, lastError());
   if (::rename(fresh.c_str(), real.c_str()) != 0) {
     const std::error_code problem = lastError();
     ::rename(old.c_str(), real.c_str());
-    return failure("replace", real, problem);
+    return swapFailure("replace", real, problem);
   }
   fs::remove_all(old, error);
   return {};

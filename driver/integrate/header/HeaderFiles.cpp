@@ -288,13 +288,7 @@ private:
         file = files_.erase(file);
         continue;
       }
-      AppliedFile summary{path, 0, 0};
-      for (const DiffHunk &hunk : diffTexts(file->first, before, file->second).hunks)
-        for (const DiffLine &line : hunk.lines) {
-          summary.linesAdded += line.kind == '+';
-          summary.linesRemoved += line.kind == '-';
-        }
-      change_.files.push_back(std::move(summary));
+      change_.files.push_back({path, countLines(diffTexts(file->first, before, file->second))});
       ++file;
     }
     if (!request_.checkOnly && !files_.empty())

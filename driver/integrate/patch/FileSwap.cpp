@@ -38,13 +38,13 @@ public:
     std::error_code error;
     const fs::path file = fs::canonical(content.file, error);
     if (error)
-      return failure("find", content.file, error);
+      return swapFailure("find", content.file, error);
     const fs::file_status status = fs::status(file, error);
     if (error)
-      return failure("examine", file, error);
+      return swapFailure("examine", file, error);
     // Renaming would replace a read-only file, which is meant to stay as it is.
     if (::access(file.c_str(), W_OK) != 0)
-      return failure("write to", file, std::error_code(errno, std::generic_category()));
+      return swapFailure("write to", file, std::error_code(errno, std::generic_category()));
     removeLeftovers(file);
     const std::string pid = std::to_string(::getpid());
     moves_.push_back({file, file.string() + std::string(kNew) + pid,
@@ -53,12 +53,12 @@ public:
     KOPT_CHECK(writeFileAtomically(move.fresh, content.text));
     fs::permissions(move.fresh, status.permissions(), error);
     if (error)
-      return failure("set the permissions of", move.fresh, error);
+      return swapFailure("set the permissions of", move.fresh, error);
     fs::create_hard_link(move.file, move.old, error);
     if (error) // a file system without hard links
       fs::copy_file(move.file, move.old, error);
     if (error)
-      return failure("keep a copy of", move.file, error);
+      return swapFailure("keep a copy of", move.file, error);
     return {};
   }
 
@@ -67,7 +67,7 @@ public:
       std::error_code error;
       fs::rename(move.fresh, move.file, error);
       if (error)
-        return failure("replace", move.file, error);
+        return swapFailure("replace", move.file, error);
       move.renamed = true;
     }
     kept_ = true;
@@ -75,19 +75,18 @@ public:
   }
 
 private:
-  static tl::unexpected<Error> failure(const char *verb, const fs::path &file,
-                                       const std::error_code &error) {
-    return makeError(ErrorCode::Environment,
-                     fmt::format("cannot {} {}: {}", verb, file.string(), error.message()),
-                     "nothing was changed; check the permissions and the free space of its folder",
-                     file.string());
-  }
-
   std::vector<Move> moves_;
   bool kept_ = false;
 };
 
 } // namespace
+
+tl::unexpected<Error> swapFailure(const char *verb, const fs::path &path,
+                                  const std::error_code &error) {
+  return makeError(
+      ErrorCode::Environment, fmt::format("cannot {} {}: {}", verb, path.string(), error.message()),
+      "nothing was changed; check the permissions and the free space of its folder", path.string());
+}
 
 void removeLeftovers(const fs::path &file) {
   const std::string name = file.filename().string();

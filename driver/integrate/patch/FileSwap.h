@@ -15,6 +15,10 @@ struct NewContent {
   std::string text;
 };
 
+/// The error of a change that could not be made, and of which nothing is left.
+tl::unexpected<Error> swapFailure(const char *verb, const std::filesystem::path &path,
+                                  const std::error_code &error);
+
 /// Removes what a killed swapFiles() left beside the file.
 void removeLeftovers(const std::filesystem::path &file);
 

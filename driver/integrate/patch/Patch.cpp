@@ -230,13 +230,7 @@ Result<std::vector<AppliedFile>> applyPatch(const std::vector<FileEdits> &files,
       continue; // a kill interrupted an earlier call, which is completed
     }
     KOPT_TRY(std::string after, changedText(before, hash, edits, file));
-    AppliedFile summary{file, 0, 0};
-    for (const DiffHunk &hunk : diffTexts(edits.path, before, after).hunks)
-      for (const DiffLine &line : hunk.lines) {
-        summary.linesAdded += line.kind == '+';
-        summary.linesRemoved += line.kind == '-';
-      }
-    applied.push_back(std::move(summary));
+    applied.push_back({file, countLines(diffTexts(edits.path, before, after))});
     contents.push_back({file, std::move(after)});
   }
   if (contents.empty() && !done.empty())

@@ -5,6 +5,7 @@
 
 #include "driver/model/Run.h"
 #include "driver/support/Result.h"
+#include "driver/support/UnifiedDiff.h"
 
 #include <filesystem>
 #include <map>
@@ -60,7 +61,7 @@ std::string howToApply(const std::string &mail);
 /// A change of a file that was made, or would be made.
 struct AppliedFile {
   std::filesystem::path file;
-  std::size_t linesAdded = 0, linesRemoved = 0;
+  LineCounts lines;
 };
 
 /// Changes all of the files under `root`, or none. If some of them are changed already, because a

@@ -80,7 +80,6 @@ struct Cell {
   std::string style{};
   std::string sortKey{}; ///< if it is not the text
   Drawing drawing{};     ///< of a column of drawings
-  std::string hover{};
 };
 struct Row {
   std::vector<Cell> cells; ///< one for each column
@@ -119,6 +118,10 @@ struct Pair {
 struct Section {
   std::string id, title;
   Blocks blocks{};
+
+  void add(Block block) { blocks.push_back(std::move(block)); }
+  /// Adds a muted paragraph.
+  void note(Words words) { add(Paragraph{std::move(words), "note"}); }
 };
 
 struct Fact {

@@ -242,7 +242,7 @@ private:
 
 Roofline rooflineOf(const RunHistory &history) { return RooflineBuilder(history).build(); }
 
-std::vector<Utilisation> utilisationOf(const Trial &before, const Trial *after) {
+std::vector<PartUse> utilisationOf(const Trial &before, const Trial *after) {
   struct Part {
     const char *name;
     std::initializer_list<const char *> counters;
@@ -258,9 +258,9 @@ std::vector<Utilisation> utilisationOf(const Trial &before, const Trial *after) 
       {"multiprocessors", {"sm__throughput.avg.pct_of_peak_sustained_elapsed"}},
       {"warps resident (occupancy)", {"sm__warps_active.avg.pct_of_peak_sustained_active"}},
   };
-  std::vector<Utilisation> result;
+  std::vector<PartUse> result;
   for (const Part &part : kParts) {
-    Utilisation row{part.name, anyOf(before, part.counters), std::nullopt};
+    PartUse row{part.name, anyOf(before, part.counters), std::nullopt};
     if (after)
       row.after = anyOf(*after, part.counters);
     if (row.before || row.after)
@@ -269,7 +269,7 @@ std::vector<Utilisation> utilisationOf(const Trial &before, const Trial *after) 
   return result;
 }
 
-std::vector<ResourceTime> resourceTimesOf(const Trial &before, const Trial *after) {
+std::vector<PartUse> resourceTimesOf(const Trial &before, const Trial *after) {
   constexpr std::string_view kPrefix = "emulated__roofline_", kSuffix = "_ns";
   static const std::map<std::string_view, const char *> kNames = {
       {"dram", "DRAM"},
@@ -284,14 +284,14 @@ std::vector<ResourceTime> resourceTimesOf(const Trial &before, const Trial *afte
       {"fp16", "half units"},
       {"special", "special functions"},
       {"conversion", "conversions"}};
-  std::vector<ResourceTime> result;
+  std::vector<PartUse> result;
   for (const auto &[name, value] : before.counters) {
     if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix))
       continue;
     const std::string key =
         name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
     const auto words = kNames.find(key);
-    ResourceTime row{words == kNames.end() ? key : words->second, std::nullopt, std::nullopt};
+    PartUse row{words == kNames.end() ? key : words->second, std::nullopt, std::nullopt};
     if (const auto old = valueOf(before, name))
       row.before = *old * 1e-9;
     if (const auto now = after ? valueOf(*after, name) : std::nullopt)
@@ -299,7 +299,7 @@ std::vector<ResourceTime> resourceTimesOf(const Trial &before, const Trial *afte
     if (row.before.value_or(0) > 0 || row.after.value_or(0) > 0)
       result.push_back(std::move(row));
   }
-  std::ranges::stable_sort(result, std::greater(), [](const ResourceTime &row) {
+  std::ranges::stable_sort(result, std::greater(), [](const PartUse &row) {
     return std::max(row.before.value_or(0), row.after.value_or(0));
   });
   return result;

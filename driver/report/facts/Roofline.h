@@ -34,20 +34,17 @@ struct Roofline {
 /// An unknown counter or ceiling is reported as missing, never as zero.
 Roofline rooflineOf(const RunHistory &history);
 
-/// The utilisation of a part of the GPU, in percent of its peak.
-struct Utilisation {
+/// A part of the GPU, with a figure of the baseline and of the winner.
+struct PartUse {
   std::string part;
   std::optional<double> before, after;
 };
-/// The parts for which at least one value is known; empty if there are no counters.
-std::vector<Utilisation> utilisationOf(const Trial &before, const Trial *after);
+/// How busy each part is, in percent of its peak. The parts for which at least one value is known;
+/// empty if there are no counters.
+std::vector<PartUse> utilisationOf(const Trial &before, const Trial *after);
 
-/// Emulated device only: the seconds that each resource alone would need, according to the model.
-/// The kernel takes the longest of them.
-struct ResourceTime {
-  std::string resource;
-  std::optional<double> before, after;
-};
-std::vector<ResourceTime> resourceTimesOf(const Trial &before, const Trial *after);
+/// Emulated device only: the seconds that each part alone would need, according to the model. The
+/// kernel takes the longest of them.
+std::vector<PartUse> resourceTimesOf(const Trial &before, const Trial *after);
 
 } // namespace kopt

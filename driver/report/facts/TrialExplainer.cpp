@@ -111,13 +111,8 @@ private:
       return;
     std::vector<std::string> parts = partsOf(trial_.candidate);
     if (!trial_.sliceText.empty() && !history_.run.sliceText.empty()) {
-      std::size_t added = 0, removed = 0;
-      for (const DiffHunk &hunk :
-           diffTexts("kernel.cu", history_.run.sliceText, trial_.sliceText).hunks)
-        for (const DiffLine &line : hunk.lines) {
-          added += line.kind == '+';
-          removed += line.kind == '-';
-        }
+      const auto [added, removed] =
+          countLines(diffTexts("kernel.cu", history_.run.sliceText, trial_.sliceText));
       parts.push_back(
           fmt::format("{} lines added and {} removed against the baseline", added, removed));
     }

@@ -194,8 +194,7 @@ private:
       const auto frame = writer_.open(isHead ? Literal("th") : Literal("td"),
                                       {{"scope", isHead ? "row" : ""},
                                        {"class", classes(table.columns[i].style, cell.style)},
-                                       {"data-v", cell.sortKey},
-                                       {"title", cell.hover}});
+                                       {"data-v", cell.sortKey}});
       if (cell.drawing)
         cell.drawing(writer_);
       write(cell.words);

@@ -57,7 +57,7 @@ Words titleOf(const RunFacts &facts, const Trial &trial) {
 Section candidatesSection(const RunFacts &facts) {
   Section section{"candidates", "Every candidate"};
   if (facts.history.trials.empty()) {
-    section.blocks.push_back(Paragraph{"No trial was recorded.", "note"});
+    section.note("No trial was recorded.");
     return section;
   }
   std::vector<Speedup> speedups;

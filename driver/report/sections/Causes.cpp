@@ -50,27 +50,20 @@ void addRules(Section &section, const RunFacts &facts) {
       if (stateOf(before, hit.id) != RuleState::Fires)
         add(hit, {"on the winner only", "doubt"});
   }
-  section.blocks.push_back(Subheading{"Rules that fired"});
+  section.add(Subheading{"Rules that fired"});
   if (table.rows.empty())
-    section.blocks.push_back(
-        Paragraph{facts.baseline->counters.empty()
-                      ? "No counters of the baseline were read, so no rule could fire."
-                      : "No rule fires on the baseline's counters.",
-                  "note"});
+    section.note(facts.baseline->counters.empty()
+                     ? "No counters of the baseline were read, so no rule could fire."
+                     : "No rule fires on the baseline's counters.");
   else
-    section.blocks.push_back(std::move(table));
+    section.add(std::move(table));
   if (!before.skipped.empty())
-    section.blocks.push_back(Paragraph{
+    section.add(Paragraph{
         "Not judged, because a counter is missing: " + join(before.skipped, "; ") + ".", "small"});
 }
 
-struct BarRow {
-  std::string name;
-  std::optional<double> before, after;
-};
-
 /// Two bars in each row, one above the other, on a common scale.
-Table barTable(const char *label, const std::vector<BarRow> &rows, double most, bool hasAfter,
+Table barTable(const char *label, const std::vector<PartUse> &rows, double most, bool hasAfter,
                std::string (*inWords)(double)) {
   Table table{label, "narrow", {{"of"}, {"baseline", "n"}}};
   if (hasAfter)
@@ -83,9 +76,9 @@ Table barTable(const char *label, const std::vector<BarRow> &rows, double most, 
   const auto share = [&](std::optional<double> value) {
     return value && most > 0 ? std::optional(*value / most) : std::nullopt;
   };
-  for (const BarRow &each : rows) {
+  for (const PartUse &each : rows) {
     Row &row = table.rows.emplace_back();
-    row.cells = {{each.name}, {words(each.before)}};
+    row.cells = {{each.part}, {words(each.before)}};
     if (hasAfter)
       row.cells.push_back({words(each.after)});
     const std::vector<html::Bar> bars = {{"before", share(each.before)},
@@ -97,14 +90,11 @@ Table barTable(const char *label, const std::vector<BarRow> &rows, double most, 
 }
 
 void addUtilisation(Section &section, const RunFacts &facts) {
-  std::vector<BarRow> shares, times;
+  const std::vector<PartUse> shares = utilisationOf(*facts.baseline, facts.winner);
+  const std::vector<PartUse> times = resourceTimesOf(*facts.baseline, facts.winner);
   double longest = 0;
-  for (const Utilisation &row : utilisationOf(*facts.baseline, facts.winner))
-    shares.push_back({row.part, row.before, row.after});
-  for (const ResourceTime &row : resourceTimesOf(*facts.baseline, facts.winner)) {
-    times.push_back({row.resource, row.before, row.after});
+  for (const PartUse &row : times)
     longest = std::max({longest, row.before.value_or(0), row.after.value_or(0)});
-  }
   Pair pair;
   if (!shares.empty())
     pair.left = {Subheading{"How busy each part is, of its peak"},
@@ -114,20 +104,18 @@ void addUtilisation(Section &section, const RunFacts &facts) {
     pair.right = {Subheading{"What the model says each resource needs alone"},
                   barTable("What each resource needs", times, longest, facts.winner,
                            [](double value) { return formatDuration(value); })};
-  section.blocks.push_back(std::move(pair));
+  section.add(std::move(pair));
 }
 
 void addCounters(Section &section, const RunFacts &facts) {
   if (!facts.winner)
     return;
-  section.blocks.push_back(Subheading{"Counters before and after"});
+  section.add(Subheading{"Counters before and after"});
   const CounterComparison comparison = compareCounters(*facts.baseline, *facts.winner);
   const std::string &source = facts.winner->counterSource;
   if (comparison.changed.empty()) {
-    section.blocks.push_back(Paragraph{
-        fmt::format("No counter that could explain it differs; the counters come from {}.",
-                    source.empty() ? "nowhere: none could be read" : source),
-        "note"});
+    section.note(fmt::format("No counter that could explain it differs; the counters come from {}.",
+                             source.empty() ? "nowhere: none could be read" : source));
     return;
   }
   Table table{"Counters before and after",
@@ -135,19 +123,17 @@ void addCounters(Section &section, const RunFacts &facts) {
               {{fmt::format("counter ({})", source)}, {"baseline", "n"}, {"winner", "n"}}};
   for (const CounterChange &change : comparison.changed)
     table.rows.push_back({{{change.label}, {change.before}, {change.after}}});
-  section.blocks.push_back(std::move(table));
+  section.add(std::move(table));
   if (!comparison.unchanged.empty())
-    section.blocks.push_back(
-        Paragraph{"Unchanged: " + join(comparison.unchanged, "; ") + ".", "small"});
+    section.add(Paragraph{"Unchanged: " + join(comparison.unchanged, "; ") + ".", "small"});
 }
 
 void addLineTable(Section &section, const RunFacts &facts, const char *title, const HotLines &hot,
                   html::Literal style) {
-  section.blocks.push_back(Subheading{title});
+  section.add(Subheading{title});
   const HotLineTable lines = hotLineTable(facts.history.run, hot);
   if (lines.rows.empty()) {
-    section.blocks.push_back(
-        Paragraph{fmt::format("There are no hot lines: {}.", lines.missing), "note"});
+    section.note(fmt::format("There are no hot lines: {}.", lines.missing));
     return;
   }
   Table table{std::string("Hot lines: ") + title,
@@ -171,7 +157,7 @@ void addLineTable(Section &section, const RunFacts &facts, const char *title, co
     add(each.place.empty() ? "not in your files" : each.place, each.instructions, each.sectors,
         Span(Span::Code, each.text));
   add("all other lines", lines.otherInstructions, lines.otherSectors, "");
-  section.blocks.push_back(std::move(table));
+  section.add(std::move(table));
 }
 
 } // namespace
@@ -192,16 +178,14 @@ Section hotLinesSection(const RunFacts &facts) {
   Section section{"lines", "Hot lines"};
   const HotLines &before = facts.baseline->hotLines;
   if (const std::string how = howCounted(before); !how.empty())
-    section.blocks.push_back(Paragraph{how, "small"});
+    section.add(Paragraph{how, "small"});
   addLineTable(section, facts, "Baseline", before, "before");
   if (facts.measured)
     addLineTable(section, facts, "Winner, in the file as its patch leaves it",
                  facts.measured->hotLines, "after");
-  section.blocks.push_back(
-      Paragraph{"This shows the lines of one launch, with their machine code; on a GPU, --ncu adds "
-                "what each line executed and waited for:",
-                "note"});
-  section.blocks.push_back(CodeBlock{profileCommand(facts.history.run)});
+  section.note("This shows the lines of one launch, with their machine code; on a GPU, --ncu adds "
+               "what each line executed and waited for:");
+  section.add(CodeBlock{profileCommand(facts.history.run)});
   return section;
 }
 

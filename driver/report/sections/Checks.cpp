@@ -60,7 +60,7 @@ void addList(Section &section, const std::vector<std::string> &lines) {
   for (const std::string &line : lines)
     list.items.push_back({oneLine(line, kLongestDetail)});
   if (!list.items.empty())
-    section.blocks.push_back(std::move(list));
+    section.add(std::move(list));
 }
 
 } // namespace
@@ -70,52 +70,50 @@ Section changeSection(const RunFacts &facts) {
     return {};
   Section section{"change", "What changed"};
   const Candidate &candidate = facts.winner->candidate;
-  section.blocks.push_back(Paragraph{
+  section.add(Paragraph{
       {{Span::Strong, oneLine(candidate.title)},
        " (by " + candidate.proposer +
            (candidate.technique.empty() ? "" : ", technique " + candidate.technique) + ")"}});
   if (!candidate.rationale.empty())
-    section.blocks.push_back(Paragraph{"Why it was tried: " + oneLine(candidate.rationale, 2000)});
+    section.add(Paragraph{"Why it was tried: " + oneLine(candidate.rationale, 2000)});
   if (const auto parts = partsOf(candidate); !parts.empty())
-    section.blocks.push_back(Paragraph{"Launch and constants: " + join(parts, "; ") + "."});
+    section.add(Paragraph{"Launch and constants: " + join(parts, "; ") + "."});
   const RunRecord &run = facts.history.run;
   // Without the mail around it.
   if (const std::size_t at = run.patchText.find("diff --git "); at != std::string::npos) {
-    section.blocks.push_back(Diff{run.patchText.substr(at)});
+    section.add(Diff{run.patchText.substr(at)});
   } else if (!facts.winner->sliceText.empty()) {
-    section.blocks.push_back(
-        Paragraph{"Of the kernel's slice: no patch of your files was recorded.", "note"});
-    section.blocks.push_back(
-        Diff{formatDiff(diffTexts("kernel.cu", run.sliceText, facts.winner->sliceText))});
+    section.note("Of the kernel's slice: no patch of your files was recorded.");
+    section.add(Diff{formatDiff(diffTexts("kernel.cu", run.sliceText, facts.winner->sliceText))});
   }
   return section;
 }
 
 Section checksSection(const RunFacts &facts) {
   Section section{"checks", "What was checked, and what was not"};
-  section.blocks.push_back(Subheading{"What was not shown"});
+  section.add(Subheading{"What was not shown"});
   std::vector<std::string> missing = otherChecked(facts, false);
   if (facts.measured) {
     const Assurance &assurance = facts.measured->assurance;
-    section.blocks.push_back(Paragraph{
+    section.add(Paragraph{
         fmt::format("Assurance: {}.{}", toString(assurance.level),
                     assurance.gaps.empty() ? "" : " Read this before you apply the patch.")});
     const std::vector<std::string> gaps = inLines(assurance, kLongestDetail);
     missing.insert(missing.begin(), gaps.begin(), gaps.end());
   }
   if (missing.empty())
-    section.blocks.push_back(Paragraph{"Nothing was recorded as not shown.", "note"});
+    section.note("Nothing was recorded as not shown.");
   addList(section, missing);
-  section.blocks.push_back(Subheading{"How it was verified"});
+  section.add(Subheading{"How it was verified"});
   const std::vector<std::string> others = otherChecked(facts, true);
   const bool hasRecords = facts.measured && !facts.measured->checks.empty();
   if (hasRecords)
-    section.blocks.push_back(checkTable(facts));
+    section.add(checkTable(facts));
   addList(section, others);
   if (!hasRecords && others.empty())
-    section.blocks.push_back(Paragraph{"No verification was recorded.", "note"});
+    section.note("No verification was recorded.");
   if (const auto remarks = remarksOf(facts.history); !remarks.empty()) {
-    section.blocks.push_back(Subheading{"Remarks on the winner"});
+    section.add(Subheading{"Remarks on the winner"});
     addList(section, remarks);
   }
   return section;

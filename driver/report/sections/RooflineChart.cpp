@@ -162,7 +162,7 @@ Section rooflineSection(const RunFacts &facts) {
       if (*ceiling)
         caption += fmt::format("Ceiling of {}: {}. ", name, (*ceiling)->source);
     const Figure figure{"", [roofline](Writer &writer) { RooflineChart(writer, roofline).draw(); }};
-    section.blocks.push_back(
+    section.add(
         Pair{{figure},
              {pointTable(roofline),
               Paragraph{caption + "A kernel below the slope waits for memory, one below the flat "
@@ -172,12 +172,11 @@ Section rooflineSection(const RunFacts &facts) {
   }
   if (roofline.missing.empty())
     return section;
-  section.blocks.push_back(
-      Paragraph{roofline.points.empty() ? "No point can be drawn. Missing:" : "Missing:", "note"});
+  section.note(roofline.points.empty() ? "No point can be drawn. Missing:" : "Missing:");
   List list;
   for (const std::string &what : roofline.missing)
     list.items.push_back({what});
-  section.blocks.push_back(std::move(list));
+  section.add(std::move(list));
   return section;
 }
 

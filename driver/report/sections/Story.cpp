@@ -71,20 +71,18 @@ Blocks models(const RunFacts &facts) {
 
 Section storySection(const RunFacts &facts) {
   Section section{"story", "Why it went this way"};
-  section.blocks.push_back(
-      Paragraph{"Each decision in order, with the time that evaluations had taken by then. "
-                "'kopt explain' prints the same.",
-                "note"});
+  section.note("Each decision in order, with the time that evaluations had taken by then. "
+               "'kopt explain' prints the same.");
   List story{{}, "story"};
   for (const Explanation &entry : explainRun(facts.history))
     // Every candidate is in the table above, every check in the section above.
     if (entry.kind != "trial" && entry.kind != "checked" && entry.kind != "unchecked")
       story.items.push_back({entry.text, entry.details, formatDuration(entry.seconds)});
-  section.blocks.push_back(std::move(story));
+  section.add(std::move(story));
   Pair pair{times(facts), costs(facts)};
   for (Block &block : models(facts))
     pair.left.push_back(std::move(block));
-  section.blocks.push_back(std::move(pair));
+  section.add(std::move(pair));
   return section;
 }
 
@@ -98,8 +96,8 @@ Section provenanceSection(const RunFacts &facts) {
                                 "sites, nothing else.",
                                 "note"}};
   }
-  section.blocks.push_back(Subheading{"How to reproduce it"});
-  section.blocks.push_back(CodeBlock{reproduceCommand(run)});
+  section.add(Subheading{"How to reproduce it"});
+  section.add(CodeBlock{reproduceCommand(run)});
   List list;
   addFact(list, "inputs", run.inputsHash);
   addFact(list, "device",
@@ -112,7 +110,7 @@ Section provenanceSection(const RunFacts &facts) {
   addFact(list, "finished", run.finishedUtc.empty() ? "not finished" : run.finishedUtc);
   addFact(list, "every sample and every candidate's source",
           ".kopt/kopt.db, and this run's folder");
-  section.blocks.push_back(std::move(list));
+  section.add(std::move(list));
   return section;
 }
 

@@ -33,7 +33,7 @@ Section timesSection(const RunFacts &facts) {
   Section section{"times", facts.modelled ? "Times by launch (modelled)" : "Times by launch"};
   const bool judged = shown == facts.measured;
   if (!judged)
-    section.blocks.push_back(Paragraph{"Of the baseline alone: no candidate won.", "note"});
+    section.note("Of the baseline alone: no candidate won.");
   std::vector<Speedup> all;
   for (const LaunchTiming &timing : shown->timings)
     all.push_back(timing.speedup);
@@ -64,13 +64,12 @@ Section timesSection(const RunFacts &facts) {
     row.cells.push_back({std::to_string(shown->speedup->pairs)});
     row.cells.push_back({""});
   }
-  section.blocks.push_back(std::move(table));
+  section.add(std::move(table));
   if (judged && shown->speedup)
-    section.blocks.push_back(Paragraph{
+    section.note(
         shown->speedup->modelled
             ? "Modelled times have no interval: they are not measurements."
-            : fmt::format("Medians; intervals at {:g}%.", shown->speedup->confidence * 100),
-        "note"});
+            : fmt::format("Medians; intervals at {:g}%.", shown->speedup->confidence * 100));
   return section;
 }
 

@@ -231,8 +231,8 @@ TEST_F(PatchTest, AppliesItsEdits) {
   EXPECT_EQ(read("src/kernel.cu"), kKernel);
   const auto applied = must(applyPatch(patch.files, root()));
   ASSERT_EQ(applied.size(), 2u);
-  EXPECT_EQ(applied.back().linesAdded, 2u);
-  EXPECT_EQ(applied.back().linesRemoved, 2u);
+  EXPECT_EQ(applied.back().lines.added, 2u);
+  EXPECT_EQ(applied.back().lines.removed, 2u);
   EXPECT_EQ(hashHex(read("src/kernel.cu")), patch.files.back().resultHash);
   EXPECT_THAT(read("src/kernel.cu"), HasSubstr("TILE = 32"));
   EXPECT_THAT(read("include/launch.h"), HasSubstr("TILE, 4"));

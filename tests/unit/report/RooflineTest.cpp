@@ -129,7 +129,7 @@ TEST(Roofline, KeepsUnknownUtilisationUnknown) {
   after.counters.erase("lts__throughput.avg.pct_of_peak_sustained_elapsed");
   const auto rows = utilisationOf(*history.baseline(), &after);
   const auto cache =
-      std::ranges::find_if(rows, [](const Utilisation &row) { return row.part == "L2 cache"; });
+      std::ranges::find_if(rows, [](const PartUse &row) { return row.part == "L2 cache"; });
   ASSERT_NE(cache, rows.end());
   EXPECT_TRUE(cache->before);
   EXPECT_FALSE(cache->after);
