@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/output/Variants.h"
-#include "driver/device/Toolchain.h"
 #include "driver/device/build/CompilerLimits.h"
-#include "driver/device/build/CubinImage.h"
 #include "driver/device/build/ModuleFile.h"
 #include "driver/device/build/Toolchains.h"
 #include "driver/model/Json.h"
@@ -42,6 +40,13 @@ public:
   Result<BuildOutcome> build(const BuildRequest &request) override;
 
 private:
+  struct Answered {
+    ProcessResult result;
+    nlohmann::json reply;
+  };
+  /// Asks the front end, twice if it gives no JSON, as the machine may be at fault.
+  Result<Answered> ask(const ProcessSpec &spec);
+
   ProcessRunner &processes_;
   fs::path frontend_;
   std::string version_;
@@ -54,6 +59,32 @@ tl::unexpected<Error> badReply(const ProcessResult &result, const std::string &w
   return makeError(ErrorCode::Internal,
                    fmt::format("kopt-frontend emulate {} (exit code {})", what, result.exitCode),
                    result.err.empty() ? "" : "it said: " + result.err.substr(0, 2000));
+}
+
+/// The error that the front end reports.
+tl::unexpected<Error> refused(const nlohmann::json &error) {
+  const auto textOf = [&](const char *key) {
+    const auto found = error.find(key);
+    return found != error.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  const std::string what = textOf("what");
+  return makeError(ErrorCode::Internal,
+                   "the emulation compiler refused the request: " +
+                       (what.empty() ? "no reason given" : what),
+                   textOf("hint"), textOf("where"));
+}
+
+Result<EmulatedToolchain::Answered> EmulatedToolchain::ask(const ProcessSpec &spec) {
+  Answered answered;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    KOPT_TRY(answered.result, processes_.run(spec));
+    answered.reply = nlohmann::json::parse(answered.result.out, nullptr, false);
+    if (answered.result.timedOut || answered.reply.is_object())
+      break;
+  }
+  if (const auto refusal = Sandbox::refusal(answered.result.exitCode, answered.result.err))
+    return tl::unexpected(*refusal);
+  return answered;
 }
 
 Result<BuildOutcome> EmulatedToolchain::build(const BuildRequest &request) {
@@ -76,15 +107,8 @@ Result<BuildOutcome> EmulatedToolchain::build(const BuildRequest &request) {
   spec.floodLimit = kFloodLimit;
   const fs::path scratch = fs::absolute(request.output).parent_path();
   spec = sandbox_.contain(std::move(spec), {request.flags, request.directory, {}, {scratch}});
-  KOPT_TRY(ProcessResult result, processes_.run(spec));
-  nlohmann::json reply = nlohmann::json::parse(result.out, nullptr, false);
-  if (!result.timedOut && !reply.is_object()) { // try again: the machine may be at fault
-    KOPT_TRY(result, processes_.run(spec));
-    reply = nlohmann::json::parse(result.out, nullptr, false);
-  }
-  if (const auto refusal = Sandbox::refusal(result.exitCode, result.err))
-    return tl::unexpected(*refusal);
-
+  KOPT_TRY(const Answered answered, ask(spec));
+  const auto &[result, reply] = answered;
   BuildOutcome outcome;
   if (result.timedOut) {
     outcome.fault = BuildFault::Compiler;
@@ -105,17 +129,8 @@ Result<BuildOutcome> EmulatedToolchain::build(const BuildRequest &request) {
     return badReply(result, "gave no JSON");
   hasAnswered_ = true;
   deadline_.took(result.wall);
-  const auto textOf = [](const nlohmann::json &object, const char *key) {
-    const auto found = object.find(key);
-    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-  };
-  if (const auto error = reply.find("error"); error != reply.end() && error->is_object()) {
-    const std::string what = textOf(*error, "what");
-    return makeError(ErrorCode::Internal,
-                     "the emulation compiler refused the request: " +
-                         (what.empty() ? "no reason given" : what),
-                     textOf(*error, "hint"), textOf(*error, "where"));
-  }
+  if (const auto error = reply.find("error"); error != reply.end() && error->is_object())
+    return refused(*error);
   EmulateReply answer;
   if (const std::string problem = readDocument(reply, answer); !problem.empty())
     return badReply(result, fmt::format("gave a malformed reply: {}", problem));
@@ -129,17 +144,7 @@ Result<BuildOutcome> EmulatedToolchain::build(const BuildRequest &request) {
                                answer.symbol, request.symbol);
     return outcome;
   }
-  KOPT_TRY(const ModuleFile file, readModule(module));
-  if (!file.refusal.empty()) {
-    outcome.log += fmt::format("error: {}\n", file.refusal);
-    return outcome;
-  }
-  KOPT_TRY(const ElfImage image, ElfImage::parse(file.bytes));
-  outcome.ok = true;
-  outcome.module = module;
-  outcome.hash = image.codeHash();
-  outcome.externals = image.externals();
-  return outcome;
+  return withModule(std::move(outcome), module);
 }
 
 } // namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/device/build/ModuleFile.h"
 
-#include "driver/device/Toolchain.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 
@@ -9,25 +8,44 @@
 
 namespace kopt {
 
-Result<ModuleFile> readModule(const std::filesystem::path &path) {
+namespace {
+
+/// Why the file is not even read; empty: it is. A missing file is found when it is read.
+std::string refusalOf(const std::filesystem::path &module) {
   std::error_code error;
-  const auto status = std::filesystem::symlink_status(path, error);
-  ModuleFile module;
-  if (!error && std::filesystem::exists(status)) {
-    // A link or a pipe could lead kopt to read anything.
-    if (!std::filesystem::is_regular_file(status)) {
-      module.refusal = "the compiler wrote something that is not a plain file";
-      return module;
-    }
-    const std::uintmax_t bytes = std::filesystem::file_size(path, error);
-    if (!error && bytes > kLargestModule) {
-      module.refusal = fmt::format("the module has {}, more than {}", formatBytes(double(bytes)),
-                                   formatBytes(double(kLargestModule)));
-      return module;
+  const auto status = std::filesystem::symlink_status(module, error);
+  if (error || !std::filesystem::exists(status))
+    return {};
+  // A link or a pipe could lead kopt to read anything.
+  if (!std::filesystem::is_regular_file(status))
+    return "the compiler wrote something that is not a plain file";
+  const std::uintmax_t bytes = std::filesystem::file_size(module, error);
+  if (!error && bytes > kLargestModule)
+    return fmt::format("the module has {}, more than {}", formatBytes(double(bytes)),
+                       formatBytes(double(kLargestModule)));
+  return {};
+}
+
+} // namespace
+
+Result<BuildOutcome> withModule(BuildOutcome outcome, const std::filesystem::path &module,
+                                const CheckImage &check) {
+  std::string refusal = refusalOf(module);
+  if (refusal.empty()) {
+    KOPT_TRY(const std::string bytes, readFile(module));
+    KOPT_TRY(const ElfImage image, ElfImage::parse(bytes));
+    if (check)
+      refusal = check(image);
+    if (refusal.empty()) {
+      outcome.ok = true;
+      outcome.module = module;
+      outcome.hash = image.codeHash();
+      outcome.externals = image.externals();
+      return outcome;
     }
   }
-  KOPT_TRY(module.bytes, readFile(path));
-  return module;
+  outcome.log += fmt::format("error: {}\n", refusal);
+  return outcome;
 }
 
 } // namespace kopt

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/device/Toolchain.h"
 #include "driver/device/build/CompilerLimits.h"
-#include "driver/device/build/CubinImage.h"
 #include "driver/device/build/ModuleFile.h"
 #include "driver/device/build/NvccFlags.h"
 #include "driver/device/build/Toolchains.h"
@@ -61,29 +59,16 @@ bool diedOfSignal(const ProcessResult &result) {
          (result.exitCode > 128 || result.err.find("died due to signal") != result.err.npos);
 }
 
-/// Refuses a module without the requested kernel, and reads the hash and the externals of its code.
-Result<BuildOutcome> inspect(const BuildRequest &request, BuildOutcome outcome) {
-  KOPT_TRY(const ModuleFile file, readModule(request.output));
-  if (!file.refusal.empty()) {
-    outcome.log += fmt::format("error: {}\n", file.refusal);
-    return outcome;
-  }
-  KOPT_TRY(const ElfImage image, ElfImage::parse(file.bytes));
+/// What is wrong with a module that lacks the requested kernel.
+std::string missingKernel(const ElfImage &image, const std::string &symbol) {
   const std::vector<std::string> kernels = image.kernels();
-  const bool found = request.symbol.empty() ? kernels.size() == 1
-                                            : std::find(kernels.begin(), kernels.end(),
-                                                        request.symbol) != kernels.end();
-  if (!found) {
-    outcome.log += fmt::format("error: the slice compiles to {}, not to {}\n",
-                               kernels.empty() ? "no kernel" : "the kernels " + join(kernels, ", "),
-                               request.symbol.empty() ? "exactly one" : request.symbol);
-    return outcome;
-  }
-  outcome.ok = true;
-  outcome.module = request.output;
-  outcome.hash = image.codeHash();
-  outcome.externals = image.externals();
-  return outcome;
+  const bool found =
+      symbol.empty() ? kernels.size() == 1 : std::ranges::find(kernels, symbol) != kernels.end();
+  if (found)
+    return {};
+  return fmt::format("the slice compiles to {}, not to {}",
+                     kernels.empty() ? "no kernel" : "the kernels " + join(kernels, ", "),
+                     symbol.empty() ? "exactly one" : symbol);
 }
 
 /// PTX that rounds in another direction where it rounds to nearest.
@@ -162,7 +147,9 @@ Result<BuildOutcome> NvccToolchain::build(const BuildRequest &request) {
       outcome.log = fmt::format("error: nvcc ended with exit code {}\n", result.exitCode);
     return outcome;
   }
-  Result<BuildOutcome> inspected = inspect(request, outcome);
+  Result<BuildOutcome> inspected = withModule(outcome, request.output, [&](const ElfImage &image) {
+    return missingKernel(image, request.symbol);
+  });
   if (!inspected &&
       hasBuilt_) { // it has built other text, including the baseline, so this text is at fault
     outcome.log +=

@@ -2,7 +2,6 @@
 #include "driver/device/profile/ComputeSanitizer.h"
 
 #include "driver/device/CudaToolkit.h"
-#include "driver/device/build/ChildEnvironment.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 #include "runtime/runner/Protocol.h"
@@ -107,52 +106,44 @@ SanitizerReport parseSanitizer(std::string_view text, const std::string &tool) {
   return report;
 }
 
-Result<SanitizerReport> ComputeSanitizer::check(const SanitizerRequest &request) {
+Result<SanitizerReport> ComputeSanitizer::check(const std::string &tool,
+                                                const WatchRequest &request) {
   SanitizerReport report;
   if (!program_) {
     report.first = inWords(program_.error());
     return report;
   }
-  KOPT_CHECK(createDirectories(request.folder));
-  const fs::path script = request.folder / "requests", replies = request.folder / "replies";
-  KOPT_CHECK(writeFileAtomically(script, request.script));
-  ProcessSpec spec;
   // racecheck counts what it prints: an error may follow many warnings.
-  spec.argv = {program_->string(), "--tool", request.tool, "--print-limit",
-               request.tool == "racecheck" ? "100" : "5"};
+  std::vector<std::string> command = {program_->string(), "--tool", tool, "--print-limit",
+                                      tool == "racecheck" ? "100" : "5"};
   // The runner asks the driver for parameters until there are no more, which memcheck would report
   // as an error.
-  if (request.tool == "memcheck")
-    spec.argv.insert(spec.argv.end(), {"--report-api-errors", "no"});
-  spec.argv.insert(spec.argv.end(), request.runner.begin(), request.runner.end());
-  spec.argv.insert(spec.argv.end(), {"--script", script.string(), "--replies", replies.string()});
-  spec.unsetEnv = secretVariableNames();
-  spec.timeout = request.deadline;
-  KOPT_TRY(const ProcessResult result, processes_.run(spec));
+  if (tool == "memcheck")
+    command.insert(command.end(), {"--report-api-errors", "no"});
+  KOPT_TRY(const ProcessResult result, watchRunner(processes_, std::move(command), request));
   if (result.timedOut) {
-    report.first = request.tool + " did not end within " + formatDuration(request.deadline.count());
+    report.first = tool + " did not end within " + formatDuration(request.deadline.count());
     return report;
   }
-  report = parseSanitizer(result.out + "\n" + result.err, request.tool);
+  report = parseSanitizer(result.out + "\n" + result.err, tool);
   if (!report.ran || report.errors > 0)
     return report;
-  const auto answers = readFile(replies);
+  const auto answers = readFile(request.replies());
   if (!answers || !launchWasOk(*answers)) {
     report.ran = false;
-    report.first = "the launch did not finish under " + request.tool;
+    report.first = "the launch did not finish under " + tool;
   }
   return report;
 }
 
 Result<std::vector<SanitizerReport>>
-ComputeSanitizer::checkWith(const std::vector<std::string> &tools,
-                            const SanitizerRequest &request) {
+ComputeSanitizer::checkWith(const std::vector<std::string> &tools, const WatchRequest &request) {
   std::vector<std::future<Result<SanitizerReport>>> answers;
   for (const std::string &tool : tools) {
-    SanitizerRequest own = request;
-    own.tool = tool;
+    WatchRequest own = request;
     own.folder /= tool;
-    answers.push_back(std::async(std::launch::async, [this, own] { return check(own); }));
+    answers.push_back(
+        std::async(std::launch::async, [this, tool, own] { return check(tool, own); }));
   }
   std::vector<SanitizerReport> reports;
   for (auto &answer : answers) { // the destructor of an async future waits, so nothing is left

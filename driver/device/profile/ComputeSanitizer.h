@@ -3,8 +3,8 @@
 // a prepared script.
 #pragma once
 
+#include "driver/device/profile/WatchedRunner.h"
 #include "driver/model/Device.h"
-#include "driver/support/Process.h"
 
 #include <string_view>
 
@@ -15,24 +15,17 @@ namespace kopt {
 /// the tool counts as not run.
 SanitizerReport parseSanitizer(std::string_view text, const std::string &tool);
 
-struct SanitizerRequest {
-  std::string tool;
-  std::vector<std::string> runner; ///< the command of kopt-runner with its device, without a script
-  std::string script;              ///< lines of requests
-  std::filesystem::path folder;    ///< folder for the script and its replies
-  Duration deadline{120};
-};
-
 class ComputeSanitizer {
 public:
   /// `program` is compute-sanitizer, or why there is none; the reports then give that reason.
   ComputeSanitizer(ProcessRunner &processes, Result<std::filesystem::path> program)
       : processes_(processes), program_(std::move(program)) {}
-  Result<SanitizerReport> check(const SanitizerRequest &request);
-  /// Checks the request with each of these tools in place of its own, all at the same time, each in
-  /// its own folder. Returns one report for each tool.
+  /// Checks with one of the tools that parseSanitizer() knows.
+  Result<SanitizerReport> check(const std::string &tool, const WatchRequest &request);
+  /// Checks with each of these tools, all at the same time, each in its own folder. Returns one
+  /// report for each tool.
   Result<std::vector<SanitizerReport>> checkWith(const std::vector<std::string> &tools,
-                                                 const SanitizerRequest &request);
+                                                 const WatchRequest &request);
 
 private:
   ProcessRunner &processes_;

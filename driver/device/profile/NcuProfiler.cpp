@@ -2,11 +2,9 @@
 #include "driver/device/profile/NcuProfiler.h"
 
 #include "driver/device/CudaToolkit.h"
-#include "driver/device/build/ChildEnvironment.h"
 #include "driver/device/profile/CounterNames.h"
 #include "driver/device/profile/CounterPermission.h"
 #include "driver/device/profile/NcuTable.h"
-#include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 #include "runtime/runner/Protocol.h"
 
@@ -143,7 +141,7 @@ Result<std::vector<NcuKernel>> parseNcuCsv(std::string_view text) {
   return kernels;
 }
 
-Result<ProfileOutcome> NcuProfiler::profile(const NcuRequest &request) {
+Result<ProfileOutcome> NcuProfiler::profile(const WatchRequest &request) {
   ProfileOutcome outcome;
   outcome.source = "ncu";
   if (unavailable_)
@@ -153,23 +151,14 @@ Result<ProfileOutcome> NcuProfiler::profile(const NcuRequest &request) {
     outcome.detail = "there are no hardware counters: " + inWords(program_.error());
     return outcome;
   }
-  KOPT_CHECK(createDirectories(request.folder));
-  const fs::path script = request.folder / "requests", replies = request.folder / "replies";
-  KOPT_CHECK(writeFileAtomically(script, request.script));
-
   for (int attempt = 0; attempt < kMaxRetries; ++attempt) {
     std::vector<std::string> metrics;
     for (const auto *list : {&hardwareCounters(), &launchCounters()})
       for (const std::string &metric : *list)
         if (!contains(unknownMetrics_, metric))
           metrics.push_back(metric);
-    ProcessSpec spec;
-    spec.argv = ncuCommand(*program_, metrics, 1);
-    spec.argv.insert(spec.argv.end(), request.runner.begin(), request.runner.end());
-    spec.argv.insert(spec.argv.end(), {"--script", script.string(), "--replies", replies.string()});
-    spec.unsetEnv = secretVariableNames();
-    spec.timeout = request.deadline;
-    KOPT_TRY(const ProcessResult result, processes_.run(spec));
+    KOPT_TRY(const ProcessResult result,
+             watchRunner(processes_, ncuCommand(*program_, metrics, 1), request));
     const std::string said = result.out + result.err;
     if (const auto denied = deniedCounters(result)) {
       unavailable_ = true;

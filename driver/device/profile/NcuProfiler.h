@@ -3,8 +3,8 @@
 // executes a prepared script.
 #pragma once
 
+#include "driver/device/profile/WatchedRunner.h"
 #include "driver/model/Device.h"
-#include "driver/support/Process.h"
 
 #include <optional>
 #include <string_view>
@@ -12,23 +12,16 @@
 
 namespace kopt {
 
-struct NcuRequest {
-  std::vector<std::string> runner; ///< the command of kopt-runner with its device, without a script
-  std::string script;           ///< lines of requests; the first kernel that is launched is counted
-  std::filesystem::path folder; ///< folder for the script and its replies
-  Duration deadline{120};
-};
-
 class NcuProfiler {
 public:
   /// `program` is ncu, or why there is none.
   NcuProfiler(ProcessRunner &processes, Result<std::filesystem::path> program)
       : processes_(processes), program_(std::move(program)) {}
 
-  /// Takes counters, with source "ncu". If there can be none (no ncu, counters denied) they are
-  /// empty, the first time with the reason and its remedy in `detail`, and nothing is tried later.
-  /// Clocks are left as they are.
-  Result<ProfileOutcome> profile(const NcuRequest &request);
+  /// Takes counters of the first kernel that is launched, with source "ncu". If there can be none
+  /// (no ncu, counters denied) they are empty, the first time with the reason and its remedy in
+  /// `detail`, and nothing is tried later. Clocks are left as they are.
+  Result<ProfileOutcome> profile(const WatchRequest &request);
 
 private:
   ProcessRunner &processes_;

@@ -34,7 +34,7 @@ std::optional<std::uint64_t> addressOf(std::string_view text) {
 }
 
 /// Why ncu gave no report, in words.
-std::string failureOf(const ProcessResult &result, const NcuRequest &request) {
+std::string failureOf(const ProcessResult &result, const WatchRequest &request) {
   if (const auto denied = deniedCounters(result))
     return *denied;
   if (result.timedOut)
@@ -111,36 +111,28 @@ Result<InstructionCounts> parseNcuSource(std::string_view text) {
 }
 
 Result<NcuReport> inspectLaunch(ProcessRunner &processes, const Result<fs::path> &ncu,
-                                const NcuRequest &request,
+                                const WatchRequest &request,
                                 const std::vector<std::string> &sections) {
   NcuReport nothing;
   if (!ncu) {
     nothing.detail = inWords(ncu.error());
     return nothing;
   }
-  KOPT_CHECK(createDirectories(request.folder));
-  const fs::path script = request.folder / "requests", replies = request.folder / "replies",
-                 file = request.folder / "report.ncu-rep";
-  KOPT_CHECK(writeFileAtomically(script, request.script));
+  const fs::path file = request.folder / "report.ncu-rep";
   std::error_code ignored;
   fs::remove(file, ignored);
 
-  ProcessSpec spec;
-  spec.argv = {ncu->string(),     "--force-overwrite",
-               "--export",        (request.folder / "report").string(),
-               "--clock-control", "none",
-               "--launch-count",  "1"};
+  std::vector<std::string> command = {ncu->string(),     "--force-overwrite",
+                                      "--export",        (request.folder / "report").string(),
+                                      "--clock-control", "none",
+                                      "--launch-count",  "1"};
   if (sections.empty())
-    spec.argv.insert(spec.argv.end(), {"--set", "detailed"});
+    command.insert(command.end(), {"--set", "detailed"});
   for (const std::string &section : sections)
-    spec.argv.insert(spec.argv.end(), {"--section", section});
+    command.insert(command.end(), {"--section", section});
   if (std::find(sections.begin(), sections.end(), "SourceCounters") == sections.end())
-    spec.argv.insert(spec.argv.end(), {"--section", "SourceCounters"});
-  spec.argv.insert(spec.argv.end(), request.runner.begin(), request.runner.end());
-  spec.argv.insert(spec.argv.end(), {"--script", script.string(), "--replies", replies.string()});
-  spec.unsetEnv = secretVariableNames();
-  spec.timeout = request.deadline;
-  KOPT_TRY(const ProcessResult watched, processes.run(spec));
+    command.insert(command.end(), {"--section", "SourceCounters"});
+  KOPT_TRY(const ProcessResult watched, watchRunner(processes, std::move(command), request));
   if (!fs::exists(file, ignored)) {
     nothing.detail = failureOf(watched, request);
     return nothing;

@@ -24,7 +24,7 @@ Result<InstructionCounts> parseNcuSource(std::string_view text);
 /// result says why; an Error is kopt's own. `sections` are names as printed by `ncu
 /// --list-sections`; if empty, the set "detailed" is used.
 Result<NcuReport> inspectLaunch(ProcessRunner &processes, const Result<std::filesystem::path> &ncu,
-                                const NcuRequest &request,
+                                const WatchRequest &request,
                                 const std::vector<std::string> &sections);
 
 } // namespace kopt

@@ -32,18 +32,17 @@ std::string scriptOf(const WatchedLaunch &watched) {
 
 Result<std::vector<SanitizerReport>> LaunchTools::sanitize(const WatchedLaunch &watched,
                                                            const std::vector<std::string> &tools) {
-  const SanitizerRequest request{
-      "", runner_, scriptOf(watched), scratch_ / "sanitizer",
-      Duration(60) + 100 * watched.options.deadline +
-          bufferTime(watched.launch)}; // a launch may take 100 times as long
+  const WatchRequest request{runner_, scriptOf(watched), scratch_ / "sanitizer",
+                             Duration(60) + 100 * watched.options.deadline +
+                                 bufferTime(watched.launch)}; // a launch may take 100 times as long
   return ComputeSanitizer(processes_, cuda_.computeSanitizer).checkWith(tools, request);
 }
 
 Result<NcuReport> LaunchTools::inspect(const WatchedLaunch &watched,
                                        const std::vector<std::string> &sections) {
-  const NcuRequest request{runner_, scriptOf(watched), scratch_ / "ncu-sections",
-                           Duration(300) + 100 * watched.options.deadline +
-                               10 * bufferTime(watched.launch)}; // a set needs 40 passes or more
+  const WatchRequest request{runner_, scriptOf(watched), scratch_ / "ncu-sections",
+                             Duration(300) + 100 * watched.options.deadline +
+                                 10 * bufferTime(watched.launch)}; // a set needs 40 passes or more
   return inspectLaunch(processes_, cuda_.ncu, request, sections);
 }
 
@@ -58,11 +57,9 @@ Result<ProfileOutcome> LaunchTools::count(const WatchedLaunch &watched,
     return counted;
   if (!ncu_)
     ncu_ = std::make_unique<NcuProfiler>(processes_, cuda_.ncu);
-  NcuRequest request;
-  request.runner = runner_;
-  request.script = scriptOf(watched);
-  request.folder = scratch_ / "ncu";
-  request.deadline = Duration(120) + 10 * watched.options.deadline + bufferTime(watched.launch);
+  const WatchRequest request{runner_, scriptOf(watched), scratch_ / "ncu",
+                             Duration(120) + 10 * watched.options.deadline +
+                                 bufferTime(watched.launch)};
   std::string why = std::move(counted.detail);
   KOPT_TRY(counted, ncu_->profile(request));
   if (!why.empty())

@@ -268,6 +268,53 @@ Status checkSignature(const ObservedTrace &trace, const KernelUse &use, const Ke
   return {};
 }
 
+/// The launches of a kernel that can be replayed, as indices of TraceWorkload::captured by process
+/// and launch, and why others cannot.
+struct Replayable {
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> captured;
+  std::set<std::string> reasons;
+  bool hasAttributes = false; ///< of the program's launches, which kopt's do not have
+};
+
+Replayable replayableLaunches(const ObservedTrace &trace, const KernelUse &use,
+                              const KernelSpec &kernel, const Specialization &specialization,
+                              std::vector<CapturedLaunch> &captured) {
+  Replayable found;
+  std::vector<LaunchRef> all;
+  for (const LaunchClass &one : use.classes)
+    all.insert(all.end(), one.launches.begin(), one.launches.end());
+  std::ranges::sort(all, {}, &LaunchRef::place);
+  for (const LaunchRef &ref : all) {
+    LaunchMaker maker(trace, kernel, specialization, ref);
+    if (auto launch = maker.make()) {
+      found.hasAttributes |=
+          (trace.processes[ref.process].launches[ref.launch].flags & trace::kOtherAttributes) != 0;
+      found.captured[{ref.process, ref.launch}] = captured.size();
+      captured.push_back(std::move(*launch));
+    } else {
+      found.reasons.insert(maker.why());
+    }
+  }
+  return found;
+}
+
+void addNotes(const KernelSpec &kernel, const Replayable &found, TraceWorkload &made) {
+  if (made.coverage < kCoverage)
+    made.notes.push_back(
+        fmt::format("note: the captured launches of '{}' represent {} of its time in the program",
+                    kernel.name, formatPercent(made.coverage)));
+  if (found.hasAttributes)
+    made.notes.push_back(fmt::format(
+        "note: the program launches '{}' with attributes that kopt's launches do not have "
+        "(priority, cache "
+        "policy, programmatic launch or the like): results are the same, times may differ",
+        kernel.name));
+  for (const std::string &reason : found.reasons)
+    if (reason != "it has no snapshot")
+      made.notes.push_back(
+          fmt::format("note: some launches of '{}' are left out: {}", kernel.name, reason));
+}
+
 } // namespace
 
 std::string pointeeOf(const KernelParam &param, std::size_t at) {
@@ -336,33 +383,16 @@ Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const Kernel
   made.workload.kernel = kernel.name;
   made.workload.symbol = specialization.symbol;
   made.workload.tolerance = declaration.tolerance;
-  std::map<std::pair<std::size_t, std::size_t>, std::size_t>
-      usable; // process and launch -> index in `captured`
-  std::set<std::string> reasons;
-  bool hasAttributes = false;
-  std::vector<LaunchRef> all;
-  for (const LaunchClass &one : use->classes)
-    all.insert(all.end(), one.launches.begin(), one.launches.end());
-  std::ranges::sort(all, {}, &LaunchRef::place);
-  for (const LaunchRef &ref : all) {
-    LaunchMaker maker(trace, kernel, specialization, ref);
-    if (auto launch = maker.make()) {
-      hasAttributes |=
-          (trace.processes[ref.process].launches[ref.launch].flags & trace::kOtherAttributes) != 0;
-      usable[{ref.process, ref.launch}] = made.captured.size();
-      made.captured.push_back(std::move(*launch));
-    } else {
-      reasons.insert(maker.why());
-    }
-  }
-  if (usable.empty())
+  const Replayable found = replayableLaunches(trace, *use, kernel, specialization, made.captured);
+  if (made.captured.empty())
     return makeError(ErrorCode::Usage,
                      fmt::format("no launch of '{}' in this trace can be replayed", kernel.name),
-                     "because: " + join({reasons.begin(), reasons.end()}, "; "), placeOf(kernel));
+                     "because: " + join({found.reasons.begin(), found.reasons.end()}, "; "),
+                     placeOf(kernel));
 
   const Selection selection =
       chooseRepresentatives(*use, most, kCoverage, [&](const LaunchRef &ref) {
-        return usable.contains({ref.process, ref.launch});
+        return found.captured.contains({ref.process, ref.launch});
       });
   made.coverage = selection.coverage;
   double count = 0;
@@ -370,7 +400,7 @@ Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const Kernel
     count += double(use->classes[one.index].launches.size());
   for (const Representative &one : selection.chosen) {
     const auto take = [&](const LaunchRef &ref, const std::string &suffix) {
-      CapturedLaunch &captured = made.captured[usable.at({ref.process, ref.launch})];
+      CapturedLaunch &captured = made.captured[found.captured.at({ref.process, ref.launch})];
       LaunchClass kind = use->classes[one.index];
       if (kind.merged > 1) { // its launches have different geometries
         const trace::Launch &launch = trace.processes[ref.process].launches[ref.launch];
@@ -394,20 +424,7 @@ Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const Kernel
   for (CapturedLaunch &captured : made.captured)
     if (captured.launch.name.empty())
       captured.launch.name = fmt::format("launch {}", captured.ordinal);
-  if (made.coverage < kCoverage)
-    made.notes.push_back(
-        fmt::format("note: the captured launches of '{}' represent {} of its time in the program",
-                    kernel.name, formatPercent(made.coverage)));
-  if (hasAttributes)
-    made.notes.push_back(fmt::format(
-        "note: the program launches '{}' with attributes that kopt's launches do not have "
-        "(priority, cache "
-        "policy, programmatic launch or the like): results are the same, times may differ",
-        kernel.name));
-  reasons.erase("it has no snapshot");
-  for (const std::string &reason : reasons)
-    made.notes.push_back(
-        fmt::format("note: some launches of '{}' are left out: {}", kernel.name, reason));
+  addNotes(kernel, found, made);
   return made;
 }
 

@@ -82,11 +82,10 @@ TEST(ComputeSanitizer, MemcheckIsNotAskedForTheRunnersOwnQuestionsToTheDriver) {
   const TemporaryDirectory folder = std::move(*TemporaryDirectory::create("kopt-sanitizer"));
   ComputeSanitizer sanitizer(processes, "/usr/bin/compute-sanitizer");
   for (const char *tool : {"memcheck", "racecheck"}) {
-    SanitizerRequest request;
-    request.tool = tool;
+    WatchRequest request;
     request.runner = {"/kopt-runner", "--device", "cuda"};
     request.folder = folder.path();
-    EXPECT_FALSE(sanitizer.check(request)); // the fake has no such program
+    EXPECT_FALSE(sanitizer.check(tool, request)); // the fake has no such program
     const std::vector<std::string> &argv = processes.calls.back().argv;
     const auto runner = std::find(argv.begin(), argv.end(), "/kopt-runner");
     EXPECT_EQ(std::find(argv.begin(), runner, "--report-api-errors") != runner,
@@ -98,10 +97,10 @@ TEST(ComputeSanitizer, WithoutTheProgramNothingRan) {
   FakeProcessRunner processes;
   ComputeSanitizer sanitizer(processes, makeError(ErrorCode::Environment,
                                                   "compute-sanitizer was not found", "install it"));
-  const auto report = sanitizer.check({});
+  const auto report = sanitizer.check("memcheck", {});
   ASSERT_TRUE(report);
   EXPECT_FALSE(report->ran);
-  EXPECT_EQ(report->first, "compute-sanitizer was not found: install it");
+  EXPECT_EQ(report->first, "compute-sanitizer was not found; install it");
 }
 
 } // namespace

@@ -73,7 +73,7 @@ protected:
   }
   FakeProcessRunner processes;
   TemporaryDirectory folder;
-  NcuRequest request;
+  WatchRequest request;
 };
 
 TEST_F(NcuProfilerTest, StartsTheRunnerUnderNcu) {

@@ -159,7 +159,7 @@ protected:
   }
   FakeProcessRunner processes;
   TemporaryDirectory folder;
-  NcuRequest request;
+  WatchRequest request;
 };
 
 TEST_F(InspectTest, WatchesOnceAndReadsTwoPages) {
