@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/ProfileFlow.h"
 #include "driver/device/build/Toolchains.h"
+#include "driver/judge/CandidateBuilder.h"
 #include "driver/search/diagnose/RuleBook.h"
 #include "driver/source/CompilerMessages.h"
 #include "driver/source/RenderSlice.h"
@@ -70,7 +71,7 @@ public:
       return makeError(ErrorCode::BaselineFailed,
                        fmt::format("kernel '{}' does not build", subject_.label),
                        compilerHint(built.log, nullptr), placeOf(subject_.kernel));
-    KOPT_TRY(const ModuleInfo module, bench_.runner().load(built.module, symbolAsked()));
+    KOPT_TRY(const ModuleInfo module, bench_.runner().load(built.module, symbol_));
     KOPT_CHECK(measure(module.id));
     if (bench_.device().modelled)
       KOPT_CHECK(readCodeBuiltApart());
@@ -82,24 +83,19 @@ public:
   }
 
 private:
-  /// The symbol to load; empty if the kernel has another name in the slice, where it is the only
-  /// kernel.
-  std::string symbolAsked() const {
-    const bool isOther = subject_.specialization.fileLocal ||
-                         rendered_.expression != subject_.specialization.expression;
-    return isOther ? std::string() : subject_.specialization.symbol;
-  }
   std::string arch() const { return request_.arch.empty() ? bench_.device().arch : request_.arch; }
 
   Result<BuildOutcome> build(Toolchain &toolchain, const char *folder) {
     services_.terminal.status(
         fmt::format("{}: building it ({})", subject_.label, toolchain.name()));
-    BuildRequest request;
-    request.sliceText = rendered_.text;
-    request.expression = rendered_.expression;
-    request.symbol = symbolAsked();
-    request.arch = arch();
-    request.flags = subject_.kernel.compileFlags;
+    JudgeOptions options;
+    options.arch = arch();
+    const Subject judged{subject_.kernel, subject_.specialization, subject_.sliceText, {}, {}};
+    BuildRequest request = CandidateBuilder::requestOf(
+        judged, options, rendered_,
+        bench_.scratch() / "evaluate" /
+            fmt::format("profile-{}", subject_.specialization.symbol.substr(0, 100)) / folder /
+            kModuleName);
     if (toolchain.kind() == ToolchainKind::Nvcc) {
       if (std::none_of(request.flags.begin(), request.flags.end(), [](const std::string &flag) {
             return flag == "-lineinfo" || flag == "--generate-line-info";
@@ -107,11 +103,8 @@ private:
         request.flags.push_back("-lineinfo"); // does not change the instructions
       request.flags.push_back("-Xptxas=-v");
     }
-    request.directory = subject_.kernel.directory;
-    request.output = bench_.scratch() / "evaluate" /
-                     fmt::format("profile-{}", subject_.specialization.symbol.substr(0, 100)) /
-                     folder / kModuleName;
     KOPT_CHECK(createDirectories(request.output.parent_path()));
+    symbol_ = request.symbol;
     return toolchain.build(request);
   }
 
@@ -224,6 +217,7 @@ private:
   const TuneSubject &subject_;
   const RuleBook &rules_;
   RenderedSlice rendered_;
+  std::string symbol_; ///< to load; empty if the slice has only this kernel, under another name
   ProfileReport report_;
 };
 
@@ -231,9 +225,7 @@ private:
 
 Result<std::vector<ProfileReport>> profileFile(Services services, const ProfileRequest &request) {
   KOPT_TRY(const RuleBook rules, RuleBook::load());
-  KOPT_TRY(const std::unique_ptr<Workbench> bench,
-           Workbench::open(services, request.sources, request.selection, request.device,
-                           request.sandbox));
+  KOPT_TRY(const std::unique_ptr<Workbench> bench, Workbench::open(services, request));
   std::optional<CandidateFile> changed;
   if (!request.candidate.empty()) {
     KOPT_TRY(changed, bench->readCandidate(request.candidate, request.arch));

@@ -8,20 +8,12 @@
 
 namespace kopt {
 
-struct ProfileRequest {
-  SourceSettings sources; ///< of the baseline
-  SelectionRequest selection;
+struct ProfileRequest : KernelRequest {
   /// The file or its slice, with the kernel's device code changed; empty: profiles the baseline.
-  std::filesystem::path candidate;
-  DeviceConfig device;
-  SandboxMode sandbox = SandboxMode::Auto;
-  std::string arch; ///< empty: the device's
-  /// Command whose launches are the workload; empty: the declared launches are the workload.
-  std::string program;
-  std::filesystem::path root; ///< .kopt/ lives here
-  std::string launch; ///< name of a launch of the workload; empty: the one with the most weight
-  bool ncu = false;   ///< also Nsight Compute's sections and advice
-  std::vector<std::string> sections; ///< of Nsight Compute; empty: its set "detailed"
+  std::filesystem::path candidate{};
+  std::string launch{}; ///< name of a launch of the workload; empty: the one with the most weight
+  bool ncu = false;     ///< also Nsight Compute's sections and advice
+  std::vector<std::string> sections{}; ///< of Nsight Compute; empty: its set "detailed"
 };
 
 struct ProfileReport {

@@ -3,6 +3,7 @@
 #include "driver/source/CompilerMessages.h"
 #include "driver/source/RenderSlice.h"
 
+#include "driver/judge/CandidateBuilder.h"
 #include "driver/judge/context/CompareBuffers.h"
 #include "driver/support/MappedFile.h"
 #include "driver/workload/observed/TraceWorkload.h"
@@ -21,19 +22,14 @@ public:
       : runner_(bench.runner()), subject_(subject) {}
 
   Status build(Workbench &bench, const std::string &arch) {
-    Candidate baseline;
-    KOPT_TRY(const RenderedSlice rendered, renderSlice(subject_, baseline));
-    BuildRequest request;
-    request.sliceText = rendered.text;
-    request.expression = rendered.expression;
-    if (!subject_.specialization.fileLocal)
-      request.symbol = subject_.specialization.symbol;
-    request.arch = arch.empty() ? bench.device().arch : arch;
-    request.flags = subject_.kernel.compileFlags;
-    request.directory = subject_.kernel.directory;
-    request.output = bench.scratch() / "evaluate" /
-                     fmt::format("replay-{}", subject_.specialization.symbol.substr(0, 100)) /
-                     "module";
+    KOPT_TRY(const RenderedSlice rendered, renderSlice(subject_, Candidate{}));
+    JudgeOptions options;
+    options.arch = arch.empty() ? bench.device().arch : arch;
+    const Subject judged{subject_, {}, {}};
+    const BuildRequest request = CandidateBuilder::requestOf(
+        judged, options, rendered,
+        bench.scratch() / "evaluate" /
+            fmt::format("replay-{}", subject_.specialization.symbol.substr(0, 100)) / "module");
     KOPT_TRY(const BuildOutcome outcome, bench.toolchain().build(request));
     if (!outcome.ok)
       return makeError(ErrorCode::BaselineFailed,
@@ -104,9 +100,7 @@ Result<std::vector<ReplayOutcome>> replayTrace(Services services, const ReplayRe
   KOPT_TRY(const ObservedTrace trace, readTrace(request.trace));
   std::string note;
   KOPT_CHECK(checkPrograms(trace, note));
-  KOPT_TRY(const std::unique_ptr<Workbench> bench,
-           Workbench::open(services, request.sources, request.selection, request.device,
-                           request.sandbox));
+  KOPT_TRY(const std::unique_ptr<Workbench> bench, Workbench::open(services, request));
   std::vector<ReplayOutcome> outcomes;
   for (const TuneSubject &subject : bench->subjects()) {
     ReplayOutcome outcome;

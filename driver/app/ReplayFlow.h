@@ -7,13 +7,8 @@
 
 namespace kopt {
 
-struct ReplayRequest {
-  std::filesystem::path trace;
-  SourceSettings sources;
-  SelectionRequest selection;
-  DeviceConfig device;
-  SandboxMode sandbox = SandboxMode::Auto;
-  std::string arch; ///< empty: the device's
+struct ReplayRequest : KernelRequest {
+  std::filesystem::path trace{};
 };
 
 enum class ReplayMatch { Identical, Varies, Differs, Failed };

@@ -4,6 +4,7 @@
 #include "driver/app/ObserveFlow.h"
 #include "driver/integrate/patch/Patch.h"
 #include "driver/judge/HeldOut.h"
+#include "driver/report/facts/TrialNames.h"
 #include "driver/search/Confirmation.h"
 #include "driver/search/proposers/TwoBodies.h"
 #include "driver/source/RenderSlice.h"
@@ -61,19 +62,7 @@ Status confirmWin(Judge &judge, Trial &trial) {
 /// Adds a finding with the launch that the candidate's file gives the kernel, in terms of its
 /// parameters and the changed constants.
 void noteLaunch(const Candidate &candidate, Trial &trial) {
-  const LaunchOverride &launch = candidate.launch;
-  std::vector<std::string> parts;
-  const auto add = [&](const char *what, const std::optional<std::array<std::string, 3>> &axes) {
-    if (axes)
-      parts.push_back(fmt::format("{} = {} x {} x {}", what, (*axes)[0], (*axes)[1], (*axes)[2]));
-  };
-  add("grid", launch.grid);
-  add("block", launch.block);
-  if (launch.sharedBytes)
-    parts.push_back("dynamic shared memory = " + *launch.sharedBytes);
-  for (const auto &[name, value] : candidate.constants)
-    parts.push_back(fmt::format("{} = {}", name, value));
-  if (!parts.empty())
+  if (const std::vector<std::string> parts = partsOf(candidate); !parts.empty())
     trial.findings.push_back(
         {"launch", Severity::Note, "judged as its own file launches it: " + join(parts, ", "), ""});
 }
@@ -293,9 +282,7 @@ bool changes(const CandidateFile &file, const TuneSubject &subject,
 Result<std::unique_ptr<Workbench>> openBench(Services &services, const TrialRequest &request,
                                              std::vector<CandidateFile> &files,
                                              std::set<std::string> &added) {
-  KOPT_TRY(std::unique_ptr<Workbench> bench,
-           Workbench::open(services, request.sources, request.selection, request.device,
-                           request.sandbox));
+  KOPT_TRY(std::unique_ptr<Workbench> bench, Workbench::open(services, request));
   KOPT_TRY(files, readCandidates(*bench, request));
   SelectionRequest selection = request.selection;
   selection.symbols.emplace();
@@ -314,11 +301,12 @@ Result<std::unique_ptr<Workbench>> openBench(Services &services, const TrialRequ
   if (added.empty())
     return bench;
   bench.reset(); // the device is free for the next
-  KOPT_TRY(bench,
-           Workbench::open(services, request.sources, selection, request.device, request.sandbox,
-                           {0}, [&](const ExtractionResult &, const ProveAhead &) {
-                             return KernelPlan{selection, true};
-                           }));
+  KernelRequest others = request;
+  others.selection = selection;
+  KOPT_TRY(bench, Workbench::open(services, others, {0},
+                                  [&](const ExtractionResult &, const ProveAhead &) {
+                                    return KernelPlan{selection, true};
+                                  }));
   for (const LeftOutKernel &left : bench->leftOut())
     services.terminal.line(fmt::format(
         "note: the candidate also changes {}, which is not judged: {}", left.label, left.reason));

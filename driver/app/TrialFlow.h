@@ -6,17 +6,10 @@
 
 namespace kopt {
 
-struct TrialRequest {
-  SourceSettings sources;     ///< of the baseline; exactly one file
-  SelectionRequest selection; ///< of the kernel, with clauses of kopt.toml
+struct TrialRequest : KernelRequest { ///< of exactly one file
   /// Each is the file or its slice, with the kernel's device code changed.
-  std::vector<std::filesystem::path> candidates;
-  DeviceConfig device;
-  SandboxMode sandbox = SandboxMode::Auto;
-  JudgeOptions options;
-  /// Command whose launches are the workload; empty: the declared launches are the workload.
-  std::string program;
-  std::filesystem::path root; ///< .kopt/ lives here
+  std::vector<std::filesystem::path> candidates{};
+  JudgeOptions options{};
 };
 
 /// The outcome of a candidate for one specialization.

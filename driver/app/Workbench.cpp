@@ -14,18 +14,17 @@ namespace kopt {
 
 namespace fs = std::filesystem;
 
-Result<std::unique_ptr<Workbench>> Workbench::open(Services services, const SourceSettings &sources,
-                                                   const SelectionRequest &selection,
-                                                   const DeviceConfig &device, SandboxMode sandbox,
+Result<std::unique_ptr<Workbench>> Workbench::open(Services services, const KernelRequest &request,
                                                    const std::vector<int> &gpus,
                                                    const PlanKernels &plan) {
-  std::unique_ptr<Workbench> bench(new Workbench(std::move(services), sources));
+  std::unique_ptr<Workbench> bench(new Workbench(std::move(services), request.sources));
   KOPT_TRY(bench->scratch_, TemporaryDirectory::create("kopt"));
-  KOPT_CHECK(bench->readSources(selection, plan));
-  KOPT_TRY(bench->contained_, openContained(bench->services_, sandbox, bench->filesOfCandidates()));
+  KOPT_CHECK(bench->readSources(request.selection, plan));
+  KOPT_TRY(bench->contained_,
+           openContained(bench->services_, request.sandbox, bench->filesOfCandidates()));
   KOPT_CHECK(bench->makeSubjects());
-  KOPT_TRY(bench->devices_,
-           openDevices(bench->services_, device, gpus, bench->scratch(), bench->contained_));
+  KOPT_TRY(bench->devices_, openDevices(bench->services_, request.device, gpus, bench->scratch(),
+                                        bench->contained_));
   if (!bench->device().modelled)
     bench->code_.emplace(Disassembler(bench->services_.processes,
                                       bench->services_.installation.cuda.nvdisasm,

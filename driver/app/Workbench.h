@@ -3,6 +3,7 @@
 #pragma once
 
 #include "driver/app/CandidateReader.h"
+#include "driver/app/KernelRequest.h"
 #include "driver/app/OpenDevices.h"
 #include "driver/device/sass/CodeCounter.h"
 #include "driver/judge/LocalJudge.h"
@@ -43,9 +44,7 @@ public:
   /// them, for their kernels, then those of the selected kernels, to prove slices. In between,
   /// `plan`, if given, selects the kernels. Fails with Usage, BaselineFailed (a file does not
   /// compile) or Environment.
-  static Result<std::unique_ptr<Workbench>> open(Services services, const SourceSettings &sources,
-                                                 const SelectionRequest &selection,
-                                                 const DeviceConfig &device, SandboxMode sandbox,
+  static Result<std::unique_ptr<Workbench>> open(Services services, const KernelRequest &request,
                                                  const std::vector<int> &gpus = {0},
                                                  const PlanKernels &plan = {});
 

@@ -34,8 +34,7 @@ public:
   explicit DoctorCommand(CLI::App &app) {
     app.add_option("-p,--build-dir", build_,
                    "build folder: checks its compile_commands.json and the locks of its targets");
-    config_.addDeviceKind(app);
-    addModel(app, config_.options);
+    config_.add(app, {"device", "model"});
     config_.addManifest(app);
   }
 

@@ -32,46 +32,38 @@ Result<SourceSettings> SourceFlags::settingsIfAny(const std::vector<std::string>
   return settings(nvccFlags);
 }
 
-void ConfigFlags::addKernel(CLI::App &app) {
-  app.add_option(
-      "--kernel", options.kernels,
-      "kernels to select, by name or glob, as 'scale' or 'scale<float, 4>' (default: the "
-      "annotated ones)");
+void ConfigFlags::add(CLI::App &app, const std::vector<std::string> &keys) {
+  for (const std::string &key : keys)
+    add(app, key, {});
 }
 
-void ConfigFlags::addDeviceKind(CLI::App &app) {
-  app.add_option("--device", options.device,
-                 "where kernels run: `cuda`, `emulated`, or `auto` for a GPU if one is available "
-                 "(default auto)")
-      ->check(CLI::IsMember({"auto", "cuda", "emulated"}));
-}
-
-void ConfigFlags::addDevice(CLI::App &app) {
-  addDeviceKind(app);
-  app.add_option("--arch", options.arch,
-                 "GPU architecture to build for, as sm_NN (default: the device's)");
+void ConfigFlags::add(CLI::App &app, const std::string &key, const std::string &help) {
+  const Option &option = *findOption(key);
+  std::string text = help.empty() ? option.help : help;
+  if (const std::string value = showValue(valueOf(ResolvedOptions(), option));
+      text.find("(default") == text.npos && !value.empty())
+    text += " (default " + value + ")";
+  const bool isKernels = key == "kernels"; // whose names may contain commas
+  CLI::Option *flag = std::visit(
+      [&]<class T>(OptionMember<T>) {
+        return app.add_option_function<T>(
+            isKernels ? "--kernel" : "--" + key,
+            [this, key](const T &value) { options[key] = value; }, text);
+      },
+      option.member);
+  if (!option.choices.empty())
+    flag->check(CLI::IsMember(option.choices));
+  if (!isKernels && std::holds_alternative<OptionMember<std::vector<std::string>>>(option.member))
+    flag->delimiter(',');
 }
 
 void ConfigFlags::addPlace(CLI::App &app) {
-  addKernel(app);
-  addDevice(app);
-  app.add_option("--model-gpu", options.modelGpu,
-                 "GPU whose times the emulated device models (default H200)");
-  app.add_option("--sandbox", options.sandbox,
-                 "sandbox for candidates: `auto` uses what this machine supports, `required` fails "
-                 "if a layer is missing, `off` disables it (default auto)");
+  add(app, {"kernels", "device", "arch", "model-gpu", "sandbox"});
   addManifest(app);
 }
 
 void ConfigFlags::addManifest(CLI::App &app) {
   app.add_option("--manifest", manifest, "manifest file that kopt_tune_kernels() wrote");
-}
-
-void ConfigFlags::addAssurance(CLI::App &app) {
-  app.add_option("--assurance", options.assurance,
-                 "what a win needs: `standard` takes one and lists what was not shown of it, "
-                 "`strict` (for CI) takes only what was shown in full (default standard)")
-      ->check(CLI::IsMember({"standard", "strict"}));
 }
 
 ConfigRequest ConfigFlags::request(const std::vector<std::string> &files) const {
@@ -87,26 +79,42 @@ Result<Config> ConfigFlags::load(const std::vector<std::string> &files) const {
   return loadConfig(request(files));
 }
 
-DeviceConfig deviceOf(const Config &config) {
-  DeviceConfig device;
-  // The text was checked when the configuration was read.
-  device.kind = parseEnum<DeviceKind>(config.settings.device).value_or(DeviceKind::Auto);
-  device.modelGpu = config.settings.modelGpu;
-  return device;
-}
-
-/// The text has been checked when the configuration was read.
-SandboxMode sandboxOf(const Config &config) {
-  return parseEnum<SandboxMode>(config.settings.sandbox).value_or(SandboxMode::Required);
-}
-
 /// The text has been checked when the configuration was read.
 AssurancePolicy assuranceOf(const Config &config) {
   return parseEnum<AssurancePolicy>(config.settings.assurance).value_or(AssurancePolicy::Strict);
 }
 
-SelectionRequest selectionOf(const Config &config) {
-  return {config.settings.kernels, config.kernels};
+KernelRequest kernelRequest(const Config &config) {
+  const ResolvedOptions &options = config.settings;
+  KernelRequest request;
+  request.selection = {options.kernels, config.kernels, {}};
+  // The texts were checked when the configuration was read.
+  request.device.kind = parseEnum<DeviceKind>(options.device).value_or(DeviceKind::Auto);
+  request.device.modelGpu = options.modelGpu;
+  request.sandbox = parseEnum<SandboxMode>(options.sandbox).value_or(SandboxMode::Required);
+  request.arch = options.arch;
+  request.root = projectRoot(config);
+  return request;
+}
+
+Result<KernelRequest> kernelRequest(const Config &config, const SourceFlags &sources,
+                                    const std::vector<std::string> &nvccFlags,
+                                    const std::string &program) {
+  KernelRequest request = kernelRequest(config);
+  request.program = program;
+  KOPT_TRY(request.sources, sources.settings(nvccFlags));
+  return request;
+}
+
+JudgeOptions trialOptions(const Config &config) {
+  JudgeOptions options;
+  options.assurance = assuranceOf(config);
+  options.depth = Depth::Trial;
+  options.arch = config.settings.arch;
+  options.seed = std::uint64_t(config.settings.seed);
+  options.buildThreads = unsigned(config.settings.buildJobs);
+  options.policy.minGain = config.settings.minSpeedup - 1;
+  return options;
 }
 
 void printNote(const std::string &note, Terminal &terminal) {
@@ -117,10 +125,11 @@ void printNote(const std::string &note, Terminal &terminal) {
     terminal.line(note);
 }
 
-void addModel(CLI::App &app, TuneOptions &options) {
-  app.add_option("--model", options.model,
-                 "language model for the llm proposer: anthropic:MODEL, openai:MODEL or "
-                 "exec:COMMAND");
+void addNotes(const std::vector<std::string> &notes, Answer &answer, Terminal &terminal) {
+  for (const std::string &note : notes) {
+    answer.notes.push_back(note);
+    printNote(note, terminal);
+  }
 }
 
 void addProgram(CLI::App &app, std::string &program) {

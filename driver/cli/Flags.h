@@ -2,8 +2,10 @@
 // Flags that several commands have, and what they mean.
 #pragma once
 
-#include "driver/app/Workbench.h"
-#include "driver/app/config/Config.h"
+#include "driver/app/KernelRequest.h"
+#include "driver/cli/Envelope.h"
+#include "driver/config/Config.h"
+#include "driver/judge/JudgeOptions.h"
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -32,13 +34,14 @@ struct ConfigFlags {
   TuneOptions options;
   std::string manifest;
 
-  void addKernel(CLI::App &app);
-  void addDeviceKind(CLI::App &app); ///< --device
-  void addDevice(CLI::App &app);     ///< --device, --arch
+  /// Adds the flags of these options, by key.
+  void add(CLI::App &app, const std::vector<std::string> &keys);
+  /// Adds the flag of an option, with another help than that of the table; empty: that. The help
+  /// says the default.
+  void add(CLI::App &app, const std::string &key, const std::string &help);
   /// All about which kernels, and where they run.
   void addPlace(CLI::App &app);
   void addManifest(CLI::App &app);
-  void addAssurance(CLI::App &app);
   /// Merges them with the environment, the manifest and the configuration files; the search for
   /// kopt.toml starts at the first file.
   Result<Config> load(const std::vector<std::string> &files) const;
@@ -46,16 +49,21 @@ struct ConfigFlags {
   ConfigRequest request(const std::vector<std::string> &files) const;
 };
 
-DeviceConfig deviceOf(const Config &config);
-SandboxMode sandboxOf(const Config &config);
 AssurancePolicy assuranceOf(const Config &config);
-SelectionRequest selectionOf(const Config &config);
+/// Which kernels, and where they run, by flags and configuration. Fails as SourceFlags::settings().
+Result<KernelRequest> kernelRequest(const Config &config, const SourceFlags &sources,
+                                    const std::vector<std::string> &nvccFlags,
+                                    const std::string &program = {});
+/// The same without sources.
+KernelRequest kernelRequest(const Config &config);
+/// How single candidates are judged: one may take longer than in a search.
+JudgeOptions trialOptions(const Config &config);
 
 /// Prints a note of a flow; the label of a warning is painted.
 void printNote(const std::string &note, Terminal &terminal);
+/// Prints the notes of a flow and adds them to the answer.
+void addNotes(const std::vector<std::string> &notes, Answer &answer, Terminal &terminal);
 
-/// `--model`.
-void addModel(CLI::App &app, TuneOptions &options);
 /// `--run PROGRAM`.
 void addProgram(CLI::App &app, std::string &program);
 /// `--run-id NAME`.

@@ -17,7 +17,7 @@ class HarnessCommand final : public Command {
 public:
   explicit HarnessCommand(CLI::App &app) {
     sources_.addTo(app, ".cu files with the kernels");
-    config_.addKernel(app);
+    config_.add(app, {"kernels"});
     app.add_option("--run", program_,
                    "command line of your program; the harness then runs what it launches");
     app.add_option("--trace", trace_,
@@ -35,9 +35,7 @@ public:
     KOPT_TRY(const HarnessRequest request, requestOf(call));
     KOPT_TRY(const HarnessOutcome outcome, writeHarnesses(call.services, request));
     Answer answer;
-    answer.notes = outcome.notes;
-    for (const std::string &note : outcome.notes)
-      printNote(note, call.services.terminal);
+    addNotes(outcome.notes, answer, call.services.terminal);
     for (const WrittenHarness &harness : outcome.harnesses) {
       answer.results.push_back({{"kernel", harness.label},
                                 {"folder", harness.folder.string()},
@@ -56,13 +54,10 @@ private:
       return makeError(ErrorCode::Usage, "--run and --trace exclude each other",
                        "the launches come from one place: leave one of them out");
     KOPT_TRY(const Config config, config_.load(sources_.files));
-    HarnessRequest request;
-    KOPT_TRY(request.sources, sources_.settings(call.rest));
-    request.selection = selectionOf(config);
-    request.program = program_;
+    KOPT_TRY(KernelRequest kernels, kernelRequest(config, sources_, call.rest, program_));
+    HarnessRequest request{std::move(kernels)};
     if (!trace_.empty())
       request.trace = fs::absolute(trace_);
-    request.root = projectRoot(config);
     request.output = fs::absolute(output_).lexically_normal();
     request.launches = launches_;
     request.force = force_;

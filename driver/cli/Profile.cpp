@@ -250,9 +250,9 @@ public:
 private:
   Result<ProfileRequest> requestOf(const std::vector<std::string> &nvccFlags) const {
     KOPT_TRY(const Config config, flags_.config.load(flags_.sources.files));
-    ProfileRequest request;
-    KOPT_TRY(request.sources, flags_.sources.settings(nvccFlags));
-    request.selection = selectionOf(config);
+    KOPT_TRY(KernelRequest kernels,
+             kernelRequest(config, flags_.sources, nvccFlags, flags_.program));
+    ProfileRequest request{std::move(kernels)};
     if (!flags_.candidate.empty()) {
       request.candidate = fs::absolute(flags_.candidate);
       if (!fs::is_regular_file(request.candidate))
@@ -260,11 +260,6 @@ private:
                          fmt::format("file {} does not exist", request.candidate.string()),
                          "give the changed file with --candidate");
     }
-    request.device = deviceOf(config);
-    request.sandbox = sandboxOf(config);
-    request.arch = config.settings.arch;
-    request.program = flags_.program;
-    request.root = projectRoot(config);
     request.launch = flags_.launch;
     request.ncu = flags_.ncu;
     request.sections = flags_.sections;

@@ -63,30 +63,21 @@ public:
     app.add_option("trace", trace_, "folder of a trace that kopt observe wrote")->required();
     sources_.addTo(app, "the .cu file with the kernel");
     app.get_option("files")->required();
-    config_.addKernel(app);
-    config_.addDevice(app);
+    config_.add(app, {"kernels", "device", "arch"});
   }
 
   Result<Answer> run(Invocation &call) override {
     KOPT_TRY(const Config config, config_.load(sources_.files));
-    ReplayRequest request;
-    request.trace = trace_;
-    KOPT_TRY(request.sources, sources_.settings(call.rest));
-    request.selection = selectionOf(config);
-    request.device = deviceOf(config);
-    request.sandbox = sandboxOf(config);
-    request.arch = config.settings.arch;
-    KOPT_TRY(const std::vector<ReplayOutcome> outcomes, replayTrace(call.services, request));
+    KOPT_TRY(KernelRequest kernels, kernelRequest(config, sources_, call.rest));
+    KOPT_TRY(const std::vector<ReplayOutcome> outcomes,
+             replayTrace(call.services, {std::move(kernels), trace_}));
     Answer answer;
     for (const ReplayOutcome &outcome : outcomes) {
       answer.results.push_back(toJson(outcome));
       for (const ReplayedLaunch &launch : outcome.launches)
         if (launch.match == ReplayMatch::Differs || launch.match == ReplayMatch::Failed)
           answer.exitCode = int(ErrorCode::BaselineFailed);
-      for (const std::string &note : outcome.notes) {
-        answer.notes.push_back(note);
-        printNote(note, call.services.terminal);
-      }
+      addNotes(outcome.notes, answer, call.services.terminal);
       if (!call.json)
         print(outcome, call.out);
     }

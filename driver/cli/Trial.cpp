@@ -33,11 +33,8 @@ public:
         ->allow_extra_args(false);
     addProgram(app, flags_.program);
     flags_.config.addPlace(app);
-    TuneOptions &options = flags_.config.options;
-    app.add_option("--min-gain", options.minSpeedup,
-                   "smallest speedup that counts as faster, as a ratio (default 1.02)");
-    app.add_option("--seed", options.seed, "random seed (default 1)");
-    flags_.config.addAssurance(app);
+    flags_.config.add(app, "min-gain", "smallest speedup that counts as faster, as a ratio");
+    flags_.config.add(app, {"seed", "assurance"});
     app.add_option("--without", flags_.without,
                    "checks to skip, for experiments: without them no candidate counts as a win")
         ->delimiter(',')
@@ -89,8 +86,9 @@ private:
 
   Result<TrialRequest> requestOf(const Invocation &call) const {
     KOPT_TRY(const Config config, flags_.config.load(flags_.sources.files));
-    TrialRequest request;
-    KOPT_TRY(request.sources, flags_.sources.settings(call.rest));
+    KOPT_TRY(KernelRequest kernels,
+             kernelRequest(config, flags_.sources, call.rest, flags_.program));
+    TrialRequest request{std::move(kernels), {}, trialOptions(config)};
     if (request.sources.files.size() != 1)
       return makeError(ErrorCode::Usage, "kopt trial takes one file",
                        "give the .cu file with the kernel, and --candidate");
@@ -103,17 +101,6 @@ private:
     }
     KOPT_TRY(request.options.checks, CheckSwitches::without(flags_.without));
     request.options.keepGoing = flags_.keepGoing;
-    request.options.assurance = assuranceOf(config);
-    request.options.depth = Depth::Trial; // one candidate may take longer
-    request.selection = selectionOf(config);
-    request.program = flags_.program;
-    request.root = projectRoot(config);
-    request.device = deviceOf(config);
-    request.sandbox = sandboxOf(config);
-    request.options.arch = config.settings.arch;
-    request.options.seed = std::uint64_t(config.settings.seed);
-    request.options.buildThreads = unsigned(config.settings.buildJobs);
-    request.options.policy.minGain = config.settings.minSpeedup - 1;
     request.options.policy.candidates = int(request.candidates.size());
     return request;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/app/Tune.h"
+#include "driver/app/tune/Tune.h"
 
 #include "driver/cli/Command.h"
 #include "driver/cli/Flags.h"
@@ -176,8 +176,9 @@ public:
                    "command that builds your program, such as 'make -j'; wins are confirmed in a "
                    "patched copy (default: the CMake build folder of -p, or nvcc)");
     flags_.config.addPlace(app);
-    addSearch(app);
-    flags_.config.addAssurance(app);
+    flags_.config.add(app,
+                      {"min-gain", "seed", "proposers", "model", "max-tokens", "rounds", "trials",
+                       "patience", "budget-seconds", "gpus", "build-jobs", "output", "assurance"});
     app.add_option("--fail-on", flags_.failOn,
                    "exit with status 2: `never`, or on a `win`, when a patch was found "
                    "(default never)")
@@ -216,55 +217,21 @@ public:
   }
 
 private:
-  void addSearch(CLI::App &app) {
-    TuneOptions &options = flags_.config.options;
-    app.add_option("--min-gain", options.minSpeedup,
-                   "smallest speedup worth a patch, as a ratio (default 1.02)");
-    app.add_option("--seed", options.seed, "random seed (default 1)");
-    app.add_option("--proposers", options.proposers,
-                   "where candidates come from, separated by commas: params, transform, llm "
-                   "(default params,transform)")
-        ->delimiter(',');
-    addModel(app, options);
-    app.add_option("--max-tokens", options.maxTokens,
-                   "limit on the tokens of all model calls together; 0 for no limit "
-                   "(default 500000)");
-    app.add_option("--rounds", options.rounds, "maximum number of rounds (default 12)");
-    app.add_option("--trials", options.trials, "maximum number of trials (default 200)");
-    app.add_option("--patience", options.patience,
-                   "rounds without a gain after which the search stops (default 4)");
-    app.add_option("--budget-seconds", options.budgetSeconds,
-                   "limit on wall time without the program's own runs, in seconds, for all kernels "
-                   "together (default 1800)");
-    app.add_option("--gpus", options.gpus,
-                   "identical GPUs that judge candidates in parallel: a number, a list such as "
-                   "0,2, or `all` (default 1)");
-    app.add_option("--build-jobs", options.buildJobs,
-                   "candidates built in advance, in parallel; 0 for none (default: the number of "
-                   "processors less two for each GPU)");
-    app.add_option("--output", options.output,
-                   "folder for the folders of the runs (default kopt.out)");
-  }
-
   Result<TuneSettings> settingsOf(const Config &config,
                                   const std::vector<std::string> &nvccFlags) const {
     const ResolvedOptions &options = config.settings;
-    KOPT_TRY(TuneSettings settings, tuneSettingsOf(options, projectRoot(config)));
-    KOPT_TRY(settings.sources, flags_.sources.settings(nvccFlags));
-    settings.selection = selectionOf(config);
-    settings.device = deviceOf(config);
-    settings.sandbox = sandboxOf(config);
+    const std::string program =
+        flags_.program.empty() && !options.run.empty() ? joinCommand(options.run) : flags_.program;
+    KOPT_TRY(KernelRequest kernels, kernelRequest(config, flags_.sources, nvccFlags, program));
+    KOPT_TRY(TuneSettings settings, tuneSettingsOf(options, std::move(kernels)));
     for (const ConfigValue &value : config.values)
       if (value.key == "build-jobs" && value.source != "default")
         settings.buildJobs = unsigned(options.buildJobs);
     settings.resume = flags_.resume;
     settings.assurance = assuranceOf(config);
     settings.dryRun = flags_.dryRun;
-    settings.program =
-        flags_.program.empty() && !options.run.empty() ? joinCommand(options.run) : flags_.program;
     settings.build = flags_.build;
     settings.benchmark = options.benchmark.empty() ? "" : joinCommand(options.benchmark);
-    settings.tests = options.tests;
     return settings;
   }
 

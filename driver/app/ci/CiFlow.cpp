@@ -462,10 +462,9 @@ private:
     const auto base = subjectOf(*touched.base, base_, *baseClauses_);
     if (!head || !base) {
       const Error &error = head ? base.error() : head.error();
-      kernel.reason = fmt::format("the {}'s version cannot be measured: {}", head ? "base" : "head",
-                                  sentenceOf(error));
-      if (!error.hint.empty())
-        kernel.reason += "; " + error.hint;
+      kernel.reason =
+          fmt::format("the {}'s version cannot be measured: {}{}", head ? "base" : "head",
+                      error.where.empty() ? "" : error.where + ": ", inWords(error));
       return {};
     }
     return bench_.versions->compare(*base, *head, touched.sameLaunches, kernel);
@@ -524,7 +523,7 @@ private:
 } // namespace
 
 Result<GateReport> runGate(const Services &services, const CiRequest &request) {
-  KOPT_TRY(Repository repository, Repository::open(services.processes, request.folder));
+  KOPT_TRY(Repository repository, Repository::open(services.processes, request.root));
   KOPT_TRY(const TemporaryDirectory scratch, TemporaryDirectory::create("kopt-ci"));
   return Gate(services, request, std::move(repository), scratch.path()).run();
 }

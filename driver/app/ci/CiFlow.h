@@ -2,11 +2,11 @@
 // `kopt ci`: reports what a change does to the kernels that it touches.
 #pragma once
 
-#include "driver/app/Sources.h"
+#include "driver/app/KernelRequest.h"
+#include "driver/app/Services.h"
+#include "driver/compare/Gate.h"
 #include "driver/compare/versions/Repository.h"
 #include "driver/judge/JudgeOptions.h"
-#include "driver/compare/Gate.h"
-#include "driver/sandbox/Sandbox.h"
 #include "driver/source/Subjects.h"
 
 #include <filesystem>
@@ -16,21 +16,17 @@
 
 namespace kopt {
 
-struct CiRequest {
+/// Its sources are those of the head, its root is in the working tree. Globs restrict the kernels;
+/// clauses are those of the head's kopt.toml.
+struct CiRequest : KernelRequest {
   std::string name = "default"; ///< of the job
-  std::string base;             ///< a commit, branch or tag
-  std::filesystem::path folder; ///< in the working tree
-  SourceSettings sources;       ///< of the head
-  /// Globs restrict the kernels; clauses are those of the head's kopt.toml.
-  SelectionRequest selection;
+  std::string base{};           ///< a commit, branch or tag
   /// Returns the clauses of the base's own configuration, given the tops of the two trees.
   std::function<Result<std::vector<KernelClauses>>(const std::filesystem::path &base,
                                                    const std::filesystem::path &head)>
-      baseClauses;
-  DeviceConfig device;
-  SandboxMode sandbox = SandboxMode::Auto;
-  JudgeOptions options;
-  std::filesystem::path lockFolder; ///< folder of the header mode; need not exist
+      baseClauses{};
+  JudgeOptions options{};
+  std::filesystem::path lockFolder{}; ///< folder of the header mode; need not exist
   bool dryRun = false;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/ci/Proposals.h"
 
-#include "driver/app/Tune.h"
+#include "driver/app/tune/Tune.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 
@@ -20,13 +20,10 @@ double headSeconds(const GateKernel &kernel) {
 
 Result<TuneSettings> tuneSettings(const CiRequest &request, const ProposalSettings &settings,
                                   const GateKernel &kernel, double seconds) {
-  KOPT_TRY(TuneSettings tune, tuneSettingsOf(settings.options, settings.root));
-  tune.sources = request.sources;
-  tune.selection = request.selection;
+  KOPT_TRY(TuneSettings tune, tuneSettingsOf(settings.options, request));
+  tune.root = settings.root;
   tune.selection.symbols = std::vector<std::string>{kernel.symbol};
   tune.output = settings.output;
-  tune.device = request.device;
-  tune.sandbox = request.sandbox;
   tune.budget.seconds = seconds;
   tune.assurance = settings.assurance;
   return tune;

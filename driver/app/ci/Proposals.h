@@ -3,7 +3,7 @@
 #pragma once
 
 #include "driver/app/ci/CiFlow.h"
-#include "driver/app/config/Config.h"
+#include "driver/config/Config.h"
 
 #include <filesystem>
 #include <vector>

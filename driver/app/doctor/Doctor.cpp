@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/doctor/Doctor.h"
 
-#include "driver/app/TuneSettings.h"
 #include "driver/app/doctor/GpuChecks.h"
 #include "driver/app/doctor/ModelChecks.h"
 #include "driver/app/doctor/ProjectChecks.h"
+#include "driver/config/GpuSelection.h"
 #include "driver/device/build/Toolchains.h"
 #include "driver/device/capture/ObserveProgram.h"
 #include "driver/device/runner/RunnerClient.h"
@@ -90,18 +90,11 @@ private:
   MachineCheck readConfiguration() {
     const std::string name = "configuration";
     const Result<Config> config = loadConfig(request_.config);
-    Status valid;
-    if (!config)
-      valid = tl::unexpected(config.error());
-    else if (const auto settings = tuneSettingsOf(config->settings, projectRoot(*config));
-             !settings)
-      valid = tl::unexpected(settings.error());
-    else
-      gpus_ = settings->gpus;
-    if (!valid) // nothing of it is used, and the rest is checked with the defaults
-      return failed(name, CheckOutcome::Blocking, valid.error());
+    if (!config) // nothing of it is used, and the rest is checked with the defaults
+      return failed(name, CheckOutcome::Blocking, config.error());
     config_ = *config;
     options_ = config_.settings;
+    gpus_ = parseGpuSelection(options_.gpus).value_or(gpus_); // was checked with the others
     const auto file = nearestConfig(request_.config.directory);
     return file.empty() ? MachineCheck() : passed(name, file.string());
   }

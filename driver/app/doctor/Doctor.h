@@ -4,8 +4,8 @@
 #pragma once
 
 #include "driver/app/Services.h"
-#include "driver/app/config/Config.h"
 #include "driver/app/doctor/MachineCheck.h"
+#include "driver/config/Config.h"
 #include "driver/model/Device.h"
 
 #include <filesystem>

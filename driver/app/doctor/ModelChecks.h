@@ -3,8 +3,8 @@
 // command. Nothing here asks a model, so nothing costs money.
 #pragma once
 
-#include "driver/app/config/Config.h"
 #include "driver/app/doctor/MachineCheck.h"
+#include "driver/config/Config.h"
 #include "driver/llm/Provider.h"
 #include "driver/support/Process.h"
 

@@ -2,22 +2,18 @@
 // `kopt harness`: a folder for each kernel that a person edits, builds and runs.
 #pragma once
 
-#include "driver/app/Sources.h"
+#include "driver/app/KernelRequest.h"
 
 namespace kopt {
 
-struct HarnessRequest {
-  SourceSettings sources;
-  /// With a program or a trace that selects nothing: the kernels with most of the program's time.
-  SelectionRequest selection;
-  /// The program whose launches the harnesses run, or the trace of one; without either they run one
-  /// of declared or default values.
-  std::string program;
-  std::filesystem::path trace;
-  std::filesystem::path root;   ///< where .kopt/ is
-  std::filesystem::path output; ///< the folder of a harness is in it
-  std::size_t launches = 3;     ///< the most for each kernel
-  bool force = false;           ///< write over the files of a harness that is there
+/// The harnesses run launches of the program or of the trace, if there is one; without either they
+/// run one of declared or default values. A selection of nothing then means the kernels with most
+/// of the program's time.
+struct HarnessRequest : KernelRequest {
+  std::filesystem::path trace{};
+  std::filesystem::path output{}; ///< the folder of a harness is in it
+  std::size_t launches = 3;       ///< the most for each kernel
+  bool force = false;             ///< write over the files of a harness that is there
 };
 
 struct WrittenHarness {

@@ -15,15 +15,9 @@ public:
   explicit ApplyCommand(CLI::App &app) {
     addRunId(app, runId_);
     config_.addManifest(app);
-    app.add_option("--mode", config_.options.mode,
-                   "`patch` changes your files; `header` writes variants and kopt.lock into a "
-                   "folder that your build uses (default patch)")
-        ->check(CLI::IsMember({"patch", "header"}));
+    config_.add(app, {"mode"});
     app.add_option("--folder", folder_, "folder of the header mode (default kopt, beside .kopt)");
-    app.add_option("--archs", config_.options.archs,
-                   "architectures that variants of the header mode are for, as sm_NN, or `all` "
-                   "(default: the one they were measured on)")
-        ->delimiter(',');
+    config_.add(app, {"archs"});
     app.add_flag("--check", options_.checkOnly, "print what would change, and write nothing");
     app.add_flag("--modelled", options_.modelled,
                  "apply wins whose times are modelled, not measured");

@@ -24,9 +24,8 @@ public:
                  "judge the variants against the originals again, and write to kopt.lock which are "
                  "slower or wrong: the build then uses the originals");
     addProgram(app, program_);
-    config_.addDevice(app);
+    config_.add(app, {"device", "arch", "assurance"});
     config_.addManifest(app);
-    config_.addAssurance(app);
     app.add_option("--fail-on", failOn_,
                    "exit with a status other than 0: on what is `stale` (5) or regressed (2), on "
                    "`regressed` alone, or `never` (default stale)")
@@ -79,21 +78,12 @@ private:
   Result<MeasureRequest> measureRequest(const fs::path &folder, const fs::path &build,
                                         const Invocation &call) const {
     KOPT_TRY(const Config config, config_.load({(folder / "kopt.lock").string()}));
-    MeasureRequest request{folder, build, {}};
+    MeasureRequest request{folder, build, {kernelRequest(config), {}, trialOptions(config)}};
     TrialRequest &trial = request.trial;
     trial.sources.buildDirectory = call.rest.empty() ? build : fs::path();
     trial.sources.flags = call.rest;
-    trial.selection.clauses = selectionOf(config).clauses;
-    trial.device = deviceOf(config);
-    trial.sandbox = sandboxOf(config);
-    trial.options.assurance = assuranceOf(config);
-    trial.options.depth = Depth::Trial;
-    trial.options.arch = config.settings.arch;
-    trial.options.seed = std::uint64_t(config.settings.seed);
-    trial.options.buildThreads = unsigned(config.settings.buildJobs);
-    trial.options.policy.minGain = config.settings.minSpeedup - 1;
+    trial.selection.globs.clear();
     trial.program = program_;
-    trial.root = projectRoot(config);
     return request;
   }
 

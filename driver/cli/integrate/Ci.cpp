@@ -40,7 +40,7 @@ public:
     app.add_option("--min-change", flags_.minChange,
                    "smallest change of a kernel's time that counts, in percent (default 1)")
         ->check(CLI::Range(0.1, 100.0));
-    app.add_option("--seed", flags_.config.options.seed, "random seed (default 1)");
+    flags_.config.add(app, {"seed"});
     app.add_option("--lock", flags_.lock, "folder with kopt.lock (default kopt)");
     addOutputs(app);
     app.add_option("--fail-on", flags_.failOn,
@@ -90,36 +90,28 @@ private:
   }
 
   void addProposals(CLI::App &app) {
-    TuneOptions &options = flags_.config.options;
     app.add_flag("--propose", flags_.propose,
                  "tune the kernels that the change touches, and write a patch for each win");
     app.add_option("--max-proposals", flags_.maxProposals,
                    "most patches that are written (default 2)")
         ->check(CLI::PositiveNumber);
-    app.add_option("--budget-seconds", options.budgetSeconds,
-                   "limit on the wall time of --propose, in seconds (default 1800)");
-    app.add_option("--proposers", options.proposers,
-                   "where the candidates of --propose come from, separated by commas: params, "
-                   "transform, llm (default params,transform)")
-        ->delimiter(',');
-    addModel(app, options);
-    app.add_option("--trials", options.trials,
-                   "maximum number of trials of --propose, for each kernel (default 200)");
-    app.add_option("--output", options.output,
-                   "folder for the patches and the folders of the runs (default kopt.out)");
-    flags_.config.addAssurance(app);
+    ConfigFlags &config = flags_.config;
+    config.add(app, "budget-seconds", "limit on the wall time of --propose, in seconds");
+    config.add(app, "proposers",
+               "where the candidates of --propose come from, separated by commas: params, "
+               "transform, llm");
+    config.add(app, {"model"});
+    config.add(app, "trials", "maximum number of trials of --propose, for each kernel");
+    config.add(app, "output", "folder for the patches and the folders of the runs");
+    config.add(app, {"assurance"});
   }
 
   Result<CiRequest> requestOf(const Config &config,
                               const std::vector<std::string> &nvccFlags) const {
-    CiRequest request;
+    KOPT_TRY(KernelRequest kernels, kernelRequest(config, flags_.sources, nvccFlags));
+    CiRequest request{std::move(kernels)};
     request.name = flags_.name;
     request.base = flags_.base;
-    KOPT_TRY(request.sources, flags_.sources.settings(nvccFlags));
-    request.folder = projectRoot(config);
-    request.selection = selectionOf(config);
-    request.device = deviceOf(config);
-    request.sandbox = sandboxOf(config);
     request.dryRun = flags_.dryRun;
     request.lockFolder = headerFolder(config, flags_.lock);
     request.options.arch = config.settings.arch;
@@ -127,7 +119,7 @@ private:
     request.options.policy.minGain = flags_.minChange / 100;
     // kopt.toml of the base, which may lie in a folder below its top.
     const fs::path below = flags_.sources.files.empty()
-                               ? fs::path(request.folder)
+                               ? request.root
                                : fs::absolute(flags_.sources.files.front()).parent_path();
     request.baseClauses = [below](const fs::path &top,
                                   const fs::path &headTop) -> Result<std::vector<KernelClauses>> {

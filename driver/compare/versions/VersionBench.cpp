@@ -57,9 +57,9 @@ bool wantsSecondLook(const GateKernel &kernel, bool modelled) {
          (kernel.verdict == GateVerdict::Ambiguous && !modelled);
 }
 
-void notMeasured(GateKernel &kernel, const std::string &why, const std::string &hint = "") {
+void notMeasured(GateKernel &kernel, const std::string &why) {
   kernel.verdict = GateVerdict::NotMeasured;
-  kernel.reason = hint.empty() ? why : why + "; " + hint;
+  kernel.reason = why;
 }
 
 } // namespace
@@ -135,7 +135,7 @@ Status VersionBench::compare(const TuneSubject &base, const TuneSubject &head, b
     }
   }
   if (!workload) {
-    notMeasured(kernel, workload.error().what, workload.error().hint);
+    notMeasured(kernel, inWords(workload.error()));
     return {};
   }
   kernel.notes = workload->notes;
@@ -197,8 +197,7 @@ Status VersionBench::measure(const TuneSubject &base, const TuneSubject &head, c
       !learned) {
     if (learned.error().code != ErrorCode::BaselineFailed)
       return learned;
-    notMeasured(kernel, "the base's version cannot be a baseline: " + learned.error().what,
-                learned.error().hint);
+    notMeasured(kernel, "the base's version cannot be a baseline: " + inWords(learned.error()));
     return {};
   }
   for (const Finding &finding : baseline.findings)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // kopt.toml of a user and of a repository, the manifest of kopt_tune_kernels(), descriptions of
 // GPUs.
-#include "driver/app/config/Options.h"
+#include "driver/config/Options.h"
 #include "driver/source/TuneClauses.h"
 #include "runtime/emulated/model/GpuSpec.h"
 #include "tests/fuzz/Fuzz.h"
@@ -35,15 +35,22 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
     return 0;
   }
   const TuneOptions &options = source->options;
+  const auto textOf = [&](const char *key) {
+    const auto found = options.find(key);
+    return found == options.end() ? std::string() : std::get<std::string>(found->second);
+  };
   if (reader == 1) {
-    require(!options.tests && !options.benchmark, "a repository chooses no command");
-    require(!options.model || options.model->rfind("exec:", 0) != 0,
-            "a repository's model runs no command");
+    require(!options.contains("tests") && !options.contains("benchmark"),
+            "a repository chooses no command");
+    require(!textOf("model").starts_with("exec:"), "a repository's model runs no command");
   }
-  require(reader != 2 || !options.model, "a build system chooses no model");
-  require(options.rounds.value_or(1) >= 1 && options.trials.value_or(1) >= 1 &&
-              options.patience.value_or(1) >= 1 && options.budgetSeconds.value_or(1) > 0 &&
-              options.minSpeedup.value_or(1) >= 1,
+  require(reader != 2 || !options.contains("model"), "a build system chooses no model");
+  for (const char *key : {"rounds", "trials", "patience"})
+    require(!options.contains(key) || std::get<std::int64_t>(options.at(key)) >= 1,
+            "numbers lie in their ranges");
+  require(!options.contains("budget-seconds") || std::get<double>(options.at("budget-seconds")) > 0,
+          "numbers lie in their ranges");
+  require(!options.contains("min-gain") || std::get<double>(options.at("min-gain")) >= 1,
           "numbers lie in their ranges");
   for (const KernelClauses &kernel : source->kernels) {
     require(!kernel.pattern.empty(), "clauses belong to a kernel");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/app/config/RunIdentity.h"
+#include "driver/app/tune/RunIdentity.h"
 
 #include "unit/model/EachChange.h"
 #include "unit/model/SampleRecords.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/app/TuneResults.h"
+#include "driver/app/tune/TuneResults.h"
 
 #include "driver/integrate/patch/Patch.h"
 #include "driver/judge/Statistics.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads kopt.toml and the manifest of kopt_tune_kernels() into ConfigSources.
-#include "driver/app/config/Options.h"
+#include "driver/config/Options.h"
 
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
@@ -80,7 +80,7 @@ private:
         if (auto found = keysOfTheUser().find(name); found != keysOfTheUser().end())
           return fail(node.source(), "'" + name + "' may not be set by a repository's kopt.toml",
                       found->second);
-      std::optional<RawValue> value = rawValue(node);
+      std::optional<OptionValue> value = valueOf(node);
       if (!value)
         return fail(node.source(), "'" + name + "' has a value of the wrong type");
       if (trust_ == Trust::Repository && name == "model" && runsACommand(*value))
@@ -98,18 +98,18 @@ private:
     return {};
   }
 
-  static bool runsACommand(const RawValue &value) {
+  static bool runsACommand(const OptionValue &value) {
     auto *text = std::get_if<std::string>(&value);
     return text && trim(*text).rfind("exec:", 0) == 0;
   }
 
-  static std::optional<RawValue> rawValue(const toml::node &node) {
+  static std::optional<OptionValue> valueOf(const toml::node &node) {
     if (auto *integer = node.as_integer())
-      return RawValue(std::int64_t(integer->get()));
+      return OptionValue(std::int64_t(integer->get()));
     if (auto *real = node.as_floating_point())
-      return RawValue(real->get());
+      return OptionValue(real->get());
     if (auto *text = node.as_string())
-      return RawValue(text->get());
+      return OptionValue(text->get());
     const toml::array *array = node.as_array();
     if (!array)
       return std::nullopt;
@@ -119,7 +119,7 @@ private:
         return std::nullopt;
       items.push_back(item.as_string()->get());
     }
-    return RawValue(std::move(items));
+    return OptionValue(std::move(items));
   }
 
   Status kernelTables(const toml::array &tables) {
@@ -187,7 +187,7 @@ Result<ConfigSource> readManifest(const fs::path &file) {
         source.manifest[name] = value.get<std::string>();
       continue;
     }
-    RawValue raw;
+    OptionValue raw;
     if (value.is_number_integer())
       raw = value.get<std::int64_t>();
     else if (value.is_number())

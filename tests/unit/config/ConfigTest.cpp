@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/app/config/Config.h"
-#include "driver/app/config/GpuSelection.h"
+#include "driver/config/Config.h"
+#include "driver/config/GpuSelection.h"
 
 #include "driver/support/FileSystem.h"
 
@@ -69,7 +69,7 @@ TEST_F(ConfigTest, EveryLayerGivesWayToTheOneAboveIt) {
       R"({"schema_version": 1, "target": "app", "rounds": 3, "trials": 3, "patience": 3, "kernels": []})");
   environment_["KOPT_ROUNDS"] = "4";
   environment_["KOPT_TRIALS"] = "4";
-  request_.commandLine.rounds = 5;
+  request_.commandLine["rounds"] = std::int64_t(5);
   Config config = load();
   EXPECT_EQ(config.settings.rounds, 5);
   EXPECT_EQ(config.settings.trials, 4);
@@ -199,11 +199,11 @@ TEST_F(ConfigTest, TheSandboxIsTheUsersToChoose) {
   EXPECT_EQ(load().settings.sandbox, "required");
   environment_["KOPT_SANDBOX"] = "off";
   EXPECT_EQ(load().settings.sandbox, "off");
-  request_.commandLine.sandbox = "auto";
+  request_.commandLine["sandbox"] = "auto";
   EXPECT_EQ(load().settings.sandbox, "auto");
-  request_.commandLine.sandbox = "on";
+  request_.commandLine["sandbox"] = "on";
   EXPECT_THAT(fail().what, HasSubstr("not one of auto, required, off"));
-  request_.commandLine.sandbox.reset();
+  request_.commandLine.erase("sandbox");
   project("[tune]\nsandbox = \"off\"\n");
   EXPECT_THAT(fail().what, HasSubstr("may not be set by a repository"));
   project("");
@@ -224,14 +224,14 @@ TEST_F(ConfigTest, GpusAreANumberAListOrAll) {
   EXPECT_EQ(load().settings.gpus, "2");
   environment_["KOPT_GPUS"] = "all";
   EXPECT_EQ(load().settings.gpus, "all");
-  request_.commandLine.gpus = "0,2";
+  request_.commandLine["gpus"] = "0,2";
   EXPECT_EQ(load().settings.gpus, "0,2");
   EXPECT_THAT(parseGpuSelection("all").value(), ElementsAre());
   EXPECT_THAT(parseGpuSelection("1").value(), ElementsAre(0));
   EXPECT_THAT(parseGpuSelection("3").value(), ElementsAre(0, 1, 2));
   EXPECT_THAT(parseGpuSelection("4, 0,2").value(), ElementsAre(4, 0, 2));
   for (const char *wrong : {"", "0", "65", "-1", "2x", "1,1", "0,,1", "0,x", "both", "1.5"}) {
-    request_.commandLine.gpus = wrong;
+    request_.commandLine["gpus"] = wrong;
     const Error error = fail();
     EXPECT_EQ(error.code, ErrorCode::Usage) << wrong;
     EXPECT_THAT(error.what, HasSubstr("--gpus")) << wrong;
@@ -243,7 +243,7 @@ TEST_F(ConfigTest, NamesTheVariableOrFlagThatIsWrong) {
   environment_["KOPT_ROUNDS"] = "many";
   EXPECT_EQ(fail().what, "environment variable KOPT_ROUNDS: 'many' is not a whole number");
   environment_.erase("KOPT_ROUNDS");
-  request_.commandLine.minSpeedup = 0.5;
+  request_.commandLine["min-gain"] = 0.5;
   EXPECT_THAT(fail().what, HasSubstr("--min-gain: 0.5 is below 1"));
 }
 

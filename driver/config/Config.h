@@ -3,8 +3,7 @@
 // environment (KOPT_*), kopt_tune_kernels() arguments, nearest kopt.toml, user config, defaults.
 #pragma once
 
-#include "driver/app/config/TuneOptions.h"
-#include "driver/source/TuneClauses.h"
+#include "driver/config/Options.h"
 
 #include <filesystem>
 #include <functional>

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/app/Tune.h"
+#include "driver/app/tune/Tune.h"
 
 #include "driver/app/ObserveFlow.h"
 #include "driver/app/TerminalObserver.h"
-#include "driver/app/TuneResults.h"
-#include "driver/app/config/Config.h"
-#include "driver/app/config/RunIdentity.h"
+#include "driver/app/tune/RunIdentity.h"
+#include "driver/app/tune/TuneResults.h"
 #include "driver/judge/HeldOut.h"
 #include "driver/judge/RecallingJudge.h"
 #include "driver/llm/Provider.h"
@@ -32,7 +31,7 @@ namespace {
 JudgeOptions judgeOptionsOf(const TuneSettings &settings) {
   JudgeOptions options;
   options.arch = settings.arch;
-  options.seed = settings.seed;
+  options.seed = std::uint64_t(settings.options.seed);
   options.policy.minGain = settings.minGain;
   options.policy.candidates = kMostConfirmations;
   options.assurance = settings.assurance;
@@ -46,15 +45,15 @@ std::optional<double> targetOf(const TuneSettings &settings, const TuneSubject &
 
 SearchIdentity searchIdentityOf(const TuneSettings &settings, const TuneSubject &subject) {
   SearchIdentity search;
-  search.proposers = settings.proposers;
-  search.model = settings.model;
+  search.proposers = settings.options.proposers;
+  search.model = settings.options.model;
   search.batch = settings.batch;
   search.rounds = settings.budget.rounds;
   search.trials = settings.budget.trials;
   search.patience = settings.budget.patience;
   search.target = targetOf(settings, subject);
   search.maxModelCalls = settings.maxModelCalls;
-  search.maxTokens = settings.maxTokens;
+  search.maxTokens = settings.options.maxTokens;
   return search;
 }
 
@@ -62,18 +61,6 @@ bool endsTheSession(const Error &error) {
   return error.code == ErrorCode::Environment || error.code == ErrorCode::Interrupted;
 }
 
-/// Before a baseline was measured, it is assumed to take kUnknownBaseline seconds (typical on a
-/// GPU), or kBaselinePerExtraction times the time that proving the slices took if that is more. A
-/// kernel's turn gets at least kTurnPerBaseline times a baseline's time, and does not begin if less
-/// than kLeastTurnPerBaseline times is left.
-constexpr double kUnknownBaseline = 4, kBaselinePerExtraction = 0.5, kTurnPerBaseline = 3,
-                 kLeastTurnPerBaseline = 1.5, kLeastTurn = 2 * kUnknownBaseline;
-
-/// The seconds of a turn for which no time is left: 0 would be no limit.
-constexpr double kNoTime = 1e-3;
-/// Seconds of the time budget that are kept to build the program as it is and with the wins, and
-/// the most of the budget that they may be. Six programs of HeCBench took 2.4 to 4.4 s.
-constexpr double kToBuildPrograms = 3, kMostToBuild = 0.1;
 /// Candidates are timed in the program only if the two runs that observed it took at most so many
 /// seconds.
 constexpr double kLongestObserved = 14;
@@ -98,7 +85,8 @@ TuneOutcome failedOutcome(const TuneSubject &subject, const Error &error) {
 } // namespace
 
 TuneSession::TuneSession(Services services, TuneSettings settings)
-    : services_(std::move(services)), settings_(std::move(settings)) {}
+    : services_(std::move(services)), settings_(std::move(settings)),
+      planner_(services_, settings_), clock_(services_.clock) {}
 
 TuneSession::~TuneSession() = default;
 
@@ -110,15 +98,19 @@ std::optional<double> programSpeedup(const TuneOutcome &outcome) {
 
 Result<std::vector<TuneOutcome>> TuneSession::run() {
   const auto start = services_.clock.now();
-  KOPT_TRY(bench_, Workbench::open(services_, settings_.sources, settings_.selection,
-                                   settings_.device, settings_.sandbox, settings_.gpus,
-                                   [this](const ExtractionResult &found, const ProveAhead &prove) {
-                                     return planKernels(found, prove);
-                                   }));
+  const auto plan = [this](const ExtractionResult &found, const ProveAhead &prove) {
+    auto planned = planner_.plan(found, prove);
+    clock_.beginBudget(settings_.budget.seconds, !settings_.program.empty());
+    return planned;
+  };
+  KOPT_TRY(bench_, Workbench::open(services_, settings_, settings_.gpus, plan));
   KOPT_TRY(rules_, RuleBook::load());
+  overview_.elsewhere = planner_.elsewhere();
+  if (planner_.observed())
+    overview_.stages["observe"] = planner_.seconds();
   overview_.stages["extract"] = bench_->extractSeconds();
   overview_.stages["device"] = std::max(0.0, Duration(services_.clock.now() - start).count() -
-                                                 bench_->extractSeconds() - observing_);
+                                                 bench_->extractSeconds() - planner_.seconds());
   std::vector<TuneOutcome> outcomes;
   for (const LeftOutKernel &kernel : bench_->leftOut())
     outcomes.push_back(skippedOutcome(kernel.symbol, kernel.label, kernel.reason));
@@ -129,7 +121,7 @@ Result<std::vector<TuneOutcome>> TuneSession::run() {
       outcomes.push_back(
           skippedOutcome(subject.specialization.symbol, subject.label,
                          fmt::format("only {:.0f} s of the time budget of {:.0f} s were left",
-                                     budget_->left(), budget_->limit())));
+                                     clock_.left(), clock_.limit())));
       continue;
     }
     Result<TuneOutcome> outcome = tune(subject);
@@ -140,7 +132,7 @@ Result<std::vector<TuneOutcome>> TuneSession::run() {
       return tl::unexpected(outcome.error());
     if (outcome)
       outcomes.push_back(std::move(*outcome));
-    else if (choseKernels_ && !ends)
+    else if (planner_.choseKernels() && !ends)
       outcomes.push_back(
           skippedOutcome(subject.specialization.symbol, subject.label, outcome.error().what));
     else
@@ -148,85 +140,22 @@ Result<std::vector<TuneOutcome>> TuneSession::run() {
     if (ends)
       break;
   }
-  for (const KernelShare &late : late_)
+  for (const KernelShare &late : planner_.late())
     outcomes.push_back(skippedOutcome(
         late.symbol, kernelName(late.symbol),
         fmt::format(
             "the time budget of {:.0f} s has room for {} kernels; --budget-seconds gives more",
-            budget_->limit(), subjects.size())));
+            clock_.limit(), subjects.size())));
   const auto ending = services_.clock.now();
-  const double inTurns = programSeconds_;
+  const double inTurns = clock_.programSeconds();
   KOPT_CHECK(endSession());
   overview_.stages["confirm in the program"] =
-      Duration(services_.clock.now() - ending).count() - (programSeconds_ - inTurns);
-  overview_.stages["the program's runs"] = programSeconds_;
+      Duration(services_.clock.now() - ending).count() - (clock_.programSeconds() - inTurns);
+  overview_.stages["the program's runs"] = clock_.programSeconds();
   services_.terminal.clear();
-  overview_.limit = budget_->limit();
-  overview_.used = budget_->used() - programSeconds_;
+  overview_.limit = clock_.limit();
+  overview_.used = clock_.used();
   return outcomes;
-}
-
-Result<KernelPlan> TuneSession::planKernels(const ExtractionResult &found,
-                                            const ProveAhead &prove) {
-  KernelPlan plan{settings_.selection, false};
-  if (!settings_.program.empty()) {
-    choseKernels_ = plan.leaveOut = !selectsKernels(found, settings_.selection);
-    if (settings_.dryRun && choseKernels_)
-      return makeError(
-          ErrorCode::Usage,
-          "a dry run runs no program, and its kernel times say which kernels are tuned",
-          "name them with --kernel");
-    if (!settings_.dryRun) {
-      std::vector<KernelInstance> candidates = instancesIn(found);
-      if (choseKernels_) {
-        std::erase_if(candidates, [](const KernelInstance &one) { return !one.kernel->defined; });
-      } else {
-        KOPT_TRY(candidates, selectInstances(found, settings_.selection));
-      }
-      const auto choose =
-          [&](const std::vector<KernelShare> &launched) -> Result<std::vector<std::string>> {
-        KOPT_TRY(std::vector<std::string> symbols, chooseKernels(candidates, launched));
-        KernelPlan soon = plan;
-        soon.selection.symbols = symbols;
-        prove(soon);
-        return symbols;
-      };
-      KOPT_TRY(ProgramKernels program,
-               programKernels(services_, settings_.root, settings_.program, candidates, choose));
-      overview_.stages["observe"] = observing_ = program.seconds;
-      if (choseKernels_) {
-        double share = 0;
-        for (const std::string &symbol : program.chosen)
-          share += findShare(program.shares, symbol)->share;
-        services_.terminal.line(
-            fmt::format("the program launches {} kernels; tuning {}, with {} of their time",
-                        program.shares.size(), program.chosen.size(), formatPercent(share)));
-      }
-      observed_ = std::move(program.trace);
-      shares_ = std::move(program.shares);
-      plan.selection.symbols = std::move(program.chosen);
-    }
-  }
-  budget_.emplace(services_.clock, settings_.budget.seconds);
-  if (!settings_.program.empty())
-    budget_->reserve(std::min(kToBuildPrograms, kMostToBuild * settings_.budget.seconds));
-  return plan;
-}
-
-Result<std::vector<std::string>>
-TuneSession::chooseKernels(const std::vector<KernelInstance> &candidates,
-                           const std::vector<KernelShare> &launched) {
-  // A turn that has no time for candidates is of no use, and neither is capturing its launches.
-  const double seconds = settings_.budget.seconds;
-  const std::size_t most = seconds > 0 ? std::max<std::size_t>(1, std::size_t(seconds / kLeastTurn))
-                                       : std::numeric_limits<std::size_t>::max();
-  KOPT_TRY(KernelChoice choice, choseKernels_ ? chooseByTime(launched, candidates, most)
-                                              : chooseLaunched(launched, candidates));
-  late_ = std::move(choice.late);
-  if (const std::string others = choice.describeElsewhere(); !others.empty())
-    services_.terminal.line("note: " + others);
-  overview_.elsewhere = choice.elsewhere;
-  return std::move(choice.symbols);
 }
 
 TuneOutcome TuneSession::skippedOutcome(const std::string &symbol, const std::string &label,
@@ -234,75 +163,50 @@ TuneOutcome TuneSession::skippedOutcome(const std::string &symbol, const std::st
   services_.terminal.line(fmt::format("note: {} is skipped: {}", label, reason));
   TuneOutcome outcome;
   outcome.label = label;
-  outcome.share = shareOf(symbol);
+  outcome.share = planner_.shareOf(symbol);
   outcome.skipped = reason;
   return outcome;
-}
-
-std::optional<double> TuneSession::shareOf(const std::string &symbol) const {
-  const KernelShare *share = findShare(shares_, symbol);
-  return share ? std::optional(share->share) : std::nullopt;
 }
 
 bool TuneSession::beginTurn(std::size_t index) {
   const std::vector<TuneSubject> &subjects = bench_->subjects();
   const auto weightOf = [&](const TuneSubject &subject) {
-    return shareOf(subject.specialization.symbol).value_or(1.0);
+    return planner_.shareOf(subject.specialization.symbol).value_or(1.0);
   };
   const TuneSubject &subject = subjects[index];
   double weights = 0;
   for (std::size_t i = index; i < subjects.size(); ++i)
     weights += weightOf(subjects[i]);
-  spent_.clear();
-  turnStart_ = services_.clock.now();
-  turnProgram_ = programSeconds_;
-  const double left = budget_->left();
-  // The first kernels get the most time, because a turn without time for candidates is useless.
-  const double baseline = quickestBaseline_.value_or(
-      std::max(kUnknownBaseline, kBaselinePerExtraction * bench_->extractSeconds()));
-  turnLimit_ = budget_->limit() > 0
-                   ? std::max(kNoTime, budget_->shareOf(weightOf(subject), weights,
-                                                        kTurnPerBaseline * baseline))
-                   : 0;
-  if (index > 0 && left < kLeastTurnPerBaseline * quickestBaseline_.value_or(0))
+  const double left = clock_.left();
+  if (!clock_.beginTurn(weightOf(subject), weights, bench_->extractSeconds(), index == 0))
     return false;
-  if (subjects.size() == 1 && shares_.empty())
+  if (subjects.size() == 1 && planner_.shares().empty())
     return true;
-  const auto share = shareOf(subject.specialization.symbol);
+  const auto share = planner_.shareOf(subject.specialization.symbol);
   position_ = fmt::format("{}/{} ", index + 1, subjects.size());
   services_.terminal.line(fmt::format(
       "kernel {} of {}: {}{}{}", index + 1, subjects.size(), subject.label,
       share ? fmt::format(", {} of kernel time", formatPercent(*share)) : "",
-      turnLimit_ > 0 ? fmt::format(", {:.0f} s of {:.0f} s left", left, budget_->limit()) : ""));
+      clock_.turnLimit() > 0 ? fmt::format(", {:.0f} s of {:.0f} s left", left, clock_.limit())
+                             : ""));
   return true;
 }
 
-double TuneSession::secondsUsed() const {
-  return Duration(services_.clock.now() - turnStart_).count() - (programSeconds_ - turnProgram_);
-}
-
-std::function<double()> TuneSession::secondsLeft() const {
-  if (turnLimit_ <= 0)
-    return {};
-  return [this] { return turnLimit_ - secondsUsed(); };
-}
-
 SessionEnd TuneSession::sessionEnd() {
-  return {
-      services_, *bench_, *store_, settings_.sources, judgeOptionsOf(settings_), observed_,
-      settings_.root, settings_.output,
-      settings_.program.empty() ? settings_.benchmark : settings_.program, settings_.build,
-      settings_.tests, settings_.minGain,
-      // Who shares text with a win is judged beside a baseline of its own; so is what the win
-      // becomes if that fails, and the program is built.
-      [this] { return budget_->left() <= 2 * quickestBaseline_.value_or(0) + kToBuildPrograms; },
-      [this](double seconds) { programSeconds_ += seconds; }};
+  return {services_, *bench_, *store_, settings_.sources, judgeOptionsOf(settings_),
+          planner_.observed(), settings_.root, settings_.output,
+          settings_.program.empty() ? settings_.benchmark : settings_.program, settings_.build,
+          settings_.options.tests, settings_.minGain,
+          // Who shares text with a win is judged beside a baseline of its own; so is what the win
+          // becomes if that fails, and the program is built.
+          [this] { return clock_.isLate(); },
+          [this](double seconds) { clock_.ranProgram(seconds); }};
 }
 
 Status TuneSession::endSession() {
   if (wins_.empty())
     return {};
-  budget_->reserve(0);
+  clock_.releaseBudget();
   KOPT_TRY(session_, kopt::endSession(sessionEnd(), std::move(wins_)));
   return {};
 }
@@ -312,14 +216,7 @@ auto TuneSession::stage(const TuneSubject &subject, const std::string &name, Ste
     -> decltype(step()) {
   services_.terminal.status(fmt::format("{}: {}", subject.label, name));
   const LoggedStage logged(subject.label + ": " + name);
-  const auto start = services_.clock.now();
-  const double inProgram = programSeconds_;
-  auto result = step();
-  const double seconds =
-      Duration(services_.clock.now() - start).count() - (programSeconds_ - inProgram);
-  spent_[stageKey(name)] += seconds;
-  if (stageKey(name) == "baseline" && result)
-    quickestBaseline_ = std::min(quickestBaseline_.value_or(seconds), seconds);
+  auto result = clock_.time(stageKey(name), step);
   if (!result)
     result.error().context.push_back(
         fmt::format("while kopt tried to {} of '{}'", name, subject.label));
@@ -351,7 +248,7 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
                                            const SubjectWorkload &workload, OpenRun &run) {
   TuneOutcome outcome;
   outcome.label = subject.label;
-  outcome.share = shareOf(subject.specialization.symbol);
+  outcome.share = planner_.shareOf(subject.specialization.symbol);
   outcome.sandbox = bench_->sandbox().layers();
   outcome.folder = run.folder;
   KOPT_TRY(const std::unique_ptr<Judge> devices, makeJudge(subject, workload, run));
@@ -375,7 +272,8 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
   outcome.judged = history.trials.size() - 1;
   KOPT_TRY(outcome.winner, stage(subject, "confirm the winner", [&] {
              const auto isTimeUp = [&] {
-               return turnLimit_ > 0 && secondsUsed() + secondsToConfirm(history) > turnLimit_;
+               return clock_.turnLimit() > 0 &&
+                      clock_.turnUsed() + secondsToConfirm(history) > clock_.turnLimit();
              };
              const SearchProblem problem{subject.kernel, subject.specialization, baseline.workload,
                                          subject.sliceText, bench_->device()};
@@ -384,7 +282,7 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
              };
              ConfirmationSteps steps{trim, {}, isTimeUp};
              if (!settings_.program.empty() && !bench_->device().modelled &&
-                 observing_ <= kLongestObserved)
+                 planner_.seconds() <= kLongestObserved)
                steps.screen = [&](const std::vector<const Trial *> &trials) {
                  services_.terminal.status(fmt::format("{}: timing {} candidates in the program",
                                                        subject.label, trials.size()));
@@ -395,7 +293,7 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
   KOPT_CHECK(stage(subject, "write the results", [&] {
     return writeResults(subject, baseline, history, run, journal, outcome);
   }));
-  outcome.stages = spent_;
+  outcome.stages = clock_.spent();
   return outcome;
 }
 
@@ -405,7 +303,8 @@ Result<SubjectWorkload> TuneSession::prepareWorkload(const TuneSubject &subject)
         "note: a dry run runs no program: the workload that --run gives was not checked");
     return SubjectWorkload();
   }
-  KOPT_TRY(SubjectWorkload workload, workloadOf(subject, observed_, bench_->device().kind));
+  KOPT_TRY(SubjectWorkload workload,
+           workloadOf(subject, planner_.observed(), bench_->device().kind));
   for (const std::string &note : workload.notes)
     services_.terminal.line(note);
   return workload;
@@ -469,7 +368,7 @@ Result<std::unique_ptr<Judge>> TuneSession::makeJudge(const TuneSubject &subject
   JudgeOptions look = options;
   look.depth = Depth::Look;
   KOPT_TRY(std::unique_ptr<Judge> local,
-           bench_->makeJudge(subject, workload.workload, look, run.record.name, secondsLeft()));
+           bench_->makeJudge(subject, workload.workload, look, run.record.name, clock_.turnLeft()));
   return std::make_unique<HeldOutJudge>(
       std::move(local), workload.heldOut, options,
       [&](const Workload &heldOut, const JudgeOptions &again) {
@@ -511,26 +410,28 @@ Result<Baseline> TuneSession::measureBaseline(const TuneSubject &subject, Judge 
 Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &subject,
                                                           const OpenRun &run) {
   Proposers proposers;
-  for (const std::string &name : settings_.proposers) {
+  for (const std::string &name : settings_.options.proposers) {
     if (name == "params")
-      proposers.push_back(std::make_unique<ParamsProposer>(subject.declaration, settings_.seed));
+      proposers.push_back(std::make_unique<ParamsProposer>(subject.declaration,
+                                                           std::uint64_t(settings_.options.seed)));
     else if (name == "transform")
       proposers.push_back(std::make_unique<TransformProposer>(bench_->frontend()));
     else if (name != "llm")
       return makeError(ErrorCode::Usage, fmt::format("unknown proposer '{}'", name),
                        "known are params, transform and llm");
-    else if (settings_.model.empty())
+    else if (settings_.options.model.empty())
       return makeError(ErrorCode::Usage, "the proposer 'llm' needs a model",
                        "give one with --model anthropic:MODEL, openai:MODEL or exec:COMMAND");
     else {
       if (!model_) {
-        KOPT_TRY(model_, makeChatModel(settings_.model, services_.processes, services_.clock));
+        KOPT_TRY(model_,
+                 makeChatModel(settings_.options.model, services_.processes, services_.clock));
       }
       LlmOptions options;
       options.maxCalls = settings_.maxModelCalls;
-      options.maxTokens = settings_.maxTokens;
+      options.maxTokens = settings_.options.maxTokens;
       options.tell = [this](const std::string &text) { services_.terminal.line(text); };
-      options.secondsLeft = secondsLeft();
+      options.secondsLeft = clock_.turnLeft();
       proposers.push_back(std::make_unique<LlmProposer>(*model_, *store_, run.record.id, options));
     }
   }
@@ -541,14 +442,14 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
 Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Baseline &baseline,
                                           const Proposers &proposers, Judge &judge,
                                           Journal &journal) {
-  SearchSettings settings{settings_.budget, secondsUsed()};
-  settings.budget.seconds = turnLimit_;
+  SearchSettings settings{settings_.budget, clock_.turnUsed()};
+  settings.budget.seconds = clock_.turnLimit();
   if (!settings_.program.empty()) // candidates are timed in the program before they are confirmed
-    settings.budget.seconds -= std::min(kToBuildPrograms, kMostToBuild * turnLimit_);
+    settings.budget.seconds -= std::min(kToBuildPrograms, kMostToBuild * clock_.turnLimit());
   settings.budget.target = targetOf(settings_, subject);
   const std::unique_ptr<Strategy> strategy =
       makeTurnStrategy({.batch = settings_.batch,
-                        .proposers = settings_.proposers,
+                        .proposers = settings_.options.proposers,
                         .followers = {"classes"},
                         .weights = weightsOf(baseline.workload),
                         .minGain = settings_.minGain,
@@ -556,7 +457,7 @@ Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Base
                         .patience = settings_.budget.patience});
   const std::unique_ptr<Inbox> inbox = makeInbox();
   TerminalObserver observer(services_.terminal, position_, subject.label, overview_.verdicts,
-                            secondsLeft());
+                            clock_.turnLeft());
   const SearchServices services{
       judge,     *strategy,
       proposers, journal,
@@ -579,7 +480,7 @@ Status TuneSession::writeResults(const TuneSubject &subject, const Baseline &bas
   }
   Event time;
   time.round = history.round;
-  time.what = Spent{spent_, overview_.stages, turnLimit_};
+  time.what = Spent{clock_.spent(), overview_.stages, clock_.turnLimit()};
   KOPT_CHECK(journal.appendOnce(time));
   RunRecord &record = run.record;
   if (outcome.winner) {
@@ -587,7 +488,7 @@ Status TuneSession::writeResults(const TuneSubject &subject, const Baseline &bas
     KOPT_TRY(std::vector<SourceEdit> edits, addWinnerPatch(searched, record));
     outcome.patch = run.folder / "winner.patch";
     wins_.push_back({record.id, record.name, &subject, *outcome.winner, std::move(edits),
-                     savedSeconds(*outcome.winner, findShare(shares_, record.symbol)),
+                     savedSeconds(*outcome.winner, findShare(planner_.shares(), record.symbol)),
                      launchSeconds(*outcome.winner, baseline.workload)});
   }
   record.state = RunState::Finished;

@@ -1,28 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/app/TuneSettings.h"
+#include "driver/app/tune/TuneSettings.h"
 
-#include "driver/app/config/GpuSelection.h"
+#include "driver/config/GpuSelection.h"
 
 #include <nlohmann/json.hpp>
 
 namespace kopt {
 
-Result<TuneSettings> tuneSettingsOf(const ResolvedOptions &options,
-                                    const std::filesystem::path &root) {
-  TuneSettings settings;
-  settings.root = root;
-  settings.output = root / options.output; // `output` may be absolute
+Result<TuneSettings> tuneSettingsOf(const ResolvedOptions &options, KernelRequest request) {
+  TuneSettings settings{std::move(request)};
+  settings.options = options;
+  settings.output = settings.root / options.output; // `output` may be absolute
   KOPT_TRY(settings.gpus, parseGpuSelection(options.gpus));
-  settings.arch = options.arch;
-  settings.proposers = options.proposers;
-  settings.model = options.model;
-  settings.maxTokens = options.maxTokens;
   settings.budget.rounds = int(options.rounds);
   settings.budget.trials = int(options.trials);
   settings.budget.patience = int(options.patience);
   settings.budget.seconds = options.budgetSeconds;
   settings.minGain = options.minSpeedup - 1;
-  settings.seed = std::uint64_t(options.seed);
   return settings;
 }
 
@@ -43,9 +37,9 @@ nlohmann::json toJson(const TuneSettings &settings) {
           {"gpus", settings.gpus},
           {"model_gpu", settings.device.modelGpu},
           {"arch", settings.arch},
-          {"proposers", settings.proposers},
-          {"model", settings.model},
-          {"max_tokens", settings.maxTokens},
+          {"proposers", settings.options.proposers},
+          {"model", settings.options.model},
+          {"max_tokens", settings.options.maxTokens},
           {"rounds", settings.budget.rounds},
           {"trials", settings.budget.trials},
           {"budget_seconds", settings.budget.seconds},
@@ -53,7 +47,7 @@ nlohmann::json toJson(const TuneSettings &settings) {
           {"min_gain", settings.minGain},
           {"assurance", toString(settings.assurance)},
           {"batch", settings.batch},
-          {"seed", settings.seed}};
+          {"seed", settings.options.seed}};
 }
 
 } // namespace kopt

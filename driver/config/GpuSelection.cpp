@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/app/config/GpuSelection.h"
+#include "driver/config/GpuSelection.h"
 
 #include "driver/support/Text.h"
 

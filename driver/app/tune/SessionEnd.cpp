@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/app/SessionEnd.h"
+#include "driver/app/tune/SessionEnd.h"
 
 #include "driver/app/ObserveFlow.h"
 #include "driver/compare/program/BuiltPrograms.h"

@@ -2,16 +2,15 @@
 // `kopt tune`, from source files to a proven patch. tune() and tuneInRun() list the stages.
 #pragma once
 
-#include "driver/app/SessionEnd.h"
-#include "driver/app/TuneSettings.h"
+#include "driver/app/tune/KernelPlanner.h"
+#include "driver/app/tune/SessionEnd.h"
+#include "driver/app/tune/TuneClock.h"
 #include "driver/judge/Judge.h"
 #include "driver/llm/ChatModel.h"
 #include "driver/search/SearchLoop.h"
 #include "driver/search/diagnose/RuleBook.h"
 #include "driver/store/Store.h"
-#include "driver/workload/observed/KernelChoice.h"
 #include "driver/workload/observed/SubjectWorkload.h"
-#include "driver/workload/observed/TraceFolder.h"
 
 #include <memory>
 #include <optional>
@@ -72,17 +71,10 @@ private:
   };
   using Proposers = std::vector<std::unique_ptr<Proposer>>;
 
-  Result<KernelPlan> planKernels(const ExtractionResult &found, const ProveAhead &prove);
-  Result<std::vector<std::string>> chooseKernels(const std::vector<KernelInstance> &candidates,
-                                                 const std::vector<KernelShare> &launched);
   TuneOutcome skippedOutcome(const std::string &symbol, const std::string &label,
                              const std::string &reason) const;
-  std::optional<double> shareOf(const std::string &symbol) const;
   /// Sets the time limit of the next kernel. False if too little time is left.
   bool beginTurn(std::size_t index);
-  double secondsUsed() const; ///< by the current kernel, without the program's own runs
-  /// Gives the seconds that are left for the current kernel; empty: no limit.
-  std::function<double()> secondsLeft() const;
 
   Result<TuneOutcome> tune(const TuneSubject &subject);
   Result<TuneOutcome> tuneInRun(const TuneSubject &subject, const SubjectWorkload &workload,
@@ -115,21 +107,11 @@ private:
   std::unique_ptr<Store> store_;
   std::unique_ptr<ChatModel> model_;
   std::optional<RuleBook> rules_;
-  std::optional<ObservedTrace> observed_; ///< of settings_.program
-  std::vector<KernelShare> shares_;       ///< of the kernels that it launched
-  std::vector<KernelShare> late_;         ///< of the kernels that were left out for lack of time
-  bool choseKernels_ = false;             ///< the user named no kernels
+  KernelPlanner planner_;
+  TuneClock clock_;
   TuneOverview overview_;
-  double observing_ = 0;             ///< seconds of the program's own runs that observe it
-  double programSeconds_ = 0;        ///< seconds of those that time candidates and wins
-  double turnProgram_ = 0;           ///< of these, before the current kernel's turn
-  std::optional<TimeBudget> budget_; ///< of what kopt itself does; begins after the observation
-  double turnLimit_ = 0;             ///< seconds for the current kernel; 0: no limit
-  std::chrono::steady_clock::time_point turnStart_;
-  std::string position_;                   ///< of the current kernel, "2/6 "; empty: the only one
-  std::optional<double> quickestBaseline_; ///< seconds
-  StageSeconds spent_;                     ///< by the current kernel
-  std::vector<Win> wins_;                  ///< of the kernels searched so far
+  std::string position_;  ///< of the current kernel, "2/6 "; empty: the only one
+  std::vector<Win> wins_; ///< of the kernels searched so far
   std::optional<SessionRecord> session_;
 };
 

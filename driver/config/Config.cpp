@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/app/config/Config.h"
+#include "driver/config/Config.h"
 
-#include "driver/app/config/Options.h"
 #include "driver/support/Text.h"
 #include "runtime/device/Parallel.h"
 
@@ -81,17 +80,10 @@ private:
   /// source.
   Status commandLine() {
     ConfigSource source;
-    std::string problem;
-    config::forEachOption([&](const char *key, auto member, auto, config::Check) {
-      const auto &value = request_.commandLine.*member;
-      if (!value || !problem.empty())
-        return;
-      if (std::string found = config::setOption(source, key, *value, "command line");
-          !found.empty())
-        problem = std::string("--") + key + ": " + found;
-    });
-    if (!problem.empty())
-      return makeError(ErrorCode::Usage, problem);
+    for (const auto &[key, value] : request_.commandLine)
+      if (const std::string problem = config::setOption(source, key, value, "command line");
+          !problem.empty())
+        return makeError(ErrorCode::Usage, "--" + key + ": " + problem);
     sources_.push_back(std::move(source));
     return {};
   }
@@ -113,16 +105,16 @@ private:
 
   Config merge() const {
     Config result;
-    config::forEachOption([&](const char *key, auto member, auto setting, config::Check) {
+    for (const Option &option : allOptions()) {
       std::string place = "default";
       for (const ConfigSource &source : sources_)
-        if (const auto &value = source.options.*member) {
-          result.settings.*setting = *value;
-          place = source.places.at(key);
+        if (const auto value = source.options.find(option.key); value != source.options.end()) {
+          setValue(result.settings, option, value->second);
+          place = source.places.at(option.key);
           break;
         }
-      result.values.push_back({key, config::showValue(result.settings.*setting), place});
-    });
+      result.values.push_back({option.key, showValue(valueOf(result.settings, option)), place});
+    }
     for (auto source = sources_.rbegin(); source != sources_.rend(); ++source) {
       result.kernels.insert(result.kernels.end(), source->kernels.begin(), source->kernels.end());
       result.manifest.insert(source->manifest.begin(), source->manifest.end());

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "driver/app/Sources.h"
+#include "driver/sandbox/Sandbox.h"
+
+#include <filesystem>
+#include <string>
+
+namespace kopt {
+
+/// What a command is asked for: which kernels, and where they run.
+struct KernelRequest {
+  SourceSettings sources{};     ///< of the baseline
+  SelectionRequest selection{}; ///< with clauses of kopt.toml
+  DeviceConfig device{};
+  SandboxMode sandbox = SandboxMode::Auto;
+  std::string arch{}; ///< empty: the device's
+  /// Command whose launches are the workload; empty: the declared launches are the workload.
+  std::string program{};
+  std::filesystem::path root{}; ///< .kopt/ lives here
+};
+
+} // namespace kopt

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The settings of a run of `kopt tune`.
+#pragma once
+
+#include "driver/app/Workbench.h"
+#include "driver/config/Config.h"
+#include "driver/search/Budget.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+/// Everything a run depends on, after all sources of configuration were merged.
+struct TuneSettings : KernelRequest {
+  ResolvedOptions options{};      ///< what follows from them in another form is below
+  std::filesystem::path output{}; ///< run folders
+  /// Ordinals of the GPUs that judge candidates, which must be of one kind; empty: all GPUs.
+  std::vector<int> gpus{0};
+  Budget budget{};
+  double minGain = 0.01;
+  std::size_t batch = 6; ///< candidates a round
+  int maxModelCalls = 40;
+  /// How many candidates are built while others run, which changes no result. None: a suitable
+  /// number.
+  std::optional<unsigned> buildJobs{};
+  std::string benchmark{}; ///< command line in which wins are confirmed if `program` is empty
+  std::string build{};     ///< shell command that builds the program; empty: kopt determines it
+  AssurancePolicy assurance = AssurancePolicy::Standard; ///< that a win needs
+  bool resume = false;
+  bool dryRun = false;
+};
+
+/// The settings of a request, and what follows from options. Fails with Usage.
+Result<TuneSettings> tuneSettingsOf(const ResolvedOptions &options, KernelRequest request);
+
+/// The settings as a run's record in the database keeps them.
+nlohmann::json toJson(const TuneSettings &settings);
+
+} // namespace kopt
