@@ -38,25 +38,16 @@ bool moveAboveStreams(Fd &fd) {
   return true;
 }
 
-/// Makes a pipe whose ends close on exec.
-bool makePipe(Pipe &out) {
+/// Makes a pipe whose ends close on exec, or a socket, through which descriptors can be sent. The
+/// socket, too, carries data in one direction only.
+bool makePipe(Pipe &out, bool isSocket = false) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0)
+  if ((isSocket ? ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)
+                : ::pipe2(ends, O_CLOEXEC)) != 0)
     return false;
   out.read = Fd(ends[0]);
   out.write = Fd(ends[1]);
-  return moveAboveStreams(out.read) && moveAboveStreams(out.write);
-}
-
-/// As makePipe(), but a socket, through which descriptors can be sent. It carries data in one
-/// direction only.
-bool makeSocket(Pipe &out) {
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    return false;
-  out.read = Fd(ends[0]);
-  out.write = Fd(ends[1]);
-  return ::shutdown(out.write.get(), SHUT_RD) == 0 && moveAboveStreams(out.read) &&
+  return (!isSocket || ::shutdown(out.write.get(), SHUT_RD) == 0) && moveAboveStreams(out.read) &&
          moveAboveStreams(out.write);
 }
 
@@ -143,11 +134,9 @@ tl::unexpected<Error> startError(const ProcessSpec &spec, const StartFailure &fa
                      "cannot run " + spec.argv[0] + " in " + spec.cwd.string() + ": " +
                          systemMessage(failure.error),
                      "check that the folder exists", spec.cwd.string());
-  if (failure.step == 'l')
-    return makeError(ErrorCode::Environment, "cannot limit the processor time of " + spec.argv[0] +
-                                                 ": " + systemMessage(failure.error));
-  return makeError(ErrorCode::Environment,
-                   "cannot start " + spec.argv[0] + ": " + systemMessage(failure.error));
+  const char *verb = failure.step == 'l' ? "limit the processor time of" : "start";
+  return makeError(ErrorCode::Environment, std::string("cannot ") + verb + " " + spec.argv[0] +
+                                               ": " + systemMessage(failure.error));
 }
 
 } // namespace
@@ -238,8 +227,7 @@ Result<Child> Child::start(const ProcessSpec &spec, bool socketInput) {
   std::vector<std::string> arguments = spec.argv, environment = childEnvironment(spec);
   std::vector<char *> argv = pointers(arguments), envp = pointers(environment);
   Pipe in, out, err, report;
-  if (!(socketInput ? makeSocket(in) : makePipe(in)) || !makePipe(out) || !makePipe(err) ||
-      !makePipe(report))
+  if (!makePipe(in, socketInput) || !makePipe(out) || !makePipe(err) || !makePipe(report))
     return makeError(ErrorCode::Environment, "cannot create a pipe: " + systemMessage(errno),
                      "raise the limit of open files (ulimit -n)");
 

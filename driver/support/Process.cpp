@@ -174,9 +174,11 @@ std::string describe(const ProcessSpec &spec) {
   return joinCommand(spec.argv) + (spec.cwd.empty() ? "" : ", in " + spec.cwd.string());
 }
 
-void logStartFailure(const ProcessSpec &spec, const Error &error) {
-  if (isLogging())
-    logLine(fmt::format("not started: {}: {}", describe(spec), error.what));
+Result<Child> startLogged(const ProcessSpec &spec, bool socketInput) {
+  Result<Child> child = Child::start(spec, socketInput);
+  if (!child && isLogging())
+    logLine(fmt::format("not started: {}: {}", describe(spec), child.error().what));
+  return child;
 }
 
 class PosixInteractiveProcess final : public InteractiveProcess {
@@ -215,7 +217,7 @@ public:
         return tl::unexpected<Error>(endOfFile());
       Duration left = limit - SteadyClock::now();
       if (left.count() <= 0)
-        return makeError(ErrorCode::Environment, name_ + " does not read its input");
+        return tl::unexpected(doesNotRead());
       collect(); // a child that blocks while writing would never read its input
       waitForAny(&child_.in, {&child_.out, &child_.err}, left);
     }
@@ -314,10 +316,7 @@ private:
       if (errno == EAGAIN && left.count() > 0)
         waitForAny(&child_.in, {&child_.out, &child_.err}, std::min(left, Duration(0.05)));
       else if (errno != EINTR)
-        return tl::unexpected<Error>(
-            errno == EAGAIN
-                ? Error{ErrorCode::Environment, name_ + " does not read its input", {}, {}, {}}
-                : endOfFile());
+        return tl::unexpected(errno == EAGAIN ? doesNotRead() : endOfFile());
       collect();
     }
     return tl::unexpected<Error>(endOfFile());
@@ -333,6 +332,10 @@ private:
     });
   }
 
+  Error doesNotRead() const {
+    return {ErrorCode::Environment, name_ + " does not read its input", {}, {}, {}};
+  }
+
   Error endOfFile() {
     // A child that closed its output but still runs gets the same time to end as after SIGTERM.
     const auto limit = SteadyClock::now() + kTerminationGrace;
@@ -341,11 +344,8 @@ private:
     collect();
     child_.endWithin(kTeardownLimit);
     collect();
-    return Error{ErrorCode::Environment,
-                 name_ + " ended with " + describeExit(child_.exitCode()),
-                 {},
-                 {},
-                 {}};
+    const std::string how = describeExit(child_.exitCode());
+    return {ErrorCode::Environment, name_ + " ended with " + how, {}, {}, {}};
   }
 
   Child child_;
@@ -360,12 +360,8 @@ private:
 class PosixProcessRunner final : public ProcessRunner {
 public:
   Result<ProcessResult> run(const ProcessSpec &spec) override {
-    auto child = Child::start(spec, false);
-    if (!child) {
-      logStartFailure(spec, child.error());
-      return tl::unexpected<Error>(std::move(child.error()));
-    }
-    ProcessResult result = runToEnd(*child, spec);
+    KOPT_TRY(Child child, startLogged(spec, false));
+    ProcessResult result = runToEnd(child, spec);
     if (isLogging())
       logLine(fmt::format("ran: {} ({}, {}{})", describe(spec), formatDuration(result.wall.count()),
                           describeExit(result.exitCode),
@@ -374,12 +370,8 @@ public:
   }
 
   Result<std::unique_ptr<InteractiveProcess>> start(const ProcessSpec &spec) override {
-    auto child = Child::start(spec, true);
-    if (!child) {
-      logStartFailure(spec, child.error());
-      return tl::unexpected<Error>(std::move(child.error()));
-    }
-    return std::make_unique<PosixInteractiveProcess>(std::move(*child), spec);
+    KOPT_TRY(Child child, startLogged(spec, true));
+    return std::make_unique<PosixInteractiveProcess>(std::move(child), spec);
   }
 };
 

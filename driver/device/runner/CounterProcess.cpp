@@ -24,6 +24,14 @@ Message hello() {
   return hello;
 }
 
+Result<Message> messageOf(Result<RunnerReply> reply) {
+  if (!reply)
+    return tl::unexpected(reply.error());
+  if (reply->status != RunStatus::Ok)
+    return makeError(ErrorCode::Internal, reply->detail);
+  return std::move(reply->message);
+}
+
 } // namespace
 
 Counters countersOf(const Message &reply) {
@@ -66,37 +74,21 @@ void CounterProcess::prepare() {
     process_.startAhead(1, hello(), {});
 }
 
-Result<Message> CounterProcess::answer(Message request, Duration deadline,
-                                       const std::vector<int> &descriptors) {
-  KOPT_TRY(RunnerReply reply, process_.ask(std::move(request), deadline, descriptors));
-  if (reply.status != RunStatus::Ok)
-    return makeError(ErrorCode::Internal, reply.detail);
-  return std::move(reply.message);
-}
-
 Result<ProfileOutcome> CounterProcess::tryCount(const WatchedLaunch &watched, Duration deadline,
                                                 const std::vector<int> &descriptors) {
   if (!process_.ready()) {
     KOPT_CHECK(process_.start(hello(), {}));
   }
-  Message load("load");
-  load.add("path", watched.module.string());
-  load.add("symbol", watched.symbol);
-  KOPT_TRY(const Message loaded, answer(std::move(load), kLoadDeadline, {}));
-  const auto number = loaded.number<std::uint32_t>("module");
-  if (!number)
-    return makeError(ErrorCode::Internal,
-                     "the runner loaded a module without reporting its number");
-
+  std::uint32_t module = 0;
+  KOPT_CHECK(messageOf(process_.load(watched.module, watched.symbol, module)));
   Message profile("profile");
-  addLaunch(profile, "a.", toLaunchSpec(*number, watched.launch));
+  addLaunch(profile, "a.", toLaunchSpec(module, watched.launch));
   profile.add("input_seed", watched.options.inputSeed);
   profile.add("poison_seed", watched.options.poisonSeed);
   profile.addList("metrics", hardwareCounters());
-  KOPT_TRY(const Message counted, answer(std::move(profile), deadline, descriptors));
-  Message unload("unload");
-  unload.add("module", *number);
-  KOPT_CHECK(answer(std::move(unload), kLoadDeadline, {}));
+  KOPT_TRY(const Message counted,
+           messageOf(process_.ask(std::move(profile), deadline, descriptors)));
+  KOPT_CHECK(messageOf(process_.unload(module)));
 
   ProfileOutcome outcome;
   outcome.source = "cupti";

@@ -47,8 +47,6 @@ public:
   unsigned running() const { return process_.isRunning() + process_.ahead(); }
 
 private:
-  Result<runtime::protocol::Message> answer(runtime::protocol::Message request, Duration deadline,
-                                            const std::vector<int> &descriptors);
   Result<ProfileOutcome> tryCount(const WatchedLaunch &watched, Duration deadline,
                                   const std::vector<int> &descriptors);
 

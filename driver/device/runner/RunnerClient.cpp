@@ -106,15 +106,22 @@ private:
   Result<Reply> askAlone(Message request, Duration deadline, const std::vector<int> &descriptors,
                          StageSeconds &stages);
   Result<DeviceLock::Hold> lockDevice(StageSeconds &stages);
+  Status ensureReady() { return process_.ready() ? Status() : connect(); }
   /// Loads the module if the current process has not loaded it. A status other than Ok means that
   /// it could not be loaded.
   Result<Reply> ensureLoaded(ModuleId id);
+  /// As attributed(), for a request that needs these modules to be loaded.
+  Result<Reply> withModules(const std::vector<ModuleId> &modules, StageSeconds &stages,
+                            const std::function<Result<Reply>()> &once);
   /// The number of our processes that have a context on the device.
   unsigned ownProcesses() const { return 1u + process_.ahead() + tools_.running(); }
-  /// Waits for processes that are getting ready, as they would use the device meanwhile.
-  void awaitIdle() {
+  /// Waits for processes that are getting ready, as they would use the device meanwhile, and then
+  /// begins to watch for other load.
+  void watchOthers() {
     process_.awaitAhead();
     tools_.awaitReady();
+    if (others_)
+      others_->begin();
   }
   /// Ends the processes that only wait, as the context of each takes some of the device's memory.
   void makeRoom() {
@@ -238,9 +245,7 @@ Status RunnerClient::settle(StageSeconds &stages) {
       process_.stop();
       return connect(); // fails, and says so
     }
-    if (!process_.ready()) {
-      KOPT_CHECK(connect());
-    }
+    KOPT_CHECK(ensureReady());
     process_.probed(); // unless the process is lost again
     KOPT_TRY(const Reply reply, askAlone(Message("probe"), kProbeDeadline, {}, stages));
     if (reply.status == RunStatus::Ok)
@@ -313,30 +318,30 @@ Result<RunnerReply> RunnerClient::ensureLoaded(ModuleId id) {
   const auto found = modules_.find(id);
   if (found == modules_.end())
     return makeError(ErrorCode::Internal, fmt::format("no module {} is loaded", id));
-  if (!process_.ready()) {
-    KOPT_CHECK(connect());
-  }
-  if (isLoaded(found->second))
+  KOPT_CHECK(ensureReady());
+  Module &module = found->second;
+  if (isLoaded(module))
     return Reply{};
-  Message request("load");
-  request.add("path", found->second.path.string());
-  request.add("symbol", found->second.symbol);
-  KOPT_TRY(Reply reply, process_.ask(std::move(request), kLoadDeadline, {}));
-  if (reply.status != RunStatus::Ok)
-    return reply;
-  const auto remote = reply.message.number<std::uint32_t>("module");
-  if (!remote)
-    return makeError(ErrorCode::Internal,
-                     "the runner loaded a module without reporting its number");
-  found->second.remote = *remote;
-  found->second.generation = process_.generation();
+  KOPT_TRY(Reply reply, process_.load(module.path, module.symbol, module.remote));
+  if (reply.status == RunStatus::Ok)
+    module.generation = process_.generation();
   return reply;
 }
 
+Result<RunnerReply> RunnerClient::withModules(const std::vector<ModuleId> &modules,
+                                              StageSeconds &stages,
+                                              const std::function<Result<Reply>()> &once) {
+  return attributed(stages, [&]() -> Result<Reply> {
+    for (const ModuleId id : modules) {
+      KOPT_TRY(Reply loaded, ensureLoaded(id));
+      if (loaded.status != RunStatus::Ok)
+        return loaded;
+    }
+    return once();
+  });
+}
+
 void RunnerClient::unload(ModuleId id) {
-  const auto found = modules_.find(id);
-  if (found == modules_.end())
-    return;
   unloadRemote(id);
   modules_.erase(id);
 }
@@ -345,11 +350,9 @@ void RunnerClient::unloadRemote(ModuleId id) {
   const auto found = modules_.find(id);
   if (found == modules_.end() || !process_.ready() || !isLoaded(found->second))
     return;
-  Message request("unload");
-  request.add("module", found->second.remote);
   found->second.generation = 0;
   // If this fails, the module only costs memory until the next restart.
-  static_cast<void>(process_.ask(std::move(request), kLoadDeadline, {}));
+  static_cast<void>(process_.unload(found->second.remote));
 }
 
 Result<RunOutcome> RunnerClient::run(ModuleId id, const Launch &launch, const RunOptions &options) {
@@ -360,10 +363,7 @@ Result<RunOutcome> RunnerClient::run(ModuleId id, const Launch &launch, const Ru
   KOPT_CHECK(descriptors.addContents(launch));
   RunOutcome outcome;
   KOPT_TRY(
-      const Reply reply, attributed(outcome.stages, [&]() -> Result<Reply> {
-        KOPT_TRY(Reply loaded, ensureLoaded(id));
-        if (loaded.status != RunStatus::Ok)
-          return loaded;
+      const Reply reply, withModules({id}, outcome.stages, [&]() -> Result<Reply> {
         Message request =
             runRequest(toLaunchSpec(modules_[id].remote, launch), options, places.paths);
         // Outputs that stay poisoned need a second launch.
@@ -407,19 +407,12 @@ Result<TimingOutcome> RunnerClient::time(ModuleId a, const Launch &launchA, Modu
   KOPT_CHECK(descriptors.addContents(launchA));
   KOPT_CHECK(descriptors.addContents(launchB));
   TimingOutcome outcome;
-  KOPT_TRY(const Reply reply, attributed(outcome.stages, [&]() -> Result<Reply> {
-             // `a` again, because loading `b` may have needed a fresh process.
-             for (const ModuleId id : {a, b, a}) {
-               KOPT_TRY(Reply loaded, ensureLoaded(id));
-               if (loaded.status != RunStatus::Ok)
-                 return loaded;
-             }
+  // `a` again, because loading `b` may have needed a fresh process.
+  KOPT_TRY(const Reply reply, withModules({a, b, a}, outcome.stages, [&]() -> Result<Reply> {
              Message request = timeRequest(toLaunchSpec(modules_[a].remote, launchA),
                                            toLaunchSpec(modules_[b].remote, launchB), options,
                                            placesA.paths, placesB.paths);
-             awaitIdle();
-             if (others_)
-               others_->begin();
+             watchOthers();
              return askAlone(std::move(request),
                              options.deadline + kTimingMargin + bufferTime(launchA) +
                                  bufferTime(launchB),
@@ -464,10 +457,7 @@ Result<ProfileOutcome> RunnerClient::profile(ModuleId id, const Launch &launch,
   LaunchContents descriptors({});
   KOPT_CHECK(descriptors.addContents(launch));
   ProfileOutcome outcome;
-  KOPT_TRY(const Reply reply, attributed(outcome.stages, [&]() -> Result<Reply> {
-             KOPT_TRY(Reply loaded, ensureLoaded(id));
-             if (loaded.status != RunStatus::Ok)
-               return loaded;
+  KOPT_TRY(const Reply reply, withModules({id}, outcome.stages, [&]() -> Result<Reply> {
              Message request = profileRequest(toLaunchSpec(modules_[id].remote, launch), options);
              return askAlone(std::move(request), options.deadline + kMargin + bufferTime(launch),
                              descriptors.all(), outcome.stages);
@@ -491,12 +481,8 @@ Result<MeasuredRates> RunnerClient::measureRates() {
     return Runner::measureRates();
   StageSeconds unused;
   KOPT_TRY(const Reply reply, attributed(unused, [&]() -> Result<Reply> {
-             if (!process_.ready()) {
-               KOPT_CHECK(connect());
-             }
-             awaitIdle();
-             if (others_)
-               others_->begin();
+             KOPT_CHECK(ensureReady());
+             watchOthers();
              return askAlone(Message("rates"), kProbeDeadline, {}, unused);
            }));
   return measuredRatesOf(reply,

@@ -12,6 +12,7 @@ namespace {
 using runtime::protocol::Message;
 
 constexpr Duration kStartDeadline{60}; ///< cuInit takes more than 10 s on hosts with many GPUs
+constexpr Duration kLoadDeadline{30};  ///< for loading and unloading a module
 constexpr Duration kTeardownLimit{
     30}; ///< a driver that tears down a context keeps the process for at most this long
 constexpr std::size_t kReplyLimit =
@@ -147,6 +148,28 @@ Result<RunnerReply> RunnerProcess::ask(Message request, Duration deadline,
   if (!process_->writeLineWith(request.format(), descriptors))
     return crashed("the runner ended before the request");
   return receive(process_->readLine(deadline), id, deadline);
+}
+
+Result<RunnerReply> RunnerProcess::load(const std::filesystem::path &module,
+                                        const std::string &symbol, std::uint32_t &number) {
+  Message request("load");
+  request.add("path", module.string());
+  request.add("symbol", symbol);
+  KOPT_TRY(RunnerReply reply, ask(std::move(request), kLoadDeadline, {}));
+  if (reply.status != RunStatus::Ok)
+    return reply;
+  const auto known = reply.message.number<std::uint32_t>("module");
+  if (!known)
+    return makeError(ErrorCode::Internal,
+                     "the runner loaded a module without reporting its number");
+  number = *known;
+  return reply;
+}
+
+Result<RunnerReply> RunnerProcess::unload(std::uint32_t number) {
+  Message request("unload");
+  request.add("module", number);
+  return ask(std::move(request), kLoadDeadline, {});
 }
 
 /// Interprets `line`, which came within the deadline or not at all.

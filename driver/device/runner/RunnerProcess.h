@@ -14,9 +14,6 @@
 
 namespace kopt {
 
-/// For loading and unloading a module.
-inline constexpr Duration kLoadDeadline{30};
-
 /// The outcome of one request. `message` is the reply, if there was one.
 struct RunnerReply {
   RunStatus status = RunStatus::Ok; ///< TimedOut, Crashed, or the status in the reply
@@ -58,6 +55,10 @@ public:
   /// device, and with Internal if the runner refuses the request.
   Result<RunnerReply> ask(runtime::protocol::Message request, Duration deadline,
                           const std::vector<int> &descriptors);
+  /// Loads a kernel's module, and sets its number in the process if the reply is Ok; unloads it.
+  Result<RunnerReply> load(const std::filesystem::path &module, const std::string &symbol,
+                           std::uint32_t &number);
+  Result<RunnerReply> unload(std::uint32_t number);
   void stop();
   bool isRunning() const { return process_ != nullptr; }
 

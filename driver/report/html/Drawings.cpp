@@ -49,6 +49,26 @@ void writeText(Writer &writer, double x, double y, Literal anchor, const std::st
                  text);
 }
 
+Writer::Element Axes::open(Writer &writer, const std::string &label) const {
+  return writer.open("svg", {{"class", "chart"},
+                             {"viewBox", box(width, height)},
+                             {"role", "img"},
+                             {"aria-label", label}});
+}
+
+void Axes::draw(Writer &writer, const std::string &words, const char *unit) const {
+  for (const double tick : x.ticks()) {
+    writeLine(writer, "grid", x.at(tick), top, x.at(tick), floor());
+    writeText(writer, x.at(tick), floor() + 15, "middle", tickLabel(tick));
+  }
+  for (const double tick : y.ticks()) {
+    writeLine(writer, "grid", left, y.at(tick), end(), y.at(tick));
+    writeText(writer, left - 6, y.at(tick) + 4, "end", tickLabel(tick) + unit);
+  }
+  writeLine(writer, "axis-line", left, floor(), end(), floor());
+  writeText(writer, (left + end()) / 2, height - 8, "middle", words);
+}
+
 Writer::Element openStrip(Writer &writer, const std::string &style, double width, double height) {
   return writer.open("svg", {{"class", style},
                              {"viewBox", box(width, height)},

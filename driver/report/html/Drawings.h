@@ -17,6 +17,20 @@ void writeLine(Writer &writer, Literal style, double x1, double y1, double x2, d
 void writeText(Writer &writer, double x, double y, Literal anchor, const std::string &text,
                Literal style = "");
 
+/// The axes of a chart, and the room around them for words.
+struct Axes {
+  double width, height, left, right, top, bottom;
+  Scale x{}, y{};
+
+  double end() const { return width - right; }
+  double floor() const { return height - bottom; }
+  /// Opens the chart.
+  Writer::Element open(Writer &writer, const std::string &label) const;
+  /// Draws the axes, with lines at the ticks, and the words below them. `unit` follows the numbers
+  /// of the y axis.
+  void draw(Writer &writer, const std::string &words, const char *unit = "") const;
+};
+
 /// A small drawing in a table, hidden from screen readers.
 Writer::Element openStrip(Writer &writer, const std::string &style, double width, double height);
 /// A scale for strips of these speedups; it always contains 1.

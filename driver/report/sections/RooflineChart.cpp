@@ -13,8 +13,6 @@ namespace {
 
 using namespace html;
 
-constexpr double kWidth = 620, kHeight = 300, kLeft = 54, kRight = 16, kTop = 14, kBottom = 40;
-
 class RooflineChart {
 public:
   RooflineChart(Writer &writer, const Roofline &roofline) : writer_(writer), roofline_(roofline) {
@@ -35,55 +33,37 @@ public:
     } else if (roofline.memory) {
       include(highX, highX * roofline.memory->perSecond);
     }
-    x_ = Scale::logarithmic(lowX / 4, highX * 8, kLeft, kWidth - kRight);
-    y_ = Scale::logarithmic(lowY / 4, highY * 2, kHeight - kBottom, kTop);
+    axes_.x = Scale::logarithmic(lowX / 4, highX * 8, axes_.left, axes_.end());
+    axes_.y = Scale::logarithmic(lowY / 4, highY * 2, axes_.floor(), axes_.top);
   }
 
   void draw() {
-    const auto svg =
-        writer_.open("svg", {{"class", "chart"},
-                             {"viewBox", fmt::format("0 0 {} {}", kWidth, kHeight)},
-                             {"role", "img"},
-                             {"aria-label", "Roofline: " + roofline_.unit + " a second over " +
-                                                roofline_.unit + " for each byte of DRAM"}});
-    axes();
+    const auto svg = axes_.open(writer_, "Roofline: " + roofline_.unit + " a second over " +
+                                             roofline_.unit + " for each byte of DRAM");
+    axes_.draw(writer_, roofline_.unit + " for each byte of DRAM traffic");
+    writeText(writer_, axes_.left, axes_.top - 3, "start", roofline_.unit + " a second");
     roofs();
     points();
   }
 
 private:
-  void axes() {
-    for (const double tick : x_.ticks()) {
-      writeLine(writer_, "grid", x_.at(tick), kTop, x_.at(tick), kHeight - kBottom);
-      writeText(writer_, x_.at(tick), kHeight - kBottom + 14, "middle", tickLabel(tick));
-    }
-    for (const double tick : y_.ticks()) {
-      writeLine(writer_, "grid", kLeft, y_.at(tick), kWidth - kRight, y_.at(tick));
-      writeText(writer_, kLeft - 6, y_.at(tick) + 4, "end", tickLabel(tick));
-    }
-    writeLine(writer_, "axis-line", kLeft, kHeight - kBottom, kWidth - kRight, kHeight - kBottom);
-    writeText(writer_, (kLeft + kWidth - kRight) / 2, kHeight - 8, "middle",
-              roofline_.unit + " for each byte of DRAM traffic");
-    writeText(writer_, kLeft, kTop - 3, "start", roofline_.unit + " a second");
-  }
-
   void roofs() {
-    const double right = roofline_.compute && roofline_.memory ? ridge_ : x_.high();
+    const double right = roofline_.compute && roofline_.memory ? ridge_ : axes_.x.high();
     if (roofline_.memory) {
       const double bandwidth = roofline_.memory->perSecond;
       // Do not draw the part below the chart.
-      const double left = std::max(x_.low(), y_.low() / bandwidth);
-      const double end = std::min(right, y_.high() / bandwidth);
-      writeLine(writer_, "roof", x_.at(left), y_.at(left * bandwidth), x_.at(end),
-                y_.at(end * bandwidth));
-      slopeLabel(x_.at(left), y_.at(left * bandwidth), x_.at(end), y_.at(end * bandwidth),
-                 fmt::format("DRAM {}B/s", tickLabel(bandwidth)));
+      const double left = std::max(axes_.x.low(), axes_.y.low() / bandwidth);
+      const double end = std::min(right, axes_.y.high() / bandwidth);
+      writeLine(writer_, "roof", axes_.x.at(left), axes_.y.at(left * bandwidth), axes_.x.at(end),
+                axes_.y.at(end * bandwidth));
+      slopeLabel(axes_.x.at(left), axes_.y.at(left * bandwidth), axes_.x.at(end),
+                 axes_.y.at(end * bandwidth), fmt::format("DRAM {}B/s", tickLabel(bandwidth)));
     }
     if (roofline_.compute) {
       const double rate = roofline_.compute->perSecond;
-      const double left = roofline_.memory ? ridge_ : x_.low();
-      writeLine(writer_, "roof", x_.at(left), y_.at(rate), kWidth - kRight, y_.at(rate));
-      writeText(writer_, kWidth - kRight, y_.at(rate) - 5, "end",
+      const double left = roofline_.memory ? ridge_ : axes_.x.low();
+      writeLine(writer_, "roof", axes_.x.at(left), axes_.y.at(rate), axes_.end(), axes_.y.at(rate));
+      writeText(writer_, axes_.end(), axes_.y.at(rate) - 5, "end",
                 fmt::format("at most {} a second", tickLabel(rate)), "label");
     }
   }
@@ -106,8 +86,8 @@ private:
   void points() {
     for (const RooflinePoint &point : roofline_.points) {
       const bool isBaseline = point.name == "baseline";
-      const double x = x_.at(point.intensity), y = y_.at(point.rate);
-      writeLine(writer_, "extent", x, y, x, kHeight - kBottom);
+      const double x = axes_.x.at(point.intensity), y = axes_.y.at(point.rate);
+      writeLine(writer_, "extent", x, y, x, axes_.floor());
       {
         const auto dot = writer_.open("circle", {{"class", isBaseline ? "before" : "after"},
                                                  {"cx", coordinate(x)},
@@ -125,7 +105,7 @@ private:
   Writer &writer_;
   const Roofline &roofline_;
   double ridge_ = 0;
-  Scale x_, y_;
+  Axes axes_{620, 300, 54, 16, 14, 40};
 };
 
 /// The same as a table, with the share of the roof that each point reaches.

@@ -14,10 +14,7 @@ namespace {
 
 using namespace html;
 
-constexpr double kPlotWidth = 560, kPlotHeight = 290, kPlotLeft = 46, kPlotRight = 14,
-                 kPlotTop = 18, kPlotBottom = 40,
-                 kPlotBand = 16, ///< for candidates without a time
-    kPlotGap = 8;
+constexpr double kBand = 16, kGap = 8; ///< kBand: for candidates without a time
 
 bool hasTime(const Trial &trial) {
   return trial.speedup && std::isfinite(trial.speedup->estimate) && trial.speedup->estimate > 0;
@@ -33,22 +30,17 @@ public:
         low = std::min(low, trial.speedup->estimate);
         high = std::max(high, trial.speedup->estimate);
       }
-    y_ = Scale::ofRatios(low, high * 1.02, kPlotHeight - kPlotBottom - kPlotBand - kPlotGap,
-                         kPlotTop);
+    axes_.y = Scale::ofRatios(low, high * 1.02, axes_.floor() - kBand - kGap, axes_.top);
     const std::size_t count = facts.history.trials.size();
     const double last = isByTime ? facts.story.secondsAfter[count - 1] / unit() : double(count - 1);
-    x_ =
-        Scale::linear(0, std::max(last, isByTime ? 1e-3 : 1.0), kPlotLeft, kPlotWidth - kPlotRight);
+    axes_.x = Scale::linear(0, std::max(last, isByTime ? 1e-3 : 1.0), axes_.left, axes_.end());
   }
 
   void draw() {
-    const auto svg = writer_.open(
-        "svg", {{"class", "chart"},
-                {"viewBox", fmt::format("0 0 {} {}", kPlotWidth, kPlotHeight)},
-                {"role", "img"},
-                {"aria-label", isByTime_ ? "Speedup of each candidate by time of evaluation"
-                                         : "Speedup of each candidate by trial"}});
-    axes();
+    const auto svg =
+        axes_.open(writer_, isByTime_ ? "Speedup of each candidate by time of evaluation"
+                                      : "Speedup of each candidate by trial");
+    drawAxes();
     best();
     for (std::size_t i = 0; i < facts_.history.trials.size(); ++i)
       if (facts_.isCandidate(facts_.history.trials[i]))
@@ -57,7 +49,7 @@ public:
 
 private:
   double placeOf(std::size_t trial) const {
-    return x_.at(isByTime_ ? facts_.story.secondsAfter[trial] / unit() : double(trial));
+    return axes_.x.at(isByTime_ ? facts_.story.secondsAfter[trial] / unit() : double(trial));
   }
 
   /// The unit of the time axis, in seconds.
@@ -70,37 +62,27 @@ private:
     return unit() == 3600 ? "hours" : unit() == 60 ? "minutes" : "seconds";
   }
 
-  void axes() {
-    const double bottom = kPlotHeight - kPlotBottom;
+  void drawAxes() {
     writer_.leaf("rect", {{"class", "band"},
-                          {"x", coordinate(kPlotLeft)},
-                          {"y", coordinate(bottom - kPlotBand)},
-                          {"width", coordinate(kPlotWidth - kPlotLeft - kPlotRight)},
-                          {"height", coordinate(kPlotBand)}});
-    for (const double tick : y_.ticks()) {
-      writeLine(writer_, "grid", kPlotLeft, y_.at(tick), kPlotWidth - kPlotRight, y_.at(tick));
-      writeText(writer_, kPlotLeft - 6, y_.at(tick) + 4, "end", tickLabel(tick) + "x");
-    }
-    for (const double tick : x_.ticks()) {
-      writeLine(writer_, "grid", x_.at(tick), bottom, x_.at(tick), bottom + 4);
-      writeText(writer_, x_.at(tick), bottom + 16, "middle", tickLabel(tick));
-    }
-    writeLine(writer_, "axis-line", kPlotLeft, bottom, kPlotWidth - kPlotRight, bottom);
-    writeLine(writer_, "baseline", kPlotLeft, y_.at(1), kPlotWidth - kPlotRight, y_.at(1));
-    writeText(writer_, kPlotLeft - 6, bottom - 4, "end", "none");
-    writeText(writer_, (kPlotLeft + kPlotWidth - kPlotRight) / 2, kPlotHeight - 8, "middle",
-              isByTime_ ? fmt::format("{} of evaluation, added up", unitInWords()) : "trial");
+                          {"x", coordinate(axes_.left)},
+                          {"y", coordinate(axes_.floor() - kBand)},
+                          {"width", coordinate(axes_.end() - axes_.left)},
+                          {"height", coordinate(kBand)}});
+    axes_.draw(writer_,
+               isByTime_ ? fmt::format("{} of evaluation, added up", unitInWords()) : "trial", "x");
+    writeLine(writer_, "baseline", axes_.left, axes_.y.at(1), axes_.end(), axes_.y.at(1));
+    writeText(writer_, axes_.left - 6, axes_.floor() - 4, "end", "none");
   }
 
   /// Draws the line of the best so far, with a step at each faster candidate.
   void best() {
-    std::string path = fmt::format("M{} {}", coordinate(placeOf(0)), coordinate(y_.at(1)));
+    std::string path = fmt::format("M{} {}", coordinate(placeOf(0)), coordinate(axes_.y.at(1)));
     double last = 1;
     for (std::size_t i = 0; i < facts_.history.trials.size(); ++i) {
       const double now = facts_.story.bestAfter[i];
       if (now == last)
         continue;
-      path += fmt::format("H{}V{}", coordinate(placeOf(i)), coordinate(y_.at(now)));
+      path += fmt::format("H{}V{}", coordinate(placeOf(i)), coordinate(axes_.y.at(now)));
       last = now;
     }
     path += fmt::format("H{}", coordinate(placeOf(facts_.history.trials.size() - 1)));
@@ -113,18 +95,18 @@ private:
     const std::string &proposer = trial.candidate.proposer;
     if (!hasTime(trial)) {
       writeMark(
-          writer_, proposer, x, kPlotHeight - kPlotBottom - kPlotBand / 2, 2.6,
+          writer_, proposer, x, axes_.floor() - kBand / 2, 2.6,
           fmt::format("{}: {}", nameOfTrial(facts_.history, index), verdictInWords(trial.verdict)),
           true);
       return;
     }
-    const double y = y_.at(trial.speedup->estimate);
+    const double y = axes_.y.at(trial.speedup->estimate);
     if (!trial.speedup->modelled)
       writer_.leaf("line", {{"class", "whisker " + proposerClass(proposer)},
                             {"x1", coordinate(x)},
                             {"x2", coordinate(x)},
-                            {"y1", coordinate(y_.at(trial.speedup->low))},
-                            {"y2", coordinate(y_.at(trial.speedup->high))}});
+                            {"y1", coordinate(axes_.y.at(trial.speedup->low))},
+                            {"y2", coordinate(axes_.y.at(trial.speedup->high))}});
     writeMark(writer_, proposer, x, y, 3.2,
               fmt::format("{}: {:.3f}x, {}", nameOfTrial(facts_.history, index),
                           trial.speedup->estimate, verdictInWords(trial.verdict)),
@@ -138,7 +120,7 @@ private:
   Writer &writer_;
   const RunFacts &facts_;
   const bool isByTime_;
-  Scale x_, y_;
+  Axes axes_{560, 290, 46, 14, 18, 40};
 };
 
 std::vector<std::string> proposersOf(const RunFacts &facts) {
