@@ -130,11 +130,10 @@ void printChosen(const ObserveOutcome &outcome, const fs::path &trace) {
         kernelName(use.symbol), selection.chosen.size(), use.classes.size(),
         formatPercent(selection.coverage));
     for (const Representative &one : selection.chosen)
-      std::cout << fmt::format("  {:>7}  {}  ({} launch{}{})\n", formatPercent(one.weight),
-                               use.classes[one.index].describe(),
-                               use.classes[one.index].launches.size(),
-                               use.classes[one.index].launches.size() == 1 ? "" : "es",
-                               one.heldOut ? ", one more held out" : "");
+      std::cout << fmt::format(
+          "  {:>7}  {}  ({}{})\n", formatPercent(one.weight), use.classes[one.index].describe(),
+          counted(use.classes[one.index].launches.size(), "launch", "launches"),
+          one.heldOut ? ", one more held out" : "");
   }
   if (!trace.empty())
     std::cout << fmt::format("\ntrace: {}\n", trace.string());

@@ -125,7 +125,7 @@ void printCounts(const std::map<Verdict, std::size_t> &verdicts) {
     parts.push_back(fmt::format("{} {}", count, toString(verdict)));
   }
   if (all > 0)
-    std::cout << fmt::format("{} candidate{} judged: {}\n", all, all == 1 ? "" : "s",
+    std::cout << fmt::format("{} judged: {}\n", counted(all, "candidate", "candidates"),
                              join(parts, ", "));
 }
 
@@ -151,9 +151,10 @@ void print(const TuneOutcome &outcome, const Terminal &out) {
         inOneLine(outcome.winner->assurance), outcome.patch.string(),
         inParentheses(howToApply(outcome.run.patchText)), report);
   else
-    std::cout << fmt::format("{}: {} in {} candidate{} ({})\n  report: {}\n", outcome.label,
-                             out.paint(Style::Yellow, "nothing faster was found"), outcome.judged,
-                             outcome.judged == 1 ? "" : "s", outcome.run.stopText, report);
+    std::cout << fmt::format("{}: {} in {} ({})\n  report: {}\n", outcome.label,
+                             out.paint(Style::Yellow, "nothing faster was found"),
+                             counted(outcome.judged, "candidate", "candidates"),
+                             outcome.run.stopText, report);
 }
 
 /// Where kopt chose the kernels, and had to leave out all of them.

@@ -137,6 +137,10 @@ std::string formatNumber(double value) {
   return fmt::format("{:.4g}", value);
 }
 
+std::string counted(std::size_t number, std::string_view one, std::string_view many) {
+  return std::to_string(number) + " " + std::string(number == 1 ? one : many);
+}
+
 std::string slug(std::string_view text, std::size_t limit) {
   std::string result;
   for (char c : text) {

@@ -37,6 +37,8 @@ std::string formatPercent(double fraction);
 std::string formatBytes(double bytes);
 /// Four significant digits without an exponent where that is readable: "0.125", "32", "1.235e+09".
 std::string formatNumber(double value);
+/// "1 kernel is", "2 kernels are": the number, and the words for one or for many.
+std::string counted(std::size_t number, std::string_view one, std::string_view many);
 
 /// Lower-case letters, digits and single dashes, at most `limit` characters: part of a file name.
 std::string slug(std::string_view text, std::size_t limit = 40);

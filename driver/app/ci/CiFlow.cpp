@@ -138,9 +138,8 @@ private:
       else if (std::ranges::find(sources.files, real) == sources.files.end())
         sources.files.push_back(real);
     if (outside > 0)
-      report_.notes.push_back(fmt::format("{} file{} outside of the repository {} left out",
-                                          outside, outside == 1 ? "" : "s",
-                                          outside == 1 ? "is" : "are"));
+      report_.notes.push_back(counted(outside, "file outside of the repository is left out",
+                                      "files outside of the repository are left out"));
     if (sources.files.empty())
       return makeError(ErrorCode::Usage, "none of the files lies in the repository",
                        "give .cu files of " + repository_.top().string());

@@ -7,6 +7,7 @@
 #include "driver/integrate/patch/Patch.h"
 #include "driver/store/Store.h"
 #include "driver/support/FileSystem.h"
+#include "driver/support/Text.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -39,8 +40,7 @@ private:
     if (!runs) // a run is recorded there, or does not begin
       checks_.push_back(failed("database", CheckOutcome::Blocking, runs.error()));
     else
-      checks_.push_back(passed(
-          "database", fmt::format("{}: {} {}", file.string(), *runs, *runs == 1 ? "run" : "runs")));
+      checks_.push_back(passed("database", file.string() + ": " + counted(*runs, "run", "runs")));
   }
 
   void checkCompileCommands() {
@@ -59,9 +59,8 @@ private:
                                found.error()));
     else
       checks_.push_back(
-          passed("compile database",
-                 fmt::format("{}: {} CUDA {}", sources.buildDirectory.string(), found->files.size(),
-                             found->files.size() == 1 ? "file" : "files")));
+          passed("compile database", sources.buildDirectory.string() + ": " +
+                                         counted(found->files.size(), "CUDA file", "CUDA files")));
   }
 
   void checkTunedKernels() {

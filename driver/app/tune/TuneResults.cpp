@@ -35,12 +35,11 @@ std::vector<Event> verificationOf(const SearchedKernel &searched) {
     events.push_back(std::move(event));
   };
   const auto &winner = searched.winner;
-  const std::size_t launches = searched.workload.launches.size();
-  add(true, fmt::format("every element of every output of {} launch{} compared with the user's own "
+  add(true, fmt::format("every element of every output of {} compared with the user's own "
                         "kernel, on fixed inputs with two poisons and on inputs drawn after the "
                         "candidate was frozen; guard zones and read-only inputs checked after each "
                         "launch",
-                        launches, launches == 1 ? "" : "es"));
+                        counted(searched.workload.launches.size(), "launch", "launches")));
   if (winner)
     for (const CheckRecord &record : winner->checks)
       if (record.check != CheckId::Screen && // a refused candidate would not have been built

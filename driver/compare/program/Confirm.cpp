@@ -5,6 +5,7 @@
 #include "driver/compare/program/ProgramTimes.h"
 #include "driver/judge/Statistics.h"
 #include "driver/source/KernelNames.h"
+#include "driver/support/Text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -63,8 +64,8 @@ public:
     std::vector<std::size_t> active(count_);
     std::iota(active.begin(), active.end(), 0);
     report_.copies = programs_.describe();
-    tell_(fmt::format("building the program as it is, and with {} win{}", active.size(),
-                      active.size() == 1 ? "" : "s"));
+    tell_(fmt::format("building the program as it is, and with {}",
+                      counted(active.size(), "win", "wins")));
     KOPT_TRY(const ProgramEdits whole, editsOf_(active));
     ProgramPair::Built built = programs_.buildBoth(whole);
     if (!built.old)
@@ -131,8 +132,7 @@ private:
   /// Builds and runs both programs. `problem` receives why the patched program is wrong, if it is.
   Status tryPatch(const std::vector<std::size_t> &active, PairedRuns &pairs, std::string &problem) {
     KOPT_TRY(const ProgramEdits made, editsOf_(active));
-    tell_(fmt::format("building the program with {} win{}", active.size(),
-                      active.size() == 1 ? "" : "s"));
+    tell_(fmt::format("building the program with {}", counted(active.size(), "win", "wins")));
     const Status built =
         built_ ? *std::exchange(built_, std::nullopt) : programs_.buildNew({made}).front();
     if (!built) {
@@ -250,8 +250,8 @@ private:
     for (const std::size_t win : all) {
       active.push_back(win);
       KOPT_TRY(const ProgramEdits made, editsOf_(active));
-      tell_(fmt::format("building the program with {} win{}, to find which one is wrong",
-                        active.size(), active.size() == 1 ? "" : "s"));
+      tell_(fmt::format("building the program with {}, to find which one is wrong",
+                        counted(active.size(), "win", "wins")));
       std::string own;
       if (const Status built = programs_.buildNew({made}).front(); !built)
         own = "the patched program could not be built: " + inWords(built.error());

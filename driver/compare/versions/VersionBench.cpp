@@ -7,6 +7,7 @@
 #include "driver/source/SliceLines.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Log.h"
+#include "driver/support/Text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -140,9 +141,8 @@ Status VersionBench::compare(const TuneSubject &base, const TuneSubject &head, b
   }
   kernel.notes = workload->notes;
   if (!services_.runner) {
-    notMeasured(kernel, fmt::format("dry run: {} launch{} of both versions would be timed",
-                                    workload->head.launches.size(),
-                                    workload->head.launches.size() == 1 ? "" : "es"));
+    notMeasured(kernel, fmt::format("dry run: {} of both versions would be timed",
+                                    counted(workload->head.launches.size(), "launch", "launches")));
     return {};
   }
   for (const TuneSubject *version : {&base, &head})

@@ -121,7 +121,7 @@ std::string inWords(const LineUse &line) {
     const std::uint64_t count = line.mix[named.kind];
     if (count == 0 || parts.size() == kMost)
       continue;
-    std::string part = fmt::format("{} {}", count, count == 1 ? named.one : named.many);
+    std::string part = counted(count, named.one, named.many);
     if (named.kind == SassClass::Conversion && line.doubles > 0)
       part += fmt::format(" ({} of double)", line.doubles);
     parts.push_back(std::move(part));

@@ -14,14 +14,9 @@ namespace {
 
 GateFinding finding(const char *rule, const std::string &kernel, GatePlace place, std::string title,
                     std::string message, double cost = 0) {
-  GateFinding made;
-  made.rule = rule;
-  made.kernel = kernel;
-  made.place = std::move(place);
-  made.title = std::move(title);
-  made.message = std::move(message);
-  made.cost = cost;
-  return made;
+  return {
+      rule, FindingLevel::Note, kernel, std::move(place), std::move(title), std::move(message), {},
+      cost};
 }
 
 std::string withNotes(const GateKernel &kernel, std::string message) {

@@ -46,11 +46,6 @@ std::size_t countOf(const GateReport &report, GateVerdict verdict) {
   }));
 }
 
-/// "1 kernel is", "2 kernels are".
-std::string kernelsAre(std::size_t count) {
-  return fmt::format("{} kernel{}", count, count == 1 ? " is" : "s are");
-}
-
 std::string shortCommit(const std::string &commit) { return commit.substr(0, 12); }
 
 std::string changeInWords(const GateKernel &kernel) {
@@ -179,23 +174,21 @@ std::string headlineOf(const GateReport &report) {
       std::size_t(std::ranges::count_if(report.kernels, &GateKernel::broken));
   std::vector<std::string> parts;
   if (broken > 0)
-    parts.push_back(fmt::format("{} kernel{}", broken, broken == 1 ? " fails" : "s fail"));
+    parts.push_back(counted(broken, "kernel fails", "kernels fail"));
   if (const std::size_t slower = countOf(report, GateVerdict::Slower); slower > 0)
-    parts.push_back(kernelsAre(slower) + " slower");
+    parts.push_back(counted(slower, "kernel is slower", "kernels are slower"));
   if (const std::size_t stale =
           std::size_t(std::ranges::count_if(report.variants, &GateVariant::isNew));
       stale > 0)
-    parts.push_back(
-        fmt::format("{} tuned variant{} stale", stale, stale == 1 ? " became" : "s became"));
+    parts.push_back(counted(stale, "tuned variant became stale", "tuned variants became stale"));
   if (const std::size_t faster = countOf(report, GateVerdict::Faster); faster > 0)
-    parts.push_back(kernelsAre(faster) + " faster");
+    parts.push_back(counted(faster, "kernel is faster", "kernels are faster"));
   if (const std::size_t open = countOf(report, GateVerdict::Ambiguous); open > 0)
     parts.push_back(fmt::format("{} undecided", open));
   if (const std::size_t open = countOf(report, GateVerdict::NotMeasured); open > 0)
     parts.push_back(fmt::format("{} not measured", open));
   if (!report.proposals.empty())
-    parts.push_back(fmt::format("{} proposal{}", report.proposals.size(),
-                                report.proposals.size() == 1 ? "" : "s"));
+    parts.push_back(counted(report.proposals.size(), "proposal", "proposals"));
   if (report.kernels.empty() && parts.empty())
     return "the change touches no kernel";
   return parts.empty() ? "no kernel became slower" : join(parts, ", ");
@@ -206,9 +199,9 @@ std::string gateMarkdown(const GateReport &report, std::size_t limit) {
   text.add(gateMarker(report) + "\n");
   text.add(fmt::format("### kopt: {}\n\n", headlineOf(report)));
   text.add(fmt::format(
-      "{} kernel{} touched, {} not. Base `{}` ({}), head `{}`{}. {}\n\n", report.kernels.size(),
-      report.kernels.size() == 1 ? "" : "s", report.unchanged, shortCommit(report.base),
-      plain(report.baseRef), shortCommit(report.head),
+      "{} touched, {} not. Base `{}` ({}), head `{}`{}. {}\n\n",
+      counted(report.kernels.size(), "kernel", "kernels"), report.unchanged,
+      shortCommit(report.base), plain(report.baseRef), shortCommit(report.head),
       report.isDirty ? " with changes that are not committed" : "",
       report.isDryRun         ? "Dry run: nothing was measured."
       : report.device.empty() ? "Nothing had to be measured."

@@ -80,9 +80,8 @@ private:
             ? fmt::format("No rule fires on the counters of {} ({}).", name, trial.counterSource)
             : fmt::format("{} on the counters of {} ({}); proposers get {} with their next "
                           "request.",
-                          now.hits.size() == 1 ? "1 rule fires"
-                                               : fmt::format("{} rules fire", now.hits.size()),
-                          name, trial.counterSource, now.hits.size() == 1 ? "it" : "them"));
+                          counted(now.hits.size(), "rule fires", "rules fire"), name,
+                          trial.counterSource, now.hits.size() == 1 ? "it" : "them"));
     for (const RuleHit &hit : now.hits)
       entry.details.push_back(fmt::format("{} ({}): {}", hit.id, hit.severity, hit.finding));
     if (before)
@@ -161,8 +160,8 @@ private:
             offer.candidates.empty()
                 ? fmt::format("'{}' had nothing to offer for this parent{}.", offer.role,
                               isFollower(offer.role) ? "" : "; it is not asked for it again")
-                : fmt::format("'{}' offered {} candidate{}.", offer.role, offer.candidates.size(),
-                              offer.candidates.size() == 1 ? "" : "s"));
+                : fmt::format("'{}' offered {}.", offer.role,
+                              counted(offer.candidates.size(), "candidate", "candidates")));
     for (const std::size_t index : round ? round->trials : std::vector<std::size_t>()) {
       const Trial &trial = history_.trials[index];
       entry.details.push_back(nameOfTrial(history_, index) +
@@ -216,8 +215,8 @@ private:
   void say(const Event &event, const Stop &stop) {
     closeRound();
     add("stop", event.round,
-        fmt::format("The search stopped after {} round{}, because {}. {}", event.round,
-                    event.round == 1 ? "" : "s", stop.inWords(),
+        fmt::format("The search stopped after {}, because {}. {}",
+                    counted(std::size_t(event.round), "round", "rounds"), stop.inWords(),
                     incumbent_.empty() ? std::string("Nothing had been accepted.")
                                        : fmt::format("The incumbent was {} with {:.3f}x.",
                                                      nameOf(incumbent_), best_)))

@@ -106,8 +106,8 @@ Document headOf(const RunFacts &facts) {
     const std::size_t count = assurance.gaps.size();
     add("Assurance", toString(assurance.level),
         count == 0 ? "every check that applies passed"
-                   : fmt::format("{} not shown: read these before you apply it",
-                                 count == 1 ? "1 thing was" : fmt::format("{} things were", count)),
+                   : counted(count, "thing was", "things were") +
+                         " not shown: read these before you apply it",
         toString(assurance.level));
     const SessionWin *win = history.inProgram();
     add("In the program", win ? toString(win->state) : "not asked",
@@ -121,9 +121,9 @@ Document headOf(const RunFacts &facts) {
   };
   const int rounds = facts.story.rounds.empty() ? 0 : facts.story.rounds.back().number + 1;
   add("Candidates", std::to_string(count([](const Trial &) { return true; })),
-      fmt::format("{} faster, in {} round{}",
+      fmt::format("{} faster, in {}",
                   count([](const Trial &trial) { return trial.verdict == Verdict::Faster; }),
-                  rounds, rounds == 1 ? "" : "s"));
+                  counted(std::size_t(rounds), "round", "rounds")));
   const std::string arch = textOf(facts.device, "arch");
   add("Device", deviceName(facts.device),
       textOf(facts.device, "kind") + (arch.empty() ? "" : ", " + arch));

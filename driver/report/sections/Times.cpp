@@ -123,10 +123,10 @@ List programList(const SessionRecord &session, const std::vector<const SessionWi
   if (program.pairs > 0)
     addFact(list, "runs",
             fmt::format("{} pairs, in turn; a run took {} as it was and {} patched (medians, under "
-                        "the capture library); {} patch{} tried",
+                        "the capture library); {}",
                         program.pairs, formatDuration(program.oldSeconds),
-                        formatDuration(program.newSeconds), program.rounds,
-                        program.rounds == 1 ? " was" : "es were"));
+                        formatDuration(program.newSeconds),
+                        counted(program.rounds, "patch was tried", "patches were tried")));
   addFact(list, "output", program.output);
   addFact(list, "tests", program.tests);
   for (const SessionWin *win : wins)

@@ -33,6 +33,7 @@ TEST(Text, FormatsForPeople) {
   EXPECT_EQ(formatBytes(1536), "1.5 KiB");
   EXPECT_EQ(formatNumber(32), "32");
   EXPECT_EQ(formatNumber(0.12345), "0.1235");
+  EXPECT_EQ(counted(1, "kernel is", "kernels are"), "1 kernel is");
   EXPECT_EQ(slug("Pad tile[32][32] to [32][33]!"), "pad-tile-32-32-to-32-33");
 }
 
