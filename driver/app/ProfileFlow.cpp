@@ -88,11 +88,8 @@ private:
   Result<BuildOutcome> build(Toolchain &toolchain, const char *folder) {
     services_.terminal.status(
         fmt::format("{}: building it ({})", subject_.label, toolchain.name()));
-    JudgeOptions options;
-    options.arch = arch();
-    const Subject judged{subject_.kernel, subject_.specialization, subject_.sliceText, {}, {}};
     BuildRequest request = CandidateBuilder::requestOf(
-        judged, options, rendered_,
+        subject_, arch(), rendered_,
         bench_.scratch() / "evaluate" /
             fmt::format("profile-{}", subject_.specialization.symbol.substr(0, 100)) / folder /
             kModuleName);

@@ -23,11 +23,8 @@ public:
 
   Status build(Workbench &bench, const std::string &arch) {
     KOPT_TRY(const RenderedSlice rendered, renderSlice(subject_, Candidate{}));
-    JudgeOptions options;
-    options.arch = arch.empty() ? bench.device().arch : arch;
-    const Subject judged{subject_, {}, {}};
     const BuildRequest request = CandidateBuilder::requestOf(
-        judged, options, rendered,
+        subject_, arch.empty() ? bench.device().arch : arch, rendered,
         bench.scratch() / "evaluate" /
             fmt::format("replay-{}", subject_.specialization.symbol.substr(0, 100)) / "module");
     KOPT_TRY(const BuildOutcome outcome, bench.toolchain().build(request));

@@ -22,22 +22,22 @@ bool rejected(const std::string &reason, Trial &trial) {
 
 } // namespace
 
-BuildRequest CandidateBuilder::baselineRequest(const Subject &subject,
-                                               const JudgeOptions &options) {
+BuildRequest CandidateBuilder::baselineRequest(const SlicedKernel &kernel,
+                                               const std::string &arch) {
   BuildRequest request;
-  request.expression = subject.specialization.expression;
-  if (!subject.specialization.fileLocal)
-    request.symbol = subject.specialization.symbol;
-  request.arch = options.arch;
-  request.flags = subject.kernel.compileFlags;
-  request.directory = subject.kernel.directory;
+  request.expression = kernel.specialization.expression;
+  if (!kernel.specialization.fileLocal)
+    request.symbol = kernel.specialization.symbol;
+  request.arch = arch;
+  request.flags = kernel.kernel.compileFlags;
+  request.directory = kernel.kernel.directory;
   return request;
 }
 
-BuildRequest CandidateBuilder::requestOf(const Subject &subject, const JudgeOptions &options,
+BuildRequest CandidateBuilder::requestOf(const SlicedKernel &kernel, const std::string &arch,
                                          const RenderedSlice &rendered,
                                          const std::filesystem::path &output) {
-  BuildRequest request = baselineRequest(subject, options);
+  BuildRequest request = baselineRequest(kernel, arch);
   request.sliceText = rendered.text;
   if (rendered.expression != request.expression)
     request.symbol.clear();
@@ -81,7 +81,7 @@ Result<bool> CandidateBuilder::compile(const RenderedCandidate &candidate,
       return rejected(changed.error().what, trial);
     built.launches.push_back(std::move(*changed));
   }
-  const BuildRequest request = requestOf(subject_, options_, candidate.slice, output);
+  const BuildRequest request = requestOf(subject_, options_.arch, candidate.slice, output);
   KOPT_TRY(const BuildOutcome outcome, toolchain_.build(request));
   trial.buildLog = outcome.log;
   trial.moduleHash = outcome.hash;

@@ -38,9 +38,9 @@ public:
         baseline_(baseline) {}
 
   /// How to build the user's own kernel, without text and output.
-  static BuildRequest baselineRequest(const Subject &subject, const JudgeOptions &options);
+  static BuildRequest baselineRequest(const SlicedKernel &kernel, const std::string &arch);
   /// How to build a version of it: the same kernel, possibly named by another expression.
-  static BuildRequest requestOf(const Subject &subject, const JudgeOptions &options,
+  static BuildRequest requestOf(const SlicedKernel &kernel, const std::string &arch,
                                 const RenderedSlice &rendered, const std::filesystem::path &output);
   /// Builds the user's own kernel. Fails with BaselineFailed if it does not compile.
   Result<Built> buildBaseline(Trial &trial);

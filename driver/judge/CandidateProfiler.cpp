@@ -43,8 +43,9 @@ Status CandidateProfiler::count(const Built &built, Trial &trial) {
 Result<std::vector<LineCost>>
 CandidateProfiler::linesOfCode(const RenderedSlice &slice, const std::string &candidateHash) const {
   const JudgeOptions &options = bench_.options;
-  BuildRequest request = CandidateBuilder::requestOf(
-      bench_.subject(), options, slice, options.scratch / "lines" / candidateHash / kLinesModule);
+  BuildRequest request =
+      CandidateBuilder::requestOf(bench_.subject(), options.arch, slice,
+                                  options.scratch / "lines" / candidateHash / kLinesModule);
   request.flags.push_back("-lineinfo"); // does not change the instructions
   KOPT_CHECK(createDirectories(request.output.parent_path()));
   KOPT_TRY(const BuildOutcome built, bench_.toolchain.build(request));

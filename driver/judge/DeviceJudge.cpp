@@ -130,7 +130,7 @@ Status DeviceJudge::learnForWinner(Trial &trial) {
 AdequacySettings DeviceJudge::adequacySettings() const {
   const JudgeOptions &options = bench_.options;
   AdequacySettings settings;
-  settings.build = CandidateBuilder::baselineRequest(bench_.subject(), options);
+  settings.build = CandidateBuilder::baselineRequest(bench_.subject(), options.arch);
   settings.scratch = options.scratch;
   settings.cache = options.cache;
   settings.toolchain = bench_.toolchain.name();

@@ -57,7 +57,7 @@ public:
     ahead.jobs.add([this, subject = ahead.subject, candidate = ahead.candidate,
                     output = options_.scratch / fmt::format("ahead-{}", ahead_++) / "module"] {
       static_cast<void>(devices_.toolchain->build(
-          CandidateBuilder::requestOf(*subject, options_, candidate->slice, output)));
+          CandidateBuilder::requestOf(*subject, options_.arch, candidate->slice, output)));
     });
   }
 
@@ -130,7 +130,7 @@ private:
     if (!launch)
       return unable(launch.error().what);
     const BuildRequest request =
-        CandidateBuilder::requestOf(subject_, options_, candidate.slice,
+        CandidateBuilder::requestOf(subject_, options_.arch, candidate.slice,
                                     options_.scratch / fmt::format("{}", ++builds_) / "module");
     KOPT_TRY(const BuildOutcome outcome, devices_.toolchain->build(request));
     if (!outcome.ok)

@@ -16,7 +16,7 @@ Verifier::Verifier(JudgeBench &bench, std::unique_ptr<Emulation> emulation)
           std::make_shared<DerivedReplays>(bench.options.mostDerived, bench.options.assurance)),
       checks_(makeChecks(bench.options.checks,
                          {bench.frontend, bench.toolchain,
-                          CandidateBuilder::baselineRequest(bench.subject(), bench.options),
+                          CandidateBuilder::baselineRequest(bench.subject(), bench.options.arch),
                           bench.options.scratch, emulation_.get(), bench.options.assurance,
                           bench.isModelled()},
                          replays_)) {

@@ -100,10 +100,9 @@ void takeTrial(const Trial &trial, const VerdictPolicy &policy, GateKernel &kern
 
 Result<VersionBench::Code> VersionBench::build(Toolchain &toolchain, const TuneSubject &subject) {
   Code code;
-  const Subject judged{subject, {}, {}};
   KOPT_TRY(const RenderedSlice rendered, renderSlice(subject, Candidate{}));
   BuildRequest request = CandidateBuilder::requestOf(
-      judged, options_, rendered,
+      subject, options_.arch, rendered,
       services_.scratch / "evaluate" / fmt::format("version-{}", builds_++) / "module");
   KOPT_TRY(code.outcome, toolchain.build(request));
   code.symbol = request.symbol;

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 class PairedWorkloadTest : public fakes::ScaleKernel {
 protected:
   TuneSubject subject(const std::vector<std::string> &clauses) const {
-    return {kernel_, specialization_, declaration(clauses), slice_, "scale"};
+    return {{kernel_, specialization_, slice_}, declaration(clauses), "scale"};
   }
 };
 

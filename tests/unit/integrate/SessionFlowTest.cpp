@@ -85,7 +85,7 @@ protected:
     extraction_.kernels = {t, k, m, n, d};
     for (const KernelSpec &kernel : extraction_.kernels)
       for (const Specialization &each : kernel.specializations)
-        subjects_.push_back({kernel, each, {}, kText, each.expression});
+        subjects_.push_back({{kernel, each, kText}, {}, each.expression});
   }
 
   std::string file() const { return std::filesystem::canonical(folder_.path() / "a.cu").string(); }
