@@ -70,9 +70,9 @@ struct ClaimBasis {
   const std::vector<Launch> &launches;   ///< the candidate's
   const std::vector<AssuranceGap> &gaps; ///< of the workload
   const AdequacyReport *mutations;       ///< null: wrong versions are tried only for winners
-  /// The checks that a claim needs have run. If they have not, on a GPU the confirmation decides.
+  /// Every check has run that will: under `strict` a gap of the assurance decides.
   bool isLast = true;
-  /// Most checks have run: of what is left open, all counts.
+  /// The checks for winners have not run, so what they leave open is judged by the confirmation.
   bool isFirstLook = false;
 };
 

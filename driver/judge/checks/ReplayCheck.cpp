@@ -104,8 +104,8 @@ private:
         refused.push_back({kind_, replay.derived.title, std::move(why)});
         continue;
       }
-      KOPT_TRY(const Replay known, replays_->withResults(context, replay));
-      KOPT_TRY(auto failure, compare(context, seen, known, *launch));
+      KOPT_TRY(const auto known, replays_->withResults(context, replay));
+      KOPT_TRY(auto failure, compare(context, seen, *known, *launch));
       if (replay.derived.isPart && !(failure && failure->check == CheckId::Races))
         continue;
       if (failure) {
@@ -164,8 +164,8 @@ private:
       const auto launch = applyToDerived(context, seen.candidate, derived.launch);
       if (!launch || !whyTooManyThreads(context, derived.launch, *launch).empty())
         continue;
-      KOPT_TRY(const Replay known, replays_->withResults(context, replays[i]));
-      KOPT_CHECK(compare(context, seen, known, *launch));
+      KOPT_TRY(const auto known, replays_->withResults(context, replays[i]));
+      KOPT_CHECK(compare(context, seen, *known, *launch));
     }
     return {};
   }

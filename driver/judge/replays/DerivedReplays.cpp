@@ -223,14 +223,15 @@ Result<std::optional<NotATest>> DerivedReplays::take(CheckContext &context, Deri
   return std::optional<NotATest>();
 }
 
-Result<Replay> DerivedReplays::withResults(CheckContext &context, const Replay &replay) const {
-  Replay known = replay;
-  if (!replay.isKept) {
-    const Launch &launch = replay.derived.launch;
-    KOPT_TRY(known.expected,
-             context.expect(launch, derivedOptions(context, launch, replay.expected.inputSeed,
-                                                   kPoison, "derived-large")));
-  }
+Result<std::shared_ptr<const Replay>> DerivedReplays::withResults(CheckContext &context,
+                                                                  const Replay &replay) const {
+  if (replay.isKept) // as it is, for each candidate: it may hold megabytes of contents
+    return std::shared_ptr<const Replay>(std::shared_ptr<const Replay>(), &replay);
+  const auto known = std::make_shared<Replay>(replay);
+  const Launch &launch = replay.derived.launch;
+  KOPT_TRY(known->expected,
+           context.expect(launch, derivedOptions(context, launch, replay.expected.inputSeed,
+                                                 kPoison, "derived-large")));
   return known;
 }
 

@@ -9,6 +9,7 @@
 
 #include <deque>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -51,7 +52,8 @@ public:
   std::size_t inSearch() const { return inSearch_; }
   /// The replay with the original's results: those that were kept, or those of another run. Fails
   /// with BaselineFailed if the original does not finish that run.
-  Result<Replay> withResults(CheckContext &context, const Replay &replay) const;
+  Result<std::shared_ptr<const Replay>> withResults(CheckContext &context,
+                                                    const Replay &replay) const;
 
   /// Makes a replay (makeReplay()) of a launch derived from base().
   Result<tl::expected<Replay, NotATest>> prepare(CheckContext &context, DerivedLaunch derived,

@@ -57,7 +57,8 @@ std::string LaunchTries::whyNot(const DerivedLaunch &launch, const Change &chang
   const auto tries = tries_.find(launch.kind);
   const bool isKnownKind =
       kinds_.contains(launch.kind) || (tries != tries_.end() && tries->second >= kMostTries);
-  if (isCostly_ && !launch.isPart && !launch.isSmall && (isKnownKind || hasHung_) && isLate)
+  if (isCostly_ && !launch.isPart && !launch.isSmall &&
+      (isKnownKind || std::ranges::any_of(failed_, &Failed::isHang)) && isLate)
     return fmt::format("the original takes too long to be tried on more than {}", taken_);
   return launch.unbounded
              ? "it may be an index, and a GPU does not report accesses outside a buffer"
@@ -75,7 +76,7 @@ Status LaunchTries::run(CheckContext &context, const Launch &base, const Limits 
     const bool isPart = launch.isPart;
     // At least one launch has to be found, however long it takes, unless a search waits for it or
     // the original hangs.
-    const bool mayStop = taken_ > 0 || hasHung_;
+    const bool mayStop = taken_ > 0 || std::ranges::any_of(failed_, &Failed::isHang);
     const double seconds = mayStop ? limits.seconds : kUntilFound * limits.seconds;
     const bool isLate = !isModelled && (mayStop || !limits.isLast) && time.seconds() > seconds;
     if (isCostly_ &&
@@ -103,7 +104,6 @@ Status LaunchTries::run(CheckContext &context, const Launch &base, const Limits 
       continue;
     }
     const bool isHang = reason->ended == RunStatus::TimedOut;
-    hasHung_ = hasHung_ || isHang;
     if (isHang || (reason->ended == RunStatus::Fault && !isModelled && !change.scalars.empty()))
       failed_.push_back({change, unfit.title, isHang});
     unfit.why = std::move(reason->why);

@@ -58,7 +58,6 @@ private:
   bool isCostly_ = false;
   std::deque<DerivedLaunch> left_;
   std::size_t taken_ = 0;
-  bool hasHung_ = false;
   std::set<Derivation> kinds_;      ///< of the launches that were taken
   std::map<Derivation, int> tries_; ///< of each kind
   std::vector<Failed> failed_;      ///< launches on which the original hangs or, on a GPU, crashes

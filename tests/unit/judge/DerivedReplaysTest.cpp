@@ -339,7 +339,7 @@ TEST_F(CapturedJudge, ResultsThatAreNotKeptAreComputedAgain) {
     EXPECT_TRUE(replay.isKept);
     const auto known = kept.withResults(bench, replay);
     ASSERT_TRUE(known);
-    contents.push_back(*readFile(known->expected.buffers.at(1)));
+    contents.push_back(*readFile((*known)->expected.buffers.at(1)));
   }
   EXPECT_GT(contents.size(), 10u);
   ASSERT_TRUE(computed.learnAll(bench, baseline));
@@ -348,7 +348,7 @@ TEST_F(CapturedJudge, ResultsThatAreNotKeptAreComputedAgain) {
     EXPECT_FALSE(computed.replays()[i].isKept);
     const auto known = computed.withResults(bench, computed.replays()[i]);
     ASSERT_TRUE(known);
-    EXPECT_EQ(*readFile(known->expected.buffers.at(1)), contents[i])
+    EXPECT_EQ(*readFile((*known)->expected.buffers.at(1)), contents[i])
         << computed.replays()[i].derived.title;
   }
 }
