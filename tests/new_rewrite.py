@@ -17,9 +17,10 @@ SOURCE = """// SPDX-License-Identifier: Apache-2.0
 
 namespace kopt::frontend {
 
-std::vector<Offer> FUNCTION(const KernelView &view) {
+std::vector<Offer> FUNCTION(const KernelView &view, Refusals &refusals) {
   std::vector<Offer> offers;
-  // What matches in view.pattern() becomes an offer: edits of view.text(), or another launch.
+  // What matches in view.pattern() becomes an offer: edits of view.text(), or another launch. What is in the way goes to
+  // `refusals`, with its place.
   return offers;
 }
 
@@ -75,7 +76,7 @@ def main():
     # The last line of the list ends it, so the new one stands before it.
     text = catalogue.read_text()
     catalogue.write_text(re.sub(r'(\n    \{"[a-z-]+", \w+Offers\})\};', rf'\1,\n    {{"{name}", {function}}}}};', text))
-    insert(root / TRANSFORM / "Transformation.h", r"std::vector<Offer> \w+Offers\(", f"std::vector<Offer> {function}(const KernelView &view);")
+    insert(root / TRANSFORM / "Transformation.h", r"std::vector<Offer> \w+Offers\(", f"std::vector<Offer> {function}(const KernelView &view, Refusals &refusals);")
     insert(root / TRANSFORM / "CMakeLists.txt", r"  \w+\.cpp", f"  {class_name}.cpp", in_order=True)
     insert(root / TRANSFORM / "README.md", r"\| `", f"| `{name}` | what it does | what it refuses |")
     insert(root / TESTS / "../CMakeLists.txt", r"    transform/\w+\.cpp", f"    transform/{class_name}Test.cpp", in_order=True)

@@ -40,12 +40,22 @@ KOPT_FIELDS(TextRange, begin, end)
 
 // ---- transforms
 
+/// A scalar that a launch passes: a parameter, or a member of a struct that is passed by value.
+struct ScalarValue {
+  std::string name;    ///< "n", "size.x"
+  std::string literal; ///< its value as C++ of its type: "4096", "0x1p-3f"
+  bool operator==(const ScalarValue &) const = default;
+};
+KOPT_FIELDS(ScalarValue, name, literal)
+
 /// One launch of the workload.
 struct LaunchShape {
   std::array<std::uint32_t, 3> grid = {1, 1, 1}, block = {1, 1, 1};
-  std::uint32_t sharedBytes = 0; ///< dynamic
+  std::uint32_t sharedBytes = 0;         ///< dynamic
+  double weight = 1;                     ///< its share of the workload's time, or of its launches
+  std::vector<ScalarValue> scalars = {}; ///< those that are known, in the order of the parameters
 };
-KOPT_FIELDS(LaunchShape, grid, block, sharedBytes)
+KOPT_FIELDS(LaunchShape, grid, block, sharedBytes, weight, scalars)
 
 struct TransformRequest {
   KernelSource source;
@@ -82,10 +92,20 @@ struct OfferParameter {
 };
 KOPT_FIELDS(OfferParameter, name, values)
 
+/// Why an offer computes the same as the original.
+enum class Legality {
+  Proven,  ///< for every launch
+  Guarded, ///< the text asks for what it needs, and else runs the original
+  Tested,  ///< as far as verification shows: sums in another order, another launch
+};
+constexpr auto spellings(Legality) {
+  return std::to_array<std::string_view>({"proven", "guarded", "tested"});
+}
+
 /// A rewrite that the catalogue offers. ${NAME} in the title, in texts of edits and in launch
 /// expressions stands for the value of a parameter.
 struct Offer {
-  std::string technique; ///< launch-bounds, unroll, readonly-loads, shared-padding, block-size
+  std::string technique; ///< id in the catalogue: "unroll"
   std::string title;     ///< one line: "pad tile[32][32] to tile[32][32 + 1]"
   /// What verification must judge; empty if the rewrite cannot change the meaning.
   std::string note;
@@ -93,8 +113,9 @@ struct Offer {
   std::optional<LaunchChange> launch;
   std::vector<OfferParameter> parameters{};
   std::vector<std::string> requirements{}; ///< expressions over the parameters that have to be true
+  Legality legality = Legality::Tested;
 };
-KOPT_FIELDS(Offer, technique, title, note, edits, launch, parameters, requirements)
+KOPT_FIELDS(Offer, technique, title, note, edits, launch, parameters, requirements, legality)
 
 /// The offer with these values of its parameters.
 inline Offer withValues(Offer offer, const std::map<std::string, std::int64_t> &values) {
@@ -120,10 +141,19 @@ inline Offer withValues(Offer offer, const std::map<std::string, std::int64_t> &
   return offer;
 }
 
+/// Why a rewrite does not apply to a kernel, or to a part of it.
+struct OfferRefusal {
+  std::string technique;
+  unsigned line = 0; ///< of the slice; 0: the kernel as a whole
+  std::string why;   ///< "the loop has a break"
+};
+KOPT_FIELDS(OfferRefusal, technique, line, why)
+
 struct OfferList {
   std::vector<Offer> offers;
+  std::vector<OfferRefusal> refusals;
 };
-KOPT_FIELDS(OfferList, offers)
+KOPT_FIELDS(OfferList, offers, refusals)
 
 // ---- screen
 

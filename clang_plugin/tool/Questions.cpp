@@ -61,15 +61,7 @@ std::string printed(json reply, int indent) {
   return reply.dump(indent, ' ', /*ensure_ascii=*/false, json::error_handler_t::replace);
 }
 
-int runTransforms(int, const char **) {
-  return answerRequest<TransformRequest>(
-      [](const TransformRequest &request) -> llvm::Expected<OfferList> {
-        auto offers = findOffers(request);
-        if (!offers)
-          return offers.takeError();
-        return OfferList{std::move(*offers)};
-      });
-}
+int runTransforms(int, const char **) { return answerRequest<TransformRequest>(findOffers); }
 
 int runScreen(int, const char **) {
   return answerRequest<ScreenRequest>(

@@ -80,7 +80,7 @@ bool gridFits(const KernelView &view, const Block &block, bool &exact) {
 
 } // namespace
 
-std::vector<Offer> blockSizeOffers(const KernelView &view) {
+std::vector<Offer> blockSizeOffers(const KernelView &view, Refusals &refusals) {
   if (view.launches.empty())
     return {};
   for (const LaunchShape &launch : view.launches)
@@ -88,8 +88,10 @@ std::vector<Offer> blockSizeOffers(const KernelView &view) {
       return {};
   BlockGeometry geometry(view);
   const auto rule = geometry.rule();
-  if (!rule)
+  if (!rule) {
+    refusals.add("the block is tied to its size");
     return {};
+  }
 
   unsigned mostThreads = gpu::kMostThreads;
   if (const auto *bounds = view.kernel().getAttr<CUDALaunchBoundsAttr>()) {

@@ -27,16 +27,31 @@ void dropUnparsable(const KernelSource &request, std::vector<Offer> &offers) {
 }
 
 /// The catalogue, in the order of its offers.
-constexpr std::pair<const char *, std::vector<Offer> (*)(const KernelView &)> kRewrites[] = {
-    {"shared-padding", sharedPaddingOffers},
-    {"block-size", blockSizeOffers},
-    {"launch-bounds", launchBoundsOffers},
-    {"readonly-loads", readonlyLoadsOffers},
-    {"unroll", unrollOffers}};
+constexpr std::pair<const char *, std::vector<Offer> (*)(const KernelView &, Refusals &)>
+    kRewrites[] = {{"shared-padding", sharedPaddingOffers},
+                   {"block-size", blockSizeOffers},
+                   {"launch-bounds", launchBoundsOffers},
+                   {"readonly-loads", readonlyLoadsOffers},
+                   {"unroll", unrollOffers}};
 
 } // namespace
 
-llvm::Expected<std::vector<Offer>> findOffers(const TransformRequest &request) {
+void Refusals::add(clang::SourceLocation at, const llvm::Twine &why) {
+  const clang::SourceManager &sources = view_.context().getSourceManager();
+  keep(sources.getExpansionLineNumber(at), why);
+}
+
+void Refusals::add(const llvm::Twine &why) { keep(0, why); }
+
+void Refusals::keep(unsigned line, const llvm::Twine &why) {
+  const OfferRefusal refusal{technique_, line, why.str()};
+  if (llvm::none_of(list_, [&](const OfferRefusal &each) {
+        return each.technique == technique_ && each.line == line && each.why == refusal.why;
+      }))
+    list_.push_back(refusal);
+}
+
+llvm::Expected<OfferList> findOffers(const TransformRequest &request) {
   auto slice = openSlice(request.source);
   if (!slice)
     return slice.takeError();
@@ -47,18 +62,20 @@ llvm::Expected<std::vector<Offer>> findOffers(const TransformRequest &request) {
   arch.consumeInteger(10, capability);
   slice->view.threadsPerMultiprocessor = gpu::threadsPerMultiprocessor(capability);
 
-  std::vector<Offer> offers;
+  OfferList reply;
+  std::vector<Offer> &offers = reply.offers;
   for (const auto &[technique, find] : kRewrites) {
     if (!request.techniques.empty() && !llvm::is_contained(request.techniques, technique))
       continue;
-    for (Offer &offer : find(slice->view))
+    Refusals refusals(slice->view, technique, reply.refusals);
+    for (Offer &offer : find(slice->view, refusals))
       if (offer.launch || applyEdits(request.source.slice, offer.edits) != request.source.slice) {
         offer.technique = technique;
         offers.push_back(std::move(offer));
       }
   }
   dropUnparsable(request.source, offers);
-  return offers;
+  return reply;
 }
 
 } // namespace kopt::frontend

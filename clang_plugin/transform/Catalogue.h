@@ -9,8 +9,9 @@
 
 namespace kopt::frontend {
 
-/// What the whole catalogue offers for a kernel. Each offer changes the text or the launch, and its
-/// text parses. Fails if the slice itself does not parse or does not have the kernel.
-llvm::Expected<std::vector<Offer>> findOffers(const TransformRequest &request);
+/// What the whole catalogue offers for a kernel, and why it does not offer more. Each offer changes
+/// the text or the launch, and its text parses. Fails if the slice itself does not parse or does
+/// not have the kernel.
+llvm::Expected<OfferList> findOffers(const TransformRequest &request);
 
 } // namespace kopt::frontend

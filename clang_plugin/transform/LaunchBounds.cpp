@@ -52,7 +52,7 @@ bool limitsRegisters(const KernelView &view, unsigned nameOffset) {
 
 } // namespace
 
-std::vector<Offer> launchBoundsOffers(const KernelView &view) {
+std::vector<Offer> launchBoundsOffers(const KernelView &view, Refusals &refusals) {
   unsigned threads = 0;
   for (const LaunchShape &launch : view.launches)
     threads = std::max(threads, launch.block[0] * launch.block[1] * launch.block[2]);
@@ -66,8 +66,10 @@ std::vector<Offer> launchBoundsOffers(const KernelView &view) {
       if (attribute->isInherited())
         continue;
       const auto place = spelledBounds(view, *attribute);
-      if (!place || attribute->getMaxBlocks())
+      if (!place || attribute->getMaxBlocks()) {
+        refusals.add(attribute->getLocation(), "the bounds are a macro's, or those of a cluster");
         return {};
+      }
       places.push_back(*place);
     }
   }
@@ -82,8 +84,10 @@ std::vector<Offer> launchBoundsOffers(const KernelView &view) {
   const SourceLocation name =
       pattern.getQualifierLoc() ? pattern.getQualifierLoc().getBeginLoc() : pattern.getLocation();
   const auto nameOffset = view.offset(name);
-  if (!nameOffset || limitsRegisters(view, *nameOffset))
+  if (!nameOffset || limitsRegisters(view, *nameOffset)) {
+    refusals.add(pattern.getLocation(), "a macro spells the name, or __maxnreg__ stands there");
     return {};
+  }
   const bool add = places.empty();
   if (add)
     places.push_back({*nameOffset, *nameOffset, ""});
@@ -94,6 +98,7 @@ std::vector<Offer> launchBoundsOffers(const KernelView &view) {
     if (blocks * threads > view.threadsPerMultiprocessor || present == bounds)
       continue;
     Offer offer{"", (add ? "add " : "change to ") + spell(bounds), "", places, {}};
+    offer.legality = Legality::Proven;
     for (SliceEdit &edit : offer.edits)
       edit.text = spell(bounds) + (add ? " " : "");
     offers.push_back(std::move(offer));

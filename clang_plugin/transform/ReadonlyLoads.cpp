@@ -146,7 +146,7 @@ void addLdgOffers(const KernelView &view, PointerUses &uses,
 
 } // namespace
 
-std::vector<Offer> readonlyLoadsOffers(const KernelView &view) {
+std::vector<Offer> readonlyLoadsOffers(const KernelView &view, Refusals &refusals) {
   PointerUses uses(view);
   std::vector<const ParmVarDecl *> readonly;
   for (const ParmVarDecl *parameter : view.kernel().parameters()) {
@@ -159,6 +159,8 @@ std::vector<Offer> readonlyLoadsOffers(const KernelView &view) {
   if (auto offer = restrictOffer(view, readonly))
     offers.push_back(std::move(*offer));
   addLdgOffers(view, uses, readonly, offers);
+  if (offers.empty() && readonly.empty())
+    refusals.add("it may write through each of its pointers");
   return offers;
 }
 

@@ -116,7 +116,7 @@ std::vector<const VarDecl *> staticShared(const BodyView &body) {
   return variables;
 }
 
-std::vector<Offer> sharedPaddingOffers(const KernelView &view) {
+std::vector<Offer> sharedPaddingOffers(const KernelView &view, Refusals &refusals) {
   std::vector<SharedArray> arrays,
       instances; // code that is instantiated twice has two arrays but needs one edit
   std::uint64_t sharedBytes = 0;
@@ -125,8 +125,10 @@ std::vector<Offer> sharedPaddingOffers(const KernelView &view) {
     for (const VarDecl *variable : staticShared(body)) {
       sharedBytes += view.context().getTypeSizeInChars(variable->getType()).getQuantity();
       const auto array = matchArray(view, body, *variable);
-      if (!array)
+      if (!array) {
+        refusals.add(variable->getLocation(), "the array has no rows to pad");
         continue;
+      }
       instances.push_back(*array);
       if (seen.insert(array->sizeBegin).second)
         arrays.push_back(*array);
@@ -136,6 +138,7 @@ std::vector<Offer> sharedPaddingOffers(const KernelView &view) {
   const auto offerFor = [&](llvm::ArrayRef<SharedArray> padded, unsigned padding) {
     std::uint64_t bytes = sharedBytes;
     Offer offer{"", "pad", "", {}, {}};
+    offer.legality = Legality::Proven;
     for (const SharedArray &array : padded) {
       for (const SharedArray &instance : instances)
         if (instance.sizeBegin == array.sizeBegin)

@@ -7,7 +7,9 @@
 
 #include "clang_plugin/analysis/KernelSource.h"
 
+#include <clang/Basic/SourceLocation.h>
 #include <cstdint>
+#include <llvm/ADT/Twine.h>
 #include <vector>
 
 namespace clang {
@@ -19,15 +21,34 @@ namespace kopt::frontend {
 struct BodyView;
 class KernelView;
 
+/// Why one rewrite does not apply to a kernel or to parts of it.
+class Refusals {
+public:
+  Refusals(const KernelView &view, std::string technique, std::vector<OfferRefusal> &list)
+      : view_(view), technique_(std::move(technique)), list_(list) {}
+
+  /// `at`: what is in the way. Each reason is kept once a line.
+  void add(clang::SourceLocation at, const llvm::Twine &why);
+  /// The kernel as a whole.
+  void add(const llvm::Twine &why);
+
+private:
+  void keep(unsigned line, const llvm::Twine &why);
+
+  const KernelView &view_;
+  std::string technique_;
+  std::vector<OfferRefusal> &list_;
+};
+
 /// The static shared variables that a body declares.
 std::vector<const clang::VarDecl *> staticShared(const BodyView &body);
 
 // Every offer of a rewrite for this kernel, the most promising first; empty if the rewrite does not
-// match. Their techniques are set by findOffers().
-std::vector<Offer> launchBoundsOffers(const KernelView &view);
-std::vector<Offer> unrollOffers(const KernelView &view);
-std::vector<Offer> readonlyLoadsOffers(const KernelView &view);
-std::vector<Offer> sharedPaddingOffers(const KernelView &view);
-std::vector<Offer> blockSizeOffers(const KernelView &view);
+// match, with what is in its way in `refusals`. Their techniques are set by findOffers().
+std::vector<Offer> launchBoundsOffers(const KernelView &view, Refusals &refusals);
+std::vector<Offer> unrollOffers(const KernelView &view, Refusals &refusals);
+std::vector<Offer> readonlyLoadsOffers(const KernelView &view, Refusals &refusals);
+std::vector<Offer> sharedPaddingOffers(const KernelView &view, Refusals &refusals);
+std::vector<Offer> blockSizeOffers(const KernelView &view, Refusals &refusals);
 
 } // namespace kopt::frontend

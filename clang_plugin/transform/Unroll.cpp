@@ -167,8 +167,14 @@ std::vector<Offer> offersFor(const KernelView &view, const ForStmt &loop,
         existing ? SliceEdit{existing->begin, existing->end, pragma}
                  : SliceEdit{place, place,
                              (startsLine ? "" : "\n" + indentation) + pragma + "\n" + indentation};
-    offers.push_back(
-        {"", title + ": " + heading(view, loop), "", {edit}, {}, std::move(parameters)});
+    offers.push_back({"",
+                      title + ": " + heading(view, loop),
+                      "",
+                      {edit},
+                      {},
+                      std::move(parameters),
+                      {},
+                      Legality::Proven});
   };
   if (trips && *trips <= kMostFullTrips)
     add("#pragma unroll", "fully unroll", {});
@@ -184,7 +190,7 @@ std::vector<Offer> offersFor(const KernelView &view, const ForStmt &loop,
 
 } // namespace
 
-std::vector<Offer> unrollOffers(const KernelView &view) {
+std::vector<Offer> unrollOffers(const KernelView &view, Refusals &refusals) {
   std::vector<std::pair<std::pair<int, std::size_t>, Offer>> found; // keyed by depth, then place
   llvm::DenseSet<unsigned> seen; // the same code may be instantiated more than once
   for (const BodyView &body : view.bodies()) {
@@ -193,7 +199,11 @@ std::vector<Offer> unrollOffers(const KernelView &view) {
       if (!loop || !loop->getCond())
         continue;
       const auto place = view.offset(loop->getForLoc());
-      if (!place || !view.endOffset(loop->getEndLoc()) || !seen.insert(*place).second)
+      if (!place || !view.endOffset(loop->getEndLoc())) {
+        refusals.add(loop->getForLoc(), "a macro spells the loop");
+        continue;
+      }
+      if (!seen.insert(*place).second)
         continue;
       int depth = 0;
       for (const Stmt *up = body.parents.lookup(loop); up; up = body.parents.lookup(up))

@@ -171,15 +171,10 @@ public:
     return parseExtraction(*reply);
   }
 
-  Result<std::vector<TransformOffer>> transforms(const std::string &sliceText,
-                                                 const std::string &expression,
-                                                 const KernelSpec &kernel,
-                                                 const Workload &workload) override {
-    TransformRequest request{sourceOf(sliceText, expression, kernel), {}, {}};
-    for (const Launch &launch : workload.launches)
-      request.launches.push_back({{launch.grid.x, launch.grid.y, launch.grid.z},
-                                  {launch.block.x, launch.block.y, launch.block.z},
-                                  launch.sharedBytes});
+  Result<std::vector<TransformOffer>>
+  transforms(const std::string &sliceText, const std::string &expression, const KernelSpec &kernel,
+             const std::vector<LaunchShape> &launches) override {
+    const TransformRequest request{sourceOf(sliceText, expression, kernel), launches, {}};
     KOPT_TRY(const OfferList reply, question<OfferList>("transforms", request, kernel));
     const std::string sliceFile = sliceFileOf(kernel, expression);
     std::vector<TransformOffer> offers;
@@ -190,6 +185,7 @@ public:
         TransformOffer &made = offers.emplace_back();
         made.technique = offer.technique;
         made.title = offer.title;
+        made.note = offer.note;
         for (const SliceEdit &edit : offer.edits) {
           if (edit.begin > edit.end || edit.end > sliceText.size())
             return malformed("transforms",

@@ -36,8 +36,9 @@ struct ExtractRequest {
 
 /// A rewrite that the catalogue offers for a slice.
 struct TransformOffer {
-  std::string technique; ///< launch-bounds, unroll, readonly-loads, shared-padding, block-size
-  std::string title;     ///< "pad tile[32][32] to [32][33]"
+  std::string technique;         ///< as in kopt::Offer
+  std::string title;             ///< "pad tile[32][32] to [32][33]"
+  std::string note;              ///< what verification must judge
   std::vector<SourceEdit> edits; ///< in offsets of the slice; range.file is the slice
   LaunchOverride launch;
 };
@@ -46,11 +47,10 @@ class Frontend {
 public:
   virtual ~Frontend() = default;
   virtual Result<ExtractionResult> extract(const ExtractRequest &request) = 0;
-  /// All rewrites that match the kernel in this slice text.
-  virtual Result<std::vector<TransformOffer>> transforms(const std::string &sliceText,
-                                                         const std::string &expression,
-                                                         const KernelSpec &kernel,
-                                                         const Workload &workload) = 0;
+  /// All rewrites that match the kernel in this slice text, for these launches.
+  virtual Result<std::vector<TransformOffer>>
+  transforms(const std::string &sliceText, const std::string &expression, const KernelSpec &kernel,
+             const std::vector<LaunchShape> &launches) = 0;
   /// The chunk of the kernel in two slices with both bodies, of which a condition chooses the
   /// special one. If there is none, the reply says why (ChunkReply::refusal); that is not an error.
   virtual Result<ChunkReply> guard(const RenderedSlice &usual, const RenderedSlice &special,

@@ -44,7 +44,8 @@ class FakeFrontend : public Frontend {
 public:
   Result<ExtractionResult> extract(const ExtractRequest &) override { return extraction; }
   Result<std::vector<TransformOffer>> transforms(const std::string &, const std::string &,
-                                                 const KernelSpec &, const Workload &) override {
+                                                 const KernelSpec &,
+                                                 const std::vector<LaunchShape> &) override {
     return offers;
   }
   Result<ChunkReply> guard(const RenderedSlice &, const RenderedSlice &, std::size_t,

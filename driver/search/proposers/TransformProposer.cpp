@@ -4,6 +4,7 @@
 #include "driver/source/RenderSlice.h"
 #include "driver/source/SliceLines.h"
 #include "driver/workload/ApplyCandidate.h"
+#include "driver/workload/ScalarArguments.h"
 #include "driver/workload/WorkloadBuilder.h"
 
 #include <algorithm>
@@ -34,7 +35,7 @@ std::optional<Candidate> candidateFrom(const TransformOffer &offer, const Render
   candidate.proposer = "transform";
   candidate.technique = offer.technique;
   candidate.title = offer.title;
-  candidate.rationale.clear();
+  candidate.rationale = offer.note;
   if (offer.launch.grid && !isOwnGrid(context.problem, candidate.launch))
     return std::nullopt;
   if (offer.launch.grid)
@@ -128,9 +129,9 @@ Status TransformProposer::propose(const ProposalContext &context, Offers &offers
   for (Launch &launch : launched.launches) {
     KOPT_TRY(launch, applyToLaunch(context.problem.kernel, launch, context.parent()));
   }
-  KOPT_TRY(
-      const std::vector<TransformOffer> found,
-      frontend_.transforms(rendered.text, rendered.expression, context.problem.kernel, launched));
+  KOPT_TRY(const std::vector<TransformOffer> found,
+           frontend_.transforms(rendered.text, rendered.expression, context.problem.kernel,
+                                launchShapesOf(context.problem.specialization, launched)));
 
   const auto places = SliceLines::inPatchedFiles(rendered, context.problem.kernel,
                                                  context.problem.specialization, context.parent())

@@ -22,7 +22,7 @@ using kopt::fuzz::require;
 
 namespace kopt::frontend {
 
-llvm::Expected<std::vector<Offer>> findOffers(const TransformRequest &request) {
+llvm::Expected<OfferList> findOffers(const TransformRequest &request) {
   for (const LaunchShape &launch : request.launches)
     for (std::size_t i = 0; i < 3; ++i)
       require(launch.grid[i] > 0 && launch.block[i] > 0, "no launch is empty");
@@ -30,7 +30,7 @@ llvm::Expected<std::vector<Offer>> findOffers(const TransformRequest &request) {
   offer.technique = request.source.kernel;
   offer.title = request.source.expression;
   offer.edits.push_back({0, unsigned(request.source.slice.size()), request.source.slice});
-  return std::vector<Offer>{offer};
+  return OfferList{{offer}, {}};
 }
 
 llvm::Expected<ChunkReply> guardBody(const GuardRequest &) { return ChunkReply{}; }

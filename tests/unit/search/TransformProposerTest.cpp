@@ -28,9 +28,10 @@ class TwoOffers : public Frontend {
 public:
   Result<ExtractionResult> extract(const ExtractRequest &) override { return ExtractionResult{}; }
   Result<std::vector<TransformOffer>> transforms(const std::string &slice, const std::string &,
-                                                 const KernelSpec &, const Workload &) override {
-    TransformOffer inside{"unroll", "inside the kernel", {}, {}},
-        outside{"unroll", "outside", {}, {}};
+                                                 const KernelSpec &,
+                                                 const std::vector<LaunchShape> &) override {
+    TransformOffer inside{"unroll", "inside the kernel", "", {}, {}},
+        outside{"unroll", "outside", "", {}, {}};
     const auto at = slice.find("x[TILE]");
     inside.edits = {{{"slice", at, at + 7}, "x[0]"}};
     outside.edits = {{{"slice", 0, 8}, "#import "}};
@@ -80,10 +81,11 @@ TEST_F(TransformProposerTest, WhatOtherCodeUsesTooIsLeftAlone) {
 class TwoBlocks : public TwoOffers {
 public:
   Result<std::vector<TransformOffer>> transforms(const std::string &, const std::string &,
-                                                 const KernelSpec &, const Workload &) override {
+                                                 const KernelSpec &,
+                                                 const std::vector<LaunchShape> &) override {
     std::vector<TransformOffer> offers;
     for (const std::uint32_t threads : {64u, 128u}) {
-      offers.push_back({"block-size", "another block", {}, {}});
+      offers.push_back({"block-size", "another block", "", {}, {}});
       offers.back().launch.block = {{std::to_string(threads), "1", "1"}};
       offers.back().launch.grid = coveringGrid({threads, 1, 1});
     }

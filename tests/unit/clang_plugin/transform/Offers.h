@@ -16,7 +16,7 @@ struct Question {
   std::string kernel = "k", expression = "k", arch = "sm_90";
 };
 
-inline llvm::Expected<std::vector<Offer>> tryOffers(const Question &question) {
+inline llvm::Expected<OfferList> tryOffers(const Question &question) {
   setenv("KOPT_CUDA_PATH", "none", 1);
   TransformRequest request;
   request.source.slice = question.slice;
@@ -30,13 +30,13 @@ inline llvm::Expected<std::vector<Offer>> tryOffers(const Question &question) {
 }
 
 inline std::vector<Offer> offersFor(const Question &question) {
-  auto offers = tryOffers(question);
-  if (!offers) {
-    ADD_FAILURE() << llvm::toString(offers.takeError());
+  auto reply = tryOffers(question);
+  if (!reply) {
+    ADD_FAILURE() << llvm::toString(reply.takeError());
     return {};
   }
   std::vector<Offer> chosen; // with each value of a parameter
-  for (const Offer &offer : *offers) {
+  for (const Offer &offer : reply->offers) {
     EXPECT_LE(offer.parameters.size(), 1u) << offer.title;
     if (offer.parameters.empty())
       chosen.push_back(offer);
@@ -48,6 +48,19 @@ inline std::vector<Offer> offersFor(const Question &question) {
     EXPECT_TRUE(offer.launch || applyEdits(question.slice, offer.edits) != question.slice)
         << offer.title;
   return chosen;
+}
+
+/// "3: the loop has a break" of each refusal; without a line, of the kernel as a whole.
+inline std::vector<std::string> refusalsFor(const Question &question) {
+  std::vector<std::string> reasons;
+  auto reply = tryOffers(question);
+  if (!reply) {
+    ADD_FAILURE() << llvm::toString(reply.takeError());
+    return reasons;
+  }
+  for (const OfferRefusal &refusal : reply->refusals)
+    reasons.push_back((refusal.line ? std::to_string(refusal.line) + ": " : "") + refusal.why);
+  return reasons;
 }
 
 /// The slice after each offer.

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rewrites that give the work of a kernel's threads to other threads need to know: whether the
+// threads are independent of each other, and where the text says which thread it is.
+#pragma once
+
+#include "clang_plugin/transform/Transformation.h"
+
+namespace kopt::frontend {
+
+/// True if each thread of the kernel could run alone, in any order and in any warp or block: it
+/// waits for no other, shares no memory but global memory, exchanges nothing within a warp, and
+/// reads no clock. Atomics are allowed if `atomics`. What is not known counts against it. The first
+/// thing in the way is refused.
+bool areThreadsIndependent(const KernelView &view, bool atomics, Refusals &refusals);
+
+/// A place of the text where it says threadIdx.x and the like.
+struct CoordinateUse {
+  Coordinate coordinate;
+  unsigned begin = 0, end = 0; ///< in the text
+  const BodyView *body = nullptr;
+  const clang::Expr *expression = nullptr;
+};
+
+/// Every such place, in order of the text, each once. Nothing, with a refusal, if one is spelled by
+/// a macro, or if a whole `threadIdx` is passed on.
+std::optional<std::vector<CoordinateUse>> coordinateUses(const KernelView &view,
+                                                         Refusals &refusals);
+
+/// A name like `base` that occurs nowhere in the text.
+std::string freshName(const KernelView &view, llvm::StringRef base);
+
+} // namespace kopt::frontend
