@@ -491,7 +491,7 @@ void BlockRunner::mergeTraces(std::uint32_t warp) {
     traces[i] = {lane.trace.data(), lane.trace.data() + lane.traced};
     lane.traced = 0;
   }
-  options_.trace->merge(traces);
+  options_.trace->merge(warp, traces);
 }
 
 } // namespace kopt::runtime::emulated

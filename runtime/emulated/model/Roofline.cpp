@@ -12,9 +12,11 @@
 //   issue     warp instructions / 4 schedulers
 //   fp32 …    thread instructions of a class / its throughput (CUDA programming guide, arithmetic
 //             instructions)
-//   latency   the dependent instructions and memory accesses of one warp, times the waves of blocks
+//   latency   the dependent instructions and memory accesses of the longest warp, and of a mean one
+//             for each further wave of blocks
 //
-// The bounds of a multiprocessor are those of the busiest one, because blocks are not divided. The
+// The bounds of a multiprocessor are those of the busiest one, because blocks are not divided: it
+// runs its part of the blocks, or the one block that does most. The
 // model leaves out other effects of a real GPU (instruction cache, register pressure, DRAM pages,
 // tensor cores), so times only rank candidates.
 #include "runtime/emulated/model/Roofline.h"
@@ -35,6 +37,15 @@ constexpr double kLoadsInFlight = 4;
 double ofClass(const std::array<std::uint64_t, kInstructionClasses> &counts,
                InstructionClass kind) {
   return double(counts[static_cast<unsigned>(kind)]);
+}
+
+/// The time of a warp alone: its instructions run one after another, its loads a few at a time with
+/// their mean latency.
+double cyclesOf(const GpuSpec &gpu, double latency, const LaunchCounts::Work &work) {
+  return double(work.instructions) * kCyclesPerDependentInstruction +
+         std::ceil(double(work.loads) / kLoadsInFlight) * latency +
+         (double(work.sharedLoads) / kLoadsInFlight + double(work.barriers)) *
+             gpu.sharedLatencyCycles;
 }
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
@@ -58,7 +69,9 @@ RooflineTime rooflineTime(const GpuSpec &gpu, const LaunchShape &shape,
   const double busy = std::min(gpu.multiprocessors, std::max(1.0, shape.blocks));
   // The share of all blocks that the busiest multiprocessor runs; scales a sum over the grid to
   // that multiprocessor.
-  const double share = std::ceil(shape.blocks / gpu.multiprocessors) / std::max(1.0, shape.blocks);
+  const double share =
+      std::max(std::ceil(shape.blocks / gpu.multiprocessors) / std::max(1.0, shape.blocks),
+               ratio(double(counts.busiestBlock), double(counts.warpInstructions)));
   auto perMultiprocessor = [&](double cycles) { return cycles * share / clock; };
 
   const double l2Sectors =
@@ -80,23 +93,21 @@ RooflineTime rooflineTime(const GpuSpec &gpu, const LaunchShape &shape,
                fp64 = sum(Class::DoubleAdd, Class::DoubleMul, Class::DoubleFma),
                fp16 = sum(Class::HalfAdd, Class::HalfMul, Class::HalfFma);
 
-  // The time of one warp alone: its instructions run one after another, its loads a few at a time
-  // with their mean latency.
   const double warps = std::max(1.0, shape.blocks * std::ceil(shape.threadsPerBlock / 32));
-  const double loads = double(counts.load.requests + counts.atomic.requests);
   const double hitL1 = ratio(double(counts.l1Hits), double(counts.load.sectors)),
                missL2 = ratio(double(counts.dramReadSectors),
                               double(counts.l2ReadSectors + counts.l2AtomicSectors));
   const double latency =
       hitL1 * gpu.l1LatencyCycles +
       (1 - hitL1) * (missL2 * gpu.dramLatencyCycles + (1 - missL2) * gpu.l2LatencyCycles);
-  const double warpCycles =
-      (double(counts.warpInstructions) * kCyclesPerDependentInstruction +
-       std::ceil(loads / kLoadsInFlight) * latency +
-       double(counts.sharedLoad.requests + counts.sharedAtomic.requests) / kLoadsInFlight *
-           gpu.sharedLatencyCycles +
-       ofClass(counts.warpInstructionsByClass, Class::Barrier) * gpu.sharedLatencyCycles) /
+  const double mean =
+      cyclesOf(gpu, latency,
+               {counts.warpInstructions,
+                counts.warpInstructionsByClass[static_cast<unsigned>(Class::Barrier)],
+                counts.load.requests + counts.atomic.requests,
+                counts.sharedLoad.requests + counts.sharedAtomic.requests}) /
       warps;
+  const double longest = cyclesOf(gpu, latency, counts.longestWarp);
   const double waves = std::ceil(shape.blocks / (gpu.multiprocessors * resident));
 
   RooflineTime time;
@@ -114,7 +125,7 @@ RooflineTime rooflineTime(const GpuSpec &gpu, const LaunchShape &shape,
       {"special", perMultiprocessor(ofClass(threads, Class::Special) / gpu.specialPerClock)},
       {"conversion",
        perMultiprocessor(ofClass(threads, Class::Conversion) / gpu.conversionPerClock)},
-      {"latency", waves * warpCycles / clock}};
+      {"latency", ((waves - 1) * mean + longest) / clock}};
   for (const RooflineTerm &term : time.terms) {
     const std::string name = term.name;
     time.seconds = std::max(time.seconds, term.seconds);

@@ -15,6 +15,20 @@ namespace {
 
 bool isBlock(const TraceEntry &entry) { return entry.id & kBlockBit; }
 
+/// Adds what the warps of a block did.
+void addBlock(LaunchCounts &counts, const std::vector<LaunchCounts::Work> &works) {
+  std::uint64_t instructions = 0;
+  LaunchCounts::Work &longest = counts.longestWarp;
+  for (const LaunchCounts::Work &work : works) {
+    instructions += work.instructions;
+    longest.instructions = std::max(longest.instructions, work.instructions);
+    longest.barriers = std::max(longest.barriers, work.barriers);
+    longest.loads = std::max(longest.loads, work.loads);
+    longest.sharedLoads = std::max(longest.sharedLoads, work.sharedLoads);
+  }
+  counts.busiestBlock = std::max(counts.busiestBlock, instructions);
+}
+
 } // namespace
 
 WarpTrace::WarpTrace(const ModuleInfo &module, std::uint64_t arenaBase, std::uint64_t arenaSize,
@@ -27,9 +41,24 @@ void WarpTrace::beginBlock() {
   // within a block.
   l1_.clear();
   ++counts_.blocks;
+  addBlock(counts_, works_);
+  works_.clear();
 }
 
-void WarpTrace::merge(const LaneTraces &traces) {
+void WarpTrace::merge(std::uint32_t warp, const LaneTraces &traces) {
+  const auto loads = [&] { return counts_.load.requests + counts_.atomic.requests; };
+  const auto sharedLoads = [&] {
+    return counts_.sharedLoad.requests + counts_.sharedAtomic.requests;
+  };
+  works_.resize(std::max<std::size_t>(works_.size(), warp + 1));
+  warp_ = warp;
+  const std::uint64_t loadsBefore = loads(), sharedBefore = sharedLoads();
+  mergeLanes(traces);
+  works_[warp].loads += loads() - loadsBefore;
+  works_[warp].sharedLoads += sharedLoads() - sharedBefore;
+}
+
+void WarpTrace::mergeLanes(const LaneTraces &traces) {
   std::array<Cursor, 32> lanes;
   for (unsigned i = 0; i < 32; ++i)
     lanes[i] = {traces[i].first, traces[i].second};
@@ -63,6 +92,8 @@ void WarpTrace::execute(std::uint32_t mask, std::array<Cursor, 32> &lanes) {
   const BlockInfo &block = module_.blocks[number];
   ++runsOfBlock_[number].warps;
   runsOfBlock_[number].lanes += unsigned(std::popcount(mask));
+  works_[warp_].instructions += block.instructions[static_cast<unsigned>(InstructionClass::All)];
+  works_[warp_].barriers += block.instructions[static_cast<unsigned>(InstructionClass::Barrier)];
   std::array<const TraceEntry *, 32> entries{};
   for (std::uint32_t rest = mask; rest; rest &= rest - 1)
     ++lanes[std::countr_zero(rest)].at;
@@ -245,6 +276,7 @@ void WarpTrace::takeTurns(std::uint32_t mask, const std::array<const TraceEntry 
 
 LaunchCounts WarpTrace::counts() const {
   LaunchCounts counts = counts_;
+  addBlock(counts, works_);
   for (std::uint32_t number = 0; number < module_.blockCount; ++number) {
     const auto &[warps, lanes] = runsOfBlock_[number];
     for (unsigned i = 0; i < kInstructionClasses; ++i) {

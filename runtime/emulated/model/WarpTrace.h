@@ -38,6 +38,11 @@ struct LaunchCounts {
   std::array<std::uint64_t, kInstructionClasses> warpInstructionsByClass{};
   std::uint64_t branches = 0, divergentBranches = 0;
   std::uint64_t blocks = 0;
+  /// What one warp does: the most of all warps, each number for itself.
+  struct Work {
+    std::uint64_t instructions = 0, barriers = 0, loads = 0, sharedLoads = 0; ///< loads: requests
+  } longestWarp;
+  std::uint64_t busiestBlock = 0; ///< warp instructions
 };
 
 class WarpTrace {
@@ -48,7 +53,8 @@ public:
 
   void beginBlock();
   using LaneTraces = std::array<std::pair<const TraceEntry *, const TraceEntry *>, 32>;
-  void merge(const LaneTraces &traces);
+  /// What the warp of the block did since its last merge.
+  void merge(std::uint32_t warp, const LaneTraces &traces);
   LaunchCounts counts() const;
   /// What each line costs, in order of file and line. The sums are those of counts().
   std::vector<LineCost> lineCosts() const;
@@ -57,6 +63,7 @@ private:
   struct Cursor {
     const TraceEntry *at, *end;
   };
+  void mergeLanes(const LaneTraces &traces);
   void execute(std::uint32_t mask, std::array<Cursor, 32> &lanes);
   void mergeDiverged(std::array<Cursor, 32> &lanes);
   void access(std::uint32_t mask, const std::array<const TraceEntry *, 32> &entries);
@@ -71,6 +78,8 @@ private:
   SectorCache &l2_;
   SectorCache l1_;
   LaunchCounts counts_; ///< without the instructions, which follow from the runs of blocks
+  std::vector<LaunchCounts::Work> works_; ///< of the present block's warps
+  std::uint32_t warp_ = 0;                ///< the one that is merged
   struct Runs {
     std::uint64_t warps = 0, lanes = 0;
   };
