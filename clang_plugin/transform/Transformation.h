@@ -46,6 +46,7 @@ std::vector<const clang::VarDecl *> staticShared(const BodyView &body);
 // Every offer of a rewrite for this kernel, the most promising first; empty if the rewrite does not
 // match, with what is in its way in `refusals`. Their techniques are set by findOffers().
 std::vector<Offer> loopSplitOffers(const KernelView &view, Refusals &refusals);
+std::vector<Offer> arithmeticOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> launchBoundsOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> unrollOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> readonlyLoadsOffers(const KernelView &view, Refusals &refusals);
