@@ -20,9 +20,9 @@ std::int64_t defaultBuildJobs(std::size_t gpus = 1);
 
 /// Every option with its value.
 struct ResolvedOptions {
-  std::int64_t rounds = 12;         ///< at most
+  std::int64_t rounds = 100;        ///< at most
   std::int64_t trials = 200;        ///< at most
-  std::int64_t patience = 4;        ///< rounds without a new incumbent before the search stops
+  std::int64_t patience = 8;        ///< rounds without a new incumbent before the search stops
   std::int64_t maxTokens = 500'000; ///< of all model calls together; 0: no limit
   std::int64_t seed = 1;
   /// Candidates built at a time while others run; 0: none.
