@@ -392,42 +392,11 @@ private:
     return offer;
   }
 
-  /// `blockIdx.x * blockDim.x + threadIdx.x`, around a use of threadIdx.x; null if there is none.
-  const Expr *globalIndex(const CoordinateUse &use) const {
-    const Stmt *up = use.expression;
-    const Expr *sum = nullptr;
-    while (up && !sum) {
-      up = use.body->parents.lookup(up);
-      if (!isa_and_nonnull<CastExpr, ParenExpr, PseudoObjectExpr, OpaqueValueExpr, BinaryOperator>(
-              up))
-        return nullptr;
-      if (const auto *binary = dyn_cast<BinaryOperator>(up)) {
-        if (binary->getOpcode() != BO_Add)
-          return nullptr;
-        sum = binary;
-      }
-    }
-    const auto *binary = cast<BinaryOperator>(sum);
-    for (const Expr *side : {binary->getLHS(), binary->getRHS()}) {
-      const auto *product = dyn_cast<BinaryOperator>(side->IgnoreParenCasts());
-      if (!product || product->getOpcode() != BO_Mul)
-        continue;
-      const auto left = coordinate(product->getLHS()), right = coordinate(product->getRHS());
-      const auto is = [](const auto &found, llvm::StringRef variable) {
-        return found && found->variable == variable && found->dimension == 0;
-      };
-      if ((is(left, "blockIdx") && is(right, "blockDim")) ||
-          (is(left, "blockDim") && is(right, "blockIdx")))
-        return binary;
-    }
-    return nullptr;
-  }
-
   void splitCoordinates(const std::string &lanes, std::vector<SliceEdit> &edits) const {
     std::vector<std::pair<unsigned, unsigned>> whole; // global indices
     for (const CoordinateUse &use : coordinates_)
       if (use.coordinate.variable == "threadIdx" && use.coordinate.dimension == 0)
-        if (const Expr *index = globalIndex(use)) {
+        if (const Expr *index = globalIndexAt(use)) {
           const auto begin = view_.offset(index->getBeginLoc()),
                      end = view_.endOffset(index->getEndLoc());
           if (begin && end)

@@ -469,8 +469,7 @@ bool isOwnOrParameter(const Expr *lvalue) {
           (!isBehindPointer && !variable->getType()->isReferenceType()));
 }
 
-bool writesOnlyThroughParameters(const FunctionDecl &function,
-                                 llvm::SmallPtrSet<const FunctionDecl *, 8> &seen) {
+bool writesOnly(const FunctionDecl &function, llvm::SmallPtrSet<const FunctionDecl *, 8> &seen) {
   if (!seen.insert(function.getCanonicalDecl()).second)
     return true;
   const CudaFunction kind = cudaFunction(function);
@@ -497,7 +496,7 @@ bool writesOnlyThroughParameters(const FunctionDecl &function,
                                                                            : argument))
           return false;
       }
-    return writesOnlyThroughParameters(*callee, seen);
+    return writesOnly(*callee, seen);
   });
 }
 
@@ -505,7 +504,7 @@ bool writesOnlyThroughParameters(const FunctionDecl &function,
 
 bool writesOnlyThroughParameters(const FunctionDecl &function) {
   llvm::SmallPtrSet<const FunctionDecl *, 8> seen;
-  return writesOnlyThroughParameters(function, seen);
+  return writesOnly(function, seen);
 }
 
 std::optional<ReductionLoop> readReductionLoop(const KernelView &view, const BodyView &body,

@@ -157,6 +157,32 @@ std::optional<std::vector<CoordinateUse>> coordinateUses(const KernelView &view,
   return list;
 }
 
+const Expr *globalIndexAt(const CoordinateUse &use) {
+  const BinaryOperator *sum = nullptr;
+  for (const Stmt *up = use.expression; !sum;) {
+    up = use.body->parents.lookup(up);
+    if (!isa_and_nonnull<CastExpr, ParenExpr, PseudoObjectExpr, OpaqueValueExpr, BinaryOperator>(
+            up))
+      return nullptr;
+    sum = dyn_cast<BinaryOperator>(up);
+  }
+  if (sum->getOpcode() != BO_Add)
+    return nullptr;
+  for (const Expr *side : {sum->getLHS(), sum->getRHS()}) {
+    const auto *product = dyn_cast<BinaryOperator>(side->IgnoreParenCasts());
+    if (!product || product->getOpcode() != BO_Mul)
+      continue;
+    const auto left = coordinate(product->getLHS()), right = coordinate(product->getRHS());
+    const auto is = [&](const std::optional<Coordinate> &found, llvm::StringRef variable) {
+      return found && found->variable == variable && found->dimension == use.coordinate.dimension;
+    };
+    if ((is(left, "blockIdx") && is(right, "blockDim")) ||
+        (is(left, "blockDim") && is(right, "blockIdx")))
+      return sum;
+  }
+  return nullptr;
+}
+
 std::string freshName(const KernelView &view, llvm::StringRef base) {
   llvm::StringSet<> names;
   for (const RawToken &token : rawTokens(view.text()))

@@ -26,6 +26,10 @@ struct CoordinateUse {
 std::optional<std::vector<CoordinateUse>> coordinateUses(const KernelView &view,
                                                          Refusals &refusals);
 
+/// `blockIdx.x * blockDim.x + threadIdx.x`, in any order and with casts, around a use of threadIdx;
+/// null if that is not what stands there.
+const clang::Expr *globalIndexAt(const CoordinateUse &use);
+
 /// A name like `base` that occurs nowhere in the text.
 std::string freshName(const KernelView &view, llvm::StringRef base);
 

@@ -47,6 +47,7 @@ std::vector<const clang::VarDecl *> staticShared(const BodyView &body);
 // match, with what is in its way in `refusals`. Their techniques are set by findOffers().
 std::vector<Offer> loopSplitOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> arithmeticOffers(const KernelView &view, Refusals &refusals);
+std::vector<Offer> stageOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> launchBoundsOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> unrollOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> readonlyLoadsOffers(const KernelView &view, Refusals &refusals);

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "Offers.h"
+
+#include <gmock/gmock.h>
+
+namespace kopt::frontend::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+Question askStage(std::string slice) {
+  Question question{.technique = "stage", .slice = std::move(slice)};
+  question.launches = {{{64, 64, 1}, {16, 16, 1}, 0}};
+  return question;
+}
+
+std::string planeKernel(const std::string &body) {
+  return "__global__ void k(const float *__restrict__ in, float *__restrict__ out, int w, int h) "
+         "{\n"
+         "  int x = blockIdx.x * blockDim.x + threadIdx.x;\n"
+         "  int y = blockIdx.y * blockDim.y + threadIdx.y;\n" +
+         body + "}\n";
+}
+
+TEST(Stage, AStoreAlongTheOtherAxisTurnsATile) {
+  const Question question = askStage(planeKernel("  if (x >= w || y >= h)\n    return;\n"
+                                                 "  out[x * h + y] = 2 * in[y * w + x];\n"));
+  EXPECT_THAT(textsFor(question),
+              ElementsAre("__global__ void k(const float *__restrict__ in, float *__restrict__ "
+                          "out, int w, int h) {\n"
+                          "  // Tiles of 32 x 32 elements are turned in shared memory.\n"
+                          "  __shared__ float tile[32][33];\n"
+                          "  for (int row = threadIdx.y; row < 32; row += blockDim.y) {\n"
+                          "    int x = blockIdx.x * 32 + threadIdx.x;\n"
+                          "    int y = blockIdx.y * 32 + row;\n"
+                          "    if (x >= w || y >= h)\n"
+                          "      continue;\n"
+                          "    tile[row][threadIdx.x] = 2 * in[y * w + x];\n"
+                          "  }\n"
+                          "  __syncthreads();\n"
+                          "  for (int row = threadIdx.y; row < 32; row += blockDim.y) {\n"
+                          "    int x = blockIdx.x * 32 + row;\n"
+                          "    int y = blockIdx.y * 32 + threadIdx.x;\n"
+                          "    if (x >= w || y >= h)\n"
+                          "      continue;\n"
+                          "    out[x * h + y] = tile[threadIdx.x][row];\n"
+                          "  }\n"
+                          "}\n"));
+  const auto offers = offersFor(question);
+  EXPECT_EQ(offers.at(0).launch->grid[0], "(gridDim.x * blockDim.x + 31) / 32");
+  EXPECT_EQ(offers[0].launch->block, (std::array<std::string, 3>{"32", "8", "1"}));
+}
+
+TEST(Stage, AReadAlongTheOtherAxisTurnsATileAsItIsRead) {
+  const auto texts = textsFor(askStage(planeKernel("  if (x < w && y < h)\n"
+                                                   "    out[y * w + x] = in[x * h + y];\n")));
+  ASSERT_THAT(texts, SizeIs(1));
+  EXPECT_THAT(texts[0], HasSubstr("      tile[threadIdx.x][row] = in[x * h + y];"));
+  EXPECT_THAT(texts[0], HasSubstr("      out[y * w + x] = tile[row][threadIdx.x];"));
+}
+
+TEST(Stage, NeighbouringPlacesAreRefused) {
+  EXPECT_THAT(refusalsFor(askStage(planeKernel("  out[y * w + x] = in[y * w + x];\n"))),
+              ElementsAre("4: lanes read and write neighbouring places already"));
+}
+
+TEST(Stage, AConditionOnMemoryIsRefused) {
+  EXPECT_THAT(refusalsFor(askStage(planeKernel("  if (in[0] > 0)\n    out[x * h + y] = 1;\n"))),
+              ElementsAre("4: it reads memory, or calls, beside the store"));
+}
+
+TEST(Stage, StoresInLoopsAndSeveralStoresAreRefused) {
+  EXPECT_THAT(refusalsFor(askStage(planeKernel("  for (int i = 0; i < 4; i++)\n"
+                                               "    out[x * h + y + i] = in[y * w + x];\n"))),
+              ElementsAre("5: the store is in a loop"));
+  EXPECT_THAT(refusalsFor(askStage(planeKernel("  out[x * h + y] = 1;\n  out[0] = 2;\n"))),
+              ElementsAre("5: there is more than one plain store"));
+  EXPECT_THAT(refusalsFor(askStage(planeKernel("  out[x * h + y] += in[y * w + x];\n"))),
+              ElementsAre("4: there is more than one plain store"));
+}
+
+TEST(Stage, OtherUsesOfTheThreadsPlaceAreRefused) {
+  EXPECT_THAT(
+      refusalsFor(askStage(planeKernel("  out[x * h + y + threadIdx.x] = in[y * w + x];\n"))),
+      ElementsAre("4: threads are told apart by more than their global index"));
+}
+
+TEST(Stage, TheTypeOfATemplateIsRefused) {
+  Question question =
+      askStage("template <typename T> __global__ void k(const T *in, T *out, int w, int h) {\n"
+               "  int x = blockIdx.x * blockDim.x + threadIdx.x;\n"
+               "  int y = blockIdx.y * blockDim.y + threadIdx.y;\n"
+               "  out[x * h + y] = in[y * w + x];\n"
+               "}\n"
+               "template __global__ void k<float>(const float *, float *, int, int);\n");
+  question.expression = "k<float>";
+  EXPECT_THAT(refusalsFor(question), ElementsAre("1: the kernel is a template over types"));
+  question.launches = {};
+  EXPECT_THAT(textsFor(question), IsEmpty());
+}
+
+} // namespace
+} // namespace kopt::frontend::test
