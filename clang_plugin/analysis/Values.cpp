@@ -39,6 +39,16 @@ const VarDecl *ownerOf(const Expr *lvalue) {
   return reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
 }
 
+/// The variable that is passed or copied as it is; null for any other value.
+const VarDecl *variableGiven(const Expr *value) {
+  value = value->IgnoreParenImpCasts();
+  if (const auto *copy = dyn_cast<CXXConstructExpr>(value);
+      copy && copy->getConstructor()->isCopyOrMoveConstructor())
+    value = copy->getArg(0)->IgnoreParenImpCasts();
+  const auto *reference = dyn_cast<DeclRefExpr>(value);
+  return reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
+}
+
 /// True for functions of the toolkit whose result depends on their arguments alone.
 bool isComputation(llvm::StringRef name) {
   static const std::set<llvm::StringRef> kNames = {
@@ -52,6 +62,35 @@ bool isZero(const KernelView &view, const Expr *expression) {
   return view.constant(expression) == 0 ||
          expression->isNullPointerConstant(view.context(), Expr::NPC_ValueDependentIsNotNull) !=
              Expr::NPCK_NotNull;
+}
+
+bool isSameNumber(const KernelView &view, const Expr *a, const Expr *b) {
+  Expr::EvalResult one, other;
+  if (a->isValueDependent() || b->isValueDependent() || !a->EvaluateAsRValue(one, view.context()) ||
+      !b->EvaluateAsRValue(other, view.context()) || one.Val.getKind() != other.Val.getKind())
+    return false;
+  if (one.Val.isFloat())
+    return &one.Val.getFloat().getSemantics() == &other.Val.getFloat().getSemantics() &&
+           one.Val.getFloat().bitwiseIsEqual(other.Val.getFloat());
+  return one.Val.isInt() && llvm::APSInt::isSameValue(one.Val.getInt(), other.Val.getInt());
+}
+
+/// The variable that a conjunction asks to be this number, itself or in a member; or null.
+const Expr *askedToBe(const KernelView &view, const Expr *condition, const Expr *number) {
+  const auto *binary = dyn_cast<BinaryOperator>(condition->IgnoreParens());
+  if (!binary || (binary->getOpcode() != BO_LAnd && binary->getOpcode() != BO_EQ))
+    return nullptr;
+  if (binary->getOpcode() == BO_LAnd) {
+    const Expr *left = askedToBe(view, binary->getLHS(), number);
+    return left ? left : askedToBe(view, binary->getRHS(), number);
+  }
+  const Expr *value = binary->getLHS()->IgnoreParenImpCasts();
+  while (const auto *member = dyn_cast<MemberExpr>(value)) {
+    if (member->isArrow())
+      return nullptr;
+    value = member->getBase()->IgnoreParenImpCasts();
+  }
+  return isa<DeclRefExpr>(value) && isSameNumber(view, number, binary->getRHS()) ? value : nullptr;
 }
 
 /// Removes conversions to a truth value and between pointer types.
@@ -84,9 +123,14 @@ void Values::collect(const BodyView &body, const Stmt *statement) {
         sources_[variable].values.push_back(variable->getInit());
   } else if (const auto *assignment = dyn_cast<BinaryOperator>(statement);
              assignment && assignment->isAssignmentOp()) {
-    if (const VarDecl *variable = ownerOf(assignment->getLHS()))
-      sources_[variable].values.push_back(
-          assignment->isCompoundAssignmentOp() ? assignment : assignment->getRHS());
+    const Expr *value = assignment->isCompoundAssignmentOp()
+                            ? assignment
+                            : asGuarded(body, statement, assignment->getRHS());
+    if (const VarDecl *variable = ownerOf(assignment->getLHS());
+        variable && value == assignment->getRHS())
+      sources_[variable].values.push_back(value);
+    else if (variable)
+      addSource(variable, value);
   } else if (const auto *unary = dyn_cast<UnaryOperator>(statement)) {
     const VarDecl *variable = unary->isIncrementDecrementOp() || unary->getOpcode() == UO_AddrOf
                                   ? ownerOf(unary->getSubExpr())
@@ -100,6 +144,8 @@ void Values::collect(const BodyView &body, const Stmt *statement) {
     const auto *method = dyn_cast_or_null<CXXMethodDecl>(call->getDirectCallee());
     if (isa<CXXOperatorCallExpr>(call) && method && !method->isStatic() && !arguments.empty())
       arguments.erase(arguments.begin()); // not an argument: the object
+    for (const Expr *&argument : arguments)
+      argument = asGuarded(body, statement, argument);
     collectArguments(call->getDirectCallee(), arguments);
   } else if (const auto *construct = dyn_cast<CXXConstructExpr>(statement)) {
     collectArguments(construct->getConstructor(),
@@ -122,7 +168,32 @@ void Values::collectArguments(const FunctionDecl *callee, llvm::ArrayRef<const E
   if (!callee || callee == &view_.kernel())
     return;
   for (unsigned i = 0; i < callee->getNumParams() && i < arguments.size(); ++i)
-    sources_[callee->getParamDecl(i)].values.push_back(arguments[i]);
+    addSource(callee->getParamDecl(i), arguments[i]);
+}
+
+/// A parameter or copy that is given the same variable at several places has one source.
+void Values::addSource(const VarDecl *variable, const Expr *value) {
+  std::vector<const Expr *> &values = sources_[variable].values;
+  const VarDecl *given = variableGiven(value);
+  if (!given ||
+      llvm::none_of(values, [&](const Expr *each) { return variableGiven(each) == given; }))
+    values.push_back(value);
+}
+
+/// In `if (n == 4096) f(4096);` the number is the value of n, which is returned for it: the kernel
+/// is written for another value, not made of another.
+const Expr *Values::asGuarded(const BodyView &body, const Stmt *statement,
+                              const Expr *value) const {
+  const Expr *number = value->IgnoreParenImpCasts();
+  if (!view_.constant(number) && !isa<FloatingLiteral, UnaryOperator>(number))
+    return value;
+  for (const Stmt *outer = body.parentOf(statement); outer;
+       statement = outer, outer = body.parentOf(outer))
+    if (const auto *branch = dyn_cast<IfStmt>(outer); branch && branch->getThen() == statement)
+      if (const Expr *variable = askedToBe(view_, branch->getCond(), number);
+          variable && isKernelParameter(variableOf(variable)))
+        return variable;
+  return value;
 }
 
 bool Values::isKernelParameter(const VarDecl *variable) const {
@@ -352,6 +423,8 @@ std::string Values::spelled(const Expr *value, Variables &open) const {
     const auto *variable = dyn_cast<VarDecl>(reference->getDecl());
     return variable ? nameOf(variable, open) : reference->getDecl()->getQualifiedNameAsString();
   }
+  if (const VarDecl *copied = variableGiven(value))
+    return nameOf(copied, open);
   const auto *unary = dyn_cast<UnaryOperator>(value);
   const auto *binary = dyn_cast<BinaryOperator>(value);
   if ((unary && unary->getOpcode() == UO_LNot) ||

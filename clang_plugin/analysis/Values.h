@@ -64,6 +64,9 @@ private:
   void collect(const BodyView &body, const clang::Stmt *statement);
   void collectArguments(const clang::FunctionDecl *callee,
                         llvm::ArrayRef<const clang::Expr *> arguments);
+  void addSource(const clang::VarDecl *variable, const clang::Expr *value);
+  const clang::Expr *asGuarded(const BodyView &body, const clang::Stmt *statement,
+                               const clang::Expr *value) const;
   const clang::Expr *memoryOf(const clang::Expr *element) const;
   bool isKernelParameter(const clang::VarDecl *variable) const;
   void gather(const clang::Stmt *expression, Ingredients &found, Variables &seen) const;

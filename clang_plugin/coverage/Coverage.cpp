@@ -135,7 +135,9 @@ private:
     } else if (const auto *binary = dyn_cast<BinaryOperator>(statement);
                binary && binary->isLogicalOp()) {
       for (const Expr *operand : {binary->getLHS(), binary->getRHS()})
-        if (isTelling(operand) || isUnbounded(operand))
+        if (isGuardOfValues(body, binary))
+          mark(operand, {});
+        else if (isTelling(operand) || isUnbounded(operand))
           mark(operand, {true, true});
         else if (const auto *equal = dyn_cast<BinaryOperator>(operand->IgnoreParenImpCasts());
                  equal && equal->isEqualityOp()) // singles out one thread or element
@@ -158,6 +160,32 @@ private:
     const Ingredients left = values_.of(comparison.getLHS()),
                       right = values_.of(comparison.getRHS());
     return (left.data && right.isConstant()) || (right.data && left.isConstant());
+  }
+
+  /// True for a part of `n == 4096 && p == 2` in a branch with an else, whose outcomes are both
+  /// required: the same code runs whichever of the arguments has another value.
+  bool isGuardOfValues(const BodyView &body, const BinaryOperator *part) const {
+    const Stmt *outer = body.parentOf(part);
+    for (; isAnd(outer); outer = body.parentOf(outer))
+      part = cast<BinaryOperator>(outer);
+    const auto *branch = dyn_cast_or_null<IfStmt>(outer);
+    return isAnd(part) && branch && branch->getElse() &&
+           branch->getCond()->IgnoreParens() == part && asksForValues(part);
+  }
+
+  static bool isAnd(const Stmt *statement) {
+    const auto *binary = dyn_cast_or_null<BinaryOperator>(statement);
+    return binary && binary->getOpcode() == BO_LAnd;
+  }
+
+  /// True if each part of a conjunction compares an argument with a constant, or is a flag.
+  bool asksForValues(const Expr *part) const {
+    const auto *binary = dyn_cast<BinaryOperator>(part->IgnoreParenImpCasts());
+    if (isAnd(binary))
+      return asksForValues(binary->getLHS()) && asksForValues(binary->getRHS());
+    return isOfArguments(part) &&
+           (binary ? binary->getOpcode() == BO_EQ && isTelling(binary)
+                   : part->IgnoreParenImpCasts()->getType()->isBooleanType());
   }
 
   /// True for a condition on arguments alone, or one that singles out a value.
