@@ -264,6 +264,24 @@ std::size_t endBeforeGlue(std::string_view gap) {
   return end;
 }
 
+/// The offset in a user's file at which to insert a declaration before the chunk at `begin`: before
+/// kopt's own attributes, which would otherwise mark the declaration.
+std::size_t beginBeforeMarks(std::string_view text, std::size_t begin) {
+  while (true) {
+    const std::string_view before = text.substr(0, text.find_last_not_of(" \t\r\n", begin - 1) + 1);
+    const bool isMacro = before.ends_with(")");
+    const std::size_t mark = begin == 0 ? text.npos : before.rfind(isMacro ? "KOPT_TUNE" : "[[");
+    const std::size_t open = mark == text.npos ? mark : before.find(isMacro ? '(' : 'k', mark);
+    const bool isMark =
+        open != text.npos &&
+        (isMacro ? endOf(before, open + 1, "") + 1 == before.size()
+                 : before.ends_with("]]") && before.substr(open).starts_with("kopt"));
+    if (!isMark)
+      return begin;
+    begin = mark;
+  }
+}
+
 /// Adds the edits for new text in the user's files: chunks, declarations before them, and includes.
 Status textEdits(const Specialization &specialization, const Candidate &candidate,
                  std::vector<SourceEdit> &edits) {
@@ -280,7 +298,12 @@ Status textEdits(const Specialization &specialization, const Candidate &candidat
       added[declaration.before] += declaration.text + "\n\n";
   for (const auto &[before, text] : added) {
     const SourceRange &place = specialization.chunks.at(before).source;
-    add({{place.file, place.begin, place.begin}, text});
+    KOPT_TRY(const std::string file, readFile(place.file));
+    const std::size_t begin = beginBeforeMarks(file, place.begin);
+    const std::size_t line = file.rfind('\n', begin) + 1; // 0 in the first one
+    const std::string indentation = file.substr(line, begin - line);
+    const bool isBlank = indentation.find_first_not_of(" \t") == indentation.npos;
+    add({{place.file, begin, begin}, text + (isBlank ? indentation : "")});
   }
   for (const auto &[index, text] : candidate.chunks)
     add({specialization.chunks.at(index).source, text});

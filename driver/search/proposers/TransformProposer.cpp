@@ -3,6 +3,7 @@
 #include "driver/source/CandidateLaunch.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/source/SliceLines.h"
+#include "driver/support/Text.h"
 #include "driver/workload/ApplyCandidate.h"
 #include "driver/workload/ScalarArguments.h"
 #include "driver/workload/WorkloadBuilder.h"
@@ -25,9 +26,10 @@ bool isOwnGrid(const SearchProblem &problem, const LaunchOverride &launch) {
          });
 }
 
-/// Applies the offer's edits, whose offsets refer to the rendered slice, to the chunks that contain
-/// them. Nothing if an edit lies outside every editable chunk, or in a chunk that other code uses,
-/// too, because the screen would refuse that; or if it would replace a grid of the parent's own.
+/// Applies the offer's edits, whose offsets refer to the rendered slice, to the chunks and the
+/// parent's declarations that contain them; what is inserted before a chunk becomes a declaration.
+/// Nothing if an edit lies outside every editable chunk, or in a chunk that other code uses, too,
+/// because the screen would refuse that; or if it would replace a grid of the parent's own.
 std::optional<Candidate> candidateFrom(const TransformOffer &offer, const RenderedSlice &rendered,
                                        const ProposalContext &context) {
   Candidate candidate = context.parent();
@@ -49,22 +51,39 @@ std::optional<Candidate> candidateFrom(const TransformOffer &offer, const Render
   std::sort(edits.begin(), edits.end(),
             [](const SourceEdit &a, const SourceEdit &b) { return a.range.begin > b.range.begin; });
   std::set<std::size_t> started;
+  const std::size_t declared = candidate.declarations.size();
   for (const SourceEdit &edit : edits) {
-    std::size_t index = 0;
-    while (index < rendered.chunks.size() && !(rendered.chunks[index].first <= edit.range.begin &&
-                                               edit.range.end <= rendered.chunks[index].second))
-      ++index;
+    const auto holds = [&](const std::pair<std::uint64_t, std::uint64_t> &part) {
+      return part.first <= edit.range.begin && edit.range.end <= part.second;
+    };
+    const auto apply = [&](std::string &text, std::uint64_t begin) {
+      text.replace(edit.range.begin - begin, edit.range.end - edit.range.begin, edit.text);
+    };
+    const auto own = std::size_t(std::ranges::find_if(rendered.declarations, holds) -
+                                 rendered.declarations.begin());
+    if (own < declared) {
+      if (!candidate.declarations[own].file.empty())
+        return std::nullopt;
+      apply(candidate.declarations[own].text, rendered.declarations[own].first);
+      continue;
+    }
+    const auto index =
+        std::size_t(std::ranges::find_if(rendered.chunks, holds) - rendered.chunks.begin());
     if (index == rendered.chunks.size())
       return std::nullopt;
     const SliceChunk &chunk = context.problem.specialization.chunks[index];
     if (!chunk.editable || !chunk.users.empty())
       return std::nullopt;
     const auto [begin, end] = rendered.chunks[index];
+    if (edit.range.end == begin) {
+      candidate.declarations.push_back({std::string(trim(edit.text)), index, ""});
+      continue;
+    }
     if (started.insert(index).second)
       candidate.chunks[index] = rendered.text.substr(begin, end - begin);
-    candidate.chunks[index].replace(edit.range.begin - begin, edit.range.end - edit.range.begin,
-                                    edit.text);
+    apply(candidate.chunks[index], begin);
   }
+  std::ranges::stable_sort(candidate.declarations, {}, &CandidateDeclaration::before);
   return candidate;
 }
 

@@ -77,6 +77,37 @@ TEST_F(TransformProposerTest, WhatOtherCodeUsesTooIsLeftAlone) {
   EXPECT_TRUE(propose(frontend).empty());
 }
 
+/// Offers a function before the kernel, and a change of it once it is there.
+class AFunction : public TwoOffers {
+public:
+  Result<std::vector<TransformOffer>> transforms(const std::string &slice, const std::string &,
+                                                 const KernelSpec &,
+                                                 const std::vector<LaunchShape> &) override {
+    TransformOffer offer{"specialise", "a function", "", {}, {}};
+    const auto body = slice.find("{ return 1; }"), kernel = slice.find("__global__");
+    if (body != slice.npos)
+      offer.edits = {{{"slice", body, body + 13}, "{ return 2; }"}};
+    else
+      offer.edits = {{{"slice", kernel, kernel}, "__device__ int one() { return 1; }\n\n"},
+                     {{"slice", slice.find("TILE]"), slice.find("TILE]") + 4}, "one()"}};
+    return std::vector<TransformOffer>{offer};
+  }
+};
+
+TEST_F(TransformProposerTest, WhatStandsBeforeAChunkIsADeclaration) {
+  AFunction frontend;
+  const auto first = propose(frontend);
+  ASSERT_EQ(first.size(), 1u);
+  EXPECT_EQ(first[0].declarations,
+            (std::vector<CandidateDeclaration>{{"__device__ int one() { return 1; }", 1, ""}}));
+  EXPECT_TRUE(first[0].chunks.at(1).starts_with("__global__"));
+  // The next rewrite may change it.
+  const auto second = propose(frontend, first[0]);
+  ASSERT_EQ(second.size(), 1u);
+  EXPECT_EQ(second[0].declarations.at(0).text, "__device__ int one() { return 2; }");
+  EXPECT_EQ(second[0].chunks, first[0].chunks);
+}
+
 /// Offers blocks of 64 and 128 threads.
 class TwoBlocks : public TwoOffers {
 public:

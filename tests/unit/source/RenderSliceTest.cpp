@@ -94,6 +94,26 @@ TEST_F(RenderSliceTest, ThePatchHasEachIncludeAndTableOnce) {
       << applied(source_, again);
 }
 
+TEST_F(RenderSliceTest, ThePatchLeavesTheClausesOnTheKernel) {
+  Candidate candidate;
+  candidate.declarations = {{"struct Tile {};", 1, ""}};
+  const std::size_t kernel = source_.find("__global__");
+  for (const std::string marks :
+       {"KOPT_TUNE(\"param TILE in {8, 16}\", \"extent x = (n + 1)\")\n",
+        "[[kopt::tune(\"extent x = n\")]] ", "  KOPT_TUNE(\"extent x = n\")\n  "}) {
+    std::string marked = source_;
+    marked.insert(kernel, marks);
+    EXPECT_TRUE(writeFileAtomically(path_, marked));
+    Specialization moved = specialization_;
+    moved.chunks[1].source.begin += marks.size();
+    moved.chunks[1].source.end += marks.size();
+    const std::string text = applied(marked, must(writeBackEdits(kernel_, moved, candidate)));
+    const std::size_t blanks = marks.find_first_not_of(' ');
+    EXPECT_THAT(text,
+                HasSubstr(marks.substr(0, blanks) + "struct Tile {};\n\n" + marks + "__global__"));
+  }
+}
+
 TEST_F(RenderSliceTest, DynamicSharedMemoryIsInsertedWhereTheLaunchHadNone) {
   Candidate candidate;
   candidate.launch.sharedBytes = "2048";
