@@ -28,10 +28,15 @@ void dropUnparsable(const KernelSource &request, std::vector<Offer> &offers) {
 
 /// The catalogue, in the order of its offers.
 constexpr std::pair<const char *, std::vector<Offer> (*)(const KernelView &, Refusals &)>
-    kRewrites[] = {{"loop-split", loopSplitOffers},         {"stage", stageOffers},
-                   {"arithmetic", arithmeticOffers},        {"shared-padding", sharedPaddingOffers},
-                   {"block-size", blockSizeOffers},         {"launch-bounds", launchBoundsOffers},
-                   {"readonly-loads", readonlyLoadsOffers}, {"unroll", unrollOffers}};
+    kRewrites[] = {{"loop-split", loopSplitOffers},
+                   {"stage", stageOffers},
+                   {"specialise", specialiseOffers},
+                   {"arithmetic", arithmeticOffers},
+                   {"shared-padding", sharedPaddingOffers},
+                   {"block-size", blockSizeOffers},
+                   {"launch-bounds", launchBoundsOffers},
+                   {"readonly-loads", readonlyLoadsOffers},
+                   {"unroll", unrollOffers}};
 
 } // namespace
 

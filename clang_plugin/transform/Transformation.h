@@ -53,5 +53,6 @@ std::vector<Offer> unrollOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> readonlyLoadsOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> sharedPaddingOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> blockSizeOffers(const KernelView &view, Refusals &refusals);
+std::vector<Offer> specialiseOffers(const KernelView &view, Refusals &refusals);
 
 } // namespace kopt::frontend
