@@ -34,6 +34,22 @@ llvm::StringRef intrinsicFor(llvm::StringRef name) {
       .Default("");
 }
 
+/// A function whose intrinsic is accurate near 0 only, with the intrinsic behind a test. Empty for
+/// other functions. ${NAME} is the name of what is written.
+llvm::StringRef boundedText(llvm::StringRef intrinsic) {
+  return llvm::StringSwitch<llvm::StringRef>(intrinsic)
+      .Case("__sinf", "float ${NAME}(float x) {\n"
+                      "  return fabsf(x) < ${BOUND}.0f ? __sinf(x) : sinf(x);\n}\n\n")
+      .Case("__cosf", "float ${NAME}(float x) {\n"
+                      "  return fabsf(x) < ${BOUND}.0f ? __cosf(x) : cosf(x);\n}\n\n")
+      .Case("__tanf", "float ${NAME}(float x) {\n"
+                      "  return fabsf(x) < ${BOUND}.0f ? __tanf(x) : tanf(x);\n}\n\n")
+      .Case("__sincosf", "void ${NAME}(float x, float *sine, float *cosine) {\n"
+                         "  if (fabsf(x) < ${BOUND}.0f)\n    __sincosf(x, sine, cosine);\n"
+                         "  else\n    sincosf(x, sine, cosine);\n}\n\n")
+      .Default("");
+}
+
 bool isKind(QualType type, BuiltinType::Kind kind) {
   const auto *builtin = type.getCanonicalType()->getAs<BuiltinType>();
   return builtin && builtin->getKind() == kind;
@@ -82,6 +98,14 @@ private:
   std::set<std::pair<unsigned, unsigned>> seen_;
 };
 
+/// Calls that become others.
+struct Calls {
+  PlacedEdits edits;
+  std::set<std::string> names;          ///< of the functions that were called
+  std::set<const FunctionDecl *> users; ///< that call them
+  std::string helpers;                  ///< functions that have to be written for it
+};
+
 class ArithmeticFinder {
 public:
   ArithmeticFinder(const KernelView &view, Refusals &refusals) : view_(view), refusals_(refusals) {}
@@ -98,8 +122,8 @@ public:
           readLiteral(body, *literal);
       }
     }
-    const std::string functions = llvm::join(names_, ", ");
-    PlacedEdits both = functions_;
+    const std::string functions = llvm::join(functions_.names, ", ");
+    PlacedEdits both = functions_.edits;
     both.append(divisions_);
     std::vector<Offer> offers;
     const auto add = [&](const std::string &title, const PlacedEdits &edits) {
@@ -107,12 +131,19 @@ public:
         offers.push_back(
             {"", title, "less accurate: verification compares the errors", edits.sorted(), {}});
     };
-    if (!powers_.empty())
-      addPowerHelper();
-    add("multiply instead of pow() with a whole exponent", powers_);
-    if (!functions_.empty() && !divisions_.empty())
+    if (!powers_.edits.empty()) {
+      powers_.helpers = powerHelpers();
+      addHelpers(powers_);
+    }
+    if (!bounded_.edits.empty())
+      addHelpers(bounded_);
+    add("multiply instead of pow() with a whole exponent", powers_.edits);
+    if (!functions_.edits.empty() && !divisions_.empty())
       add("intrinsics for " + functions + " and divisions", both);
-    add("intrinsics for " + functions, functions_);
+    add("intrinsics for " + functions, functions_.edits);
+    add("intrinsics for " + llvm::join(bounded_.names, ", ") + " below ${BOUND}", bounded_.edits);
+    if (!bounded_.edits.empty())
+      offers.back().parameters = {{"BOUND", {512, 48}}};
     add("divide approximately", divisions_);
     add("multiply by reciprocals", reciprocals_);
     if (!hasDouble_)
@@ -173,13 +204,15 @@ private:
     if (!place)
       return;
     if (isPower) {
-      powers_.replace(place->first, place->second, isSingle ? powerName() : powerName() + "d");
+      powers_.edits.replace(place->first, place->second,
+                            isSingle ? powerName() : powerName() + "d");
       powerTypes_.insert(isSingle ? "float" : "double");
-      powerUsers_.insert(body.function);
+      powers_.users.insert(body.function);
     }
     if (isSingle && !intrinsicFor(name).empty()) {
-      functions_.replace(place->first, place->second, intrinsicFor(name).str());
-      names_.insert(name.str());
+      functions_.edits.replace(place->first, place->second, intrinsicFor(name).str());
+      functions_.names.insert(name.str());
+      addBounded(body, *place, name, intrinsicFor(name));
     }
   }
 
@@ -243,10 +276,26 @@ private:
     return powerName_;
   }
 
-  /// Before the first function of the text that calls it.
-  void addPowerHelper() {
+  void addBounded(const BodyView &body, std::pair<unsigned, unsigned> place, llvm::StringRef name,
+                  llvm::StringRef intrinsic) {
+    if (boundedText(intrinsic).empty())
+      return;
+    const std::string own = freshName(view_, ("near" + intrinsic.drop_front(2)).str());
+    bounded_.edits.replace(place.first, place.second, own);
+    bounded_.users.insert(body.function);
+    bounded_.names.insert(name.str());
+    std::string text = "// The intrinsic, where its argument is small enough for it.\n"
+                       "static __device__ __forceinline__ " +
+                       boundedText(intrinsic).str();
+    text.replace(text.find("${NAME}"), 7, own);
+    if (bounded_.helpers.find(text) == std::string::npos)
+      bounded_.helpers += text;
+  }
+
+  /// Writes functions before the first of the text's that calls them.
+  void addHelpers(Calls &calls) const {
     unsigned first = unsigned(view_.text().size());
-    for (const FunctionDecl *user : powerUsers_) {
+    for (const FunctionDecl *user : calls.users) {
       const FunctionDecl *pattern = user->getTemplateInstantiationPattern();
       const FunctionDecl &declared = pattern ? *pattern : *user;
       const Decl *whole = declared.getDescribedFunctionTemplate();
@@ -255,6 +304,10 @@ private:
       const SourceManager &sources = view_.context().getSourceManager();
       first = std::min(first, sources.getFileOffset(sources.getExpansionLoc(whole->getBeginLoc())));
     }
+    calls.edits.replace(first, first, calls.helpers);
+  }
+
+  std::string powerHelpers() const {
     std::string text;
     for (const std::string &type : powerTypes_) {
       const bool isSingle = type == "float";
@@ -273,18 +326,17 @@ private:
               "  return " +
               (isSingle ? "powf" : "pow") + "(x, exponent);\n}\n\n";
     }
-    powers_.replace(first, first, text);
+    return text;
   }
 
   const KernelView &view_;
   Refusals &refusals_;
-  PlacedEdits powers_, functions_, divisions_, reciprocals_, literals_;
+  Calls powers_, functions_, bounded_;
+  PlacedEdits divisions_, reciprocals_, literals_;
   llvm::DenseSet<const VarDecl *> changed_; ///< variables that the body assigns to
   bool hasDouble_ = false;                  ///< some variable is a double
-  std::set<std::string> names_;             ///< of the functions with intrinsics
   std::string powerName_;
   std::set<std::string> powerTypes_;
-  std::set<const FunctionDecl *> powerUsers_;
 };
 
 } // namespace

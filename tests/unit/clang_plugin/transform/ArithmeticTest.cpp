@@ -35,9 +35,21 @@ std::vector<std::string> storedAfter(const std::string &expression,
 }
 
 TEST(Arithmetic, FunctionsOfFloatsBecomeIntrinsics) {
-  EXPECT_THAT(storedAfter("expf(x) + sinf(y)"), ElementsAre("__expf(x) + __sinf(y)"));
-  EXPECT_EQ(titlesFor(askArithmetic(kernelOf("expf(x) + sinf(y)"))).front(),
-            "intrinsics for expf, sinf");
+  EXPECT_THAT(storedAfter("expf(x) + logf(y)"), ElementsAre("__expf(x) + __logf(y)"));
+  EXPECT_EQ(titlesFor(askArithmetic(kernelOf("expf(x) + logf(y)"))).front(),
+            "intrinsics for expf, logf");
+}
+
+TEST(Arithmetic, IntrinsicsThatAreAccurateNearZeroAlsoComeBehindATest) {
+  const auto texts = textsFor(askArithmetic(kernelOf("sinf(x)")));
+  ASSERT_EQ(texts.size(), 3u);
+  EXPECT_EQ(storedBy(texts[0]), "__sinf(x)");
+  EXPECT_EQ(texts[1], "// The intrinsic, where its argument is small enough for it.\n"
+                      "static __device__ __forceinline__ float nearsinf(float x) {\n"
+                      "  return fabsf(x) < 512.0f ? __sinf(x) : sinf(x);\n"
+                      "}\n\n" +
+                          kernelOf("nearsinf(x)"));
+  EXPECT_THAT(texts[2], HasSubstr("fabsf(x) < 48.0f"));
 }
 
 TEST(Arithmetic, FunctionsOfDoublesStay) {
