@@ -36,7 +36,8 @@ constexpr std::pair<const char *, std::vector<Offer> (*)(const KernelView &, Ref
                    {"block-size", blockSizeOffers},
                    {"launch-bounds", launchBoundsOffers},
                    {"readonly-loads", readonlyLoadsOffers},
-                   {"unroll", unrollOffers}};
+                   {"unroll", unrollOffers},
+                   {"grid-size", gridSizeOffers}};
 
 } // namespace
 

@@ -3,6 +3,7 @@
 // threads are independent of each other, and where the text says which thread it is.
 #pragma once
 
+#include "clang_plugin/analysis/KernelView.h"
 #include "clang_plugin/transform/Transformation.h"
 
 namespace kopt::frontend {

@@ -375,6 +375,40 @@ bool isNatural(const LaunchSite &site, const LaunchOverride &launch) {
   return natural.grid == launch.grid;
 }
 
+LaunchSite withLaunch(LaunchSite site, const LaunchOverride &launch) {
+  const Names own = dimensionsOf(site.grid, site.block);
+  for (const auto &[from, to] : {std::pair(&launch.grid, &site.grid), {&launch.block, &site.block}})
+    for (std::size_t axis = 0; axis < 3 && *from; ++axis)
+      (*to)[axis] = (*to)[axis].empty() ? "" : substituted((**from)[axis], own);
+  return site;
+}
+
+std::optional<LaunchOverride> coveredLaunch(const LaunchOverride &launch) {
+  if (!launch.grid || !launch.block)
+    return std::nullopt;
+  LaunchOverride covered{Axes(), Axes()};
+  const Dim3 block = blockIn(launch);
+  const std::uint32_t threads[] = {block.x, block.y, block.z};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const auto grid = Expression::parse((*launch.grid)[axis]);
+    if (!grid || (*launch.block)[axis] != std::to_string(threads[axis]))
+      return std::nullopt;
+    const std::string number = (*launch.block)[axis];
+    const Node *product = &grid->tree();
+    if (threads[axis] > 1) {
+      const bool isRounded = product->code == Code::Divide && plain(product->parts[1]) == number &&
+                             product->parts[0].code == Code::Add &&
+                             plain(product->parts[0].parts[1]) == std::to_string(threads[axis] - 1);
+      product = isRounded ? &product->parts[0].parts[0] : nullptr;
+    }
+    if (!product || product->code != Code::Multiply)
+      return std::nullopt;
+    (*covered.grid)[axis] = plain(product->parts[0]);
+    (*covered.block)[axis] = plain(product->parts[1]);
+  }
+  return covered;
+}
+
 void coverThreads(LaunchOverride &launch) {
   const Dim3 block = blockIn(launch);
   launch.grid = coveringGrid({block.x, block.y, block.z});
@@ -396,6 +430,47 @@ std::map<std::string, std::string> dimensionsOf(const std::array<std::string, 3>
       if (!text.empty())
         texts[std::string(name) + "xyz"[axis]] = asOperand(text);
   return texts;
+}
+
+LaunchOverride composed(const LaunchOverride &earlier, const LaunchOverride &later) {
+  const Names names = dimensionsOf(earlier.grid.value_or(Axes()), earlier.block.value_or(Axes()));
+  const auto inTerms = [&](std::string text) {
+    text = substituted(text, names);
+    const auto value = evaluateExpression(text, {});
+    return value ? std::to_string(*value) : text;
+  };
+  LaunchOverride result = earlier;
+  for (const auto &[from, to] :
+       {std::pair(&later.grid, &result.grid), {&later.block, &result.block}})
+    if (*from)
+      *to = {inTerms((**from)[0]), inTerms((**from)[1]), inTerms((**from)[2])};
+  if (later.sharedBytes)
+    result.sharedBytes = inTerms(*later.sharedBytes);
+  return result;
+}
+
+bool dividesBlocks(const KernelSpec &kernel, const Specialization &specialization,
+                   const LaunchOverride &launch) {
+  for (const std::string &text : launch.block.value_or(Axes())) {
+    const auto parsed = Expression::parse(text);
+    if (!parsed || parsed->tree().code != Code::Divide)
+      continue;
+    const std::string rest = fmt::format("({}) % ({})", printed(parsed->tree().parts[0]),
+                                         printed(parsed->tree().parts[1]));
+    for (const LaunchSite &site : kernel.launches) {
+      if (site.symbol != specialization.symbol)
+        continue;
+      Bindings values;
+      for (const NamedConstant &constant : constantsInScope(kernel, specialization))
+        if (!contains(site.variables, constant.name))
+          values[constant.name] = constant.value;
+      const auto left =
+          evaluateExpression(substituted(rest, dimensionsOf(site.grid, site.block)), values);
+      if (!left || *left != 0)
+        return false;
+    }
+  }
+  return true;
 }
 
 } // namespace kopt

@@ -43,6 +43,13 @@ bool writeNaturally(const LaunchSite &site, const Dim3 &block, LaunchOverride &l
 /// True if the launch's grid is that of writeNaturally() for its block.
 bool isNatural(const LaunchSite &site, const LaunchOverride &launch);
 
+/// The launch whose threads this one's grid covers with its block of numbers, where that is how the
+/// grid is written (coveringGrid()); its members are over gridDim and blockDim, as the launch's.
+std::optional<LaunchOverride> coveredLaunch(const LaunchOverride &launch);
+
+/// The launch site with the launch's grid and block in the place of its own.
+LaunchSite withLaunch(LaunchSite site, const LaunchOverride &launch);
+
 /// Lets the launch's grid cover, with its block of numbers, the threads of the launch site.
 void coverThreads(LaunchOverride &launch);
 
@@ -54,6 +61,15 @@ bool isCovering(const LaunchOverride &launch);
 /// not known (empty).
 std::map<std::string, std::string> dimensionsOf(const std::array<std::string, 3> &grid,
                                                 const std::array<std::string, 3> &block);
+
+/// The launch that `later` makes of what `earlier` makes of the launch site's: its gridDim and
+/// blockDim are those of the earlier one.
+LaunchOverride composed(const LaunchOverride &earlier, const LaunchOverride &later);
+
+/// True if every part that the launch takes of a block ("blockDim.x / 4") is a whole number of
+/// threads wherever the program launches the kernel; else, and where that is not known, false.
+bool dividesBlocks(const KernelSpec &kernel, const Specialization &specialization,
+                   const LaunchOverride &launch);
 
 /// The numbers of its block's expressions; 0 for others.
 Dim3 blockIn(const LaunchOverride &launch);

@@ -108,7 +108,10 @@ std::string dim3Text(const std::array<std::string, 3> &axes,
   std::array<std::string, 3> texts;
   for (std::size_t axis = 0; axis < 3; ++axis)
     texts[axis] = hostText(axes[axis], names);
-  const auto isOne = [&](std::size_t axis) { return texts[axis] == "1" || texts[axis] == "1 * 1"; };
+  const auto isOne = [&](std::size_t axis) {
+    const auto value = evaluateExpression(texts[axis], {});
+    return value && *value == 1;
+  };
   const std::size_t used = !isOne(2) ? 3 : !isOne(1) ? 2 : 1;
   std::string text = texts[0];
   for (std::size_t axis = 1; axis < used; ++axis)
@@ -203,7 +206,7 @@ Status launchEditsAt(const LaunchSite &site, const Specialization &specializatio
   std::array<std::string, 3> texts; // grid, block, shared memory
   if (launch.grid)
     texts[0] = dim3Text(*launch.grid, names);
-  if (launch.block)
+  if (launch.block && substituted(*launch.block, dimensionsOf(site.grid, site.block)) != site.block)
     texts[1] = dim3Text(*launch.block, names);
   LaunchOverride natural;
   const bool gridFollows =

@@ -13,17 +13,29 @@
 #include <fmt/format.h>
 #include <optional>
 #include <set>
+#include <tuple>
 
 namespace kopt {
 namespace {
 
-/// True if the grid is the launch site's, or made for a block by an earlier candidate: then another
-/// one may be made for another block.
-bool isOwnGrid(const SearchProblem &problem, const LaunchOverride &launch) {
-  return !launch.grid || isCovering(launch) ||
-         std::ranges::any_of(problem.kernel.launches, [&](const LaunchSite &site) {
-           return site.symbol == problem.specialization.symbol && isNatural(site, launch);
-         });
+/// The launches that a block's grid is written for as a person does: the launch site's, and the one
+/// in which x and y are exchanged.
+std::vector<LaunchOverride> plainLaunches() {
+  return {
+      {{{"gridDim.x", "gridDim.y", "gridDim.z"}}, {{"blockDim.x", "blockDim.y", "blockDim.z"}}},
+      {{{"gridDim.y", "gridDim.x", "gridDim.z"}}, {{"blockDim.y", "blockDim.x", "blockDim.z"}}}};
+}
+
+/// The launch for whose threads an earlier candidate chose this block and grid: another block takes
+/// their place.
+std::optional<LaunchOverride> chosenFor(const SearchProblem &problem,
+                                        const LaunchOverride &launch) {
+  for (const LaunchOverride &plain : plainLaunches())
+    for (const LaunchSite &site : problem.kernel.launches)
+      if (site.symbol == problem.specialization.symbol &&
+          isNatural(withLaunch(site, plain), launch))
+        return plain;
+  return coveredLaunch(launch);
 }
 
 /// Applies the offer's edits, whose offsets refer to the rendered slice, to the chunks and the
@@ -38,14 +50,13 @@ std::optional<Candidate> candidateFrom(const TransformOffer &offer, const Render
   candidate.technique = offer.technique;
   candidate.title = offer.title;
   candidate.rationale = offer.note;
-  if (offer.launch.grid && !isOwnGrid(context.problem, candidate.launch))
+  const auto former =
+      isCovering(offer.launch) ? chosenFor(context.problem, candidate.launch) : std::nullopt;
+  if (former)
+    std::tie(candidate.launch.grid, candidate.launch.block) = std::tie(former->grid, former->block);
+  candidate.launch = composed(candidate.launch, offer.launch);
+  if (!dividesBlocks(context.problem.kernel, context.problem.specialization, candidate.launch))
     return std::nullopt;
-  if (offer.launch.grid)
-    candidate.launch.grid = offer.launch.grid;
-  if (offer.launch.block)
-    candidate.launch.block = offer.launch.block;
-  if (offer.launch.sharedBytes)
-    candidate.launch.sharedBytes = offer.launch.sharedBytes;
 
   std::vector<SourceEdit> edits = offer.edits;
   std::sort(edits.begin(), edits.end(),
@@ -116,7 +127,8 @@ std::size_t rankOf(const std::string &technique, const Diagnosis &diagnosis, con
 } // namespace
 
 void writeByHand(const SearchProblem &problem, Candidate &candidate) {
-  if (!isCovering(candidate.launch))
+  const auto covered = coveredLaunch(candidate.launch);
+  if (!covered || std::ranges::count(plainLaunches(), *covered) == 0)
     return;
   const LaunchSite *one = nullptr;
   for (const LaunchSite &site : problem.kernel.launches) {
@@ -133,7 +145,8 @@ void writeByHand(const SearchProblem &problem, Candidate &candidate) {
   Candidate natural = candidate;
   if (!one || one->grid[0].empty() || one->block[0].empty())
     return;
-  static_cast<void>(writeNaturally(*one, blockIn(candidate.launch), natural.launch));
+  static_cast<void>(
+      writeNaturally(withLaunch(*one, *covered), blockIn(candidate.launch), natural.launch));
   if (std::ranges::all_of(problem.workload.launches, [&](const Launch &launch) {
         return applyToLaunch(problem.kernel, launch, natural).has_value();
       }))

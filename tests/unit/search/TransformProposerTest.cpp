@@ -136,6 +136,66 @@ TEST_F(TransformProposerTest, ANewBlockIsWrittenAsAPersonWould) {
   EXPECT_EQ((*next.back().launch.block)[0], "128");
 }
 
+/// Offers four times the blocks, and blocks of a fourth of the threads.
+class OtherWork : public TwoOffers {
+public:
+  Result<std::vector<TransformOffer>> transforms(const std::string &, const std::string &,
+                                                 const KernelSpec &,
+                                                 const std::vector<LaunchShape> &) override {
+    std::vector<TransformOffer> offers(2, {"remap", "other work", "", {}, {}});
+    offers[0].launch.grid = {{"gridDim.x * 4", "gridDim.y", "gridDim.z"}};
+    offers[1].launch.block = {{"blockDim.x / 4", "blockDim.y", "blockDim.z"}};
+    return offers;
+  }
+};
+
+TEST_F(TransformProposerTest, ALaunchIsChangedOnTopOfTheParents) {
+  kernel_.launches[0].grid[0] = "(n + 255) / 256";
+  kernel_.launches[0].block[0] = "256";
+  OtherWork work;
+  const auto first = propose(work);
+  ASSERT_EQ(first.size(), 2u);
+  const auto grown = propose(work, first[0]);
+  EXPECT_EQ((*grown[0].launch.grid)[0], "(gridDim.x * 4) * 4");
+  EXPECT_EQ((*grown[1].launch.grid)[0], "gridDim.x * 4");
+  EXPECT_EQ((*grown[1].launch.block)[0], "blockDim.x / 4");
+  // A block that covers the same threads covers those of the smaller block.
+  TwoBlocks blocks;
+  const auto covered = propose(blocks, first[1]);
+  EXPECT_EQ((*covered.back().launch.grid)[0], "(gridDim.x * (blockDim.x / 4) + 127) / 128");
+  // A part of another block is a number.
+  const auto part = propose(work, propose(blocks).back());
+  EXPECT_EQ((*part[1].launch.block)[0], "32");
+  EXPECT_EQ((*part[1].launch.grid)[0], "(n + 127) / 128");
+}
+
+TEST_F(TransformProposerTest, ABlockIsChosenForExchangedAxes) {
+  kernel_.launches[0].grid = {"(TILE + 15) / 16", "(n + 7) / 8", "1"};
+  kernel_.launches[0].block = {"16", "8", "1"};
+  Candidate exchanged;
+  exchanged.launch.grid = {{"gridDim.y", "gridDim.x", "gridDim.z"}};
+  exchanged.launch.block = {{"blockDim.y", "blockDim.x", "blockDim.z"}};
+  TwoBlocks blocks;
+  const auto first = propose(blocks, exchanged);
+  ASSERT_EQ(first.size(), 2u);
+  for (const Candidate &candidate : {first.back(), propose(blocks, first.front()).back()}) {
+    EXPECT_EQ((*candidate.launch.grid)[0], "(n + 127) / 128");
+    EXPECT_EQ((*candidate.launch.grid)[1], "TILE");
+    EXPECT_EQ((*candidate.launch.block)[0], "128");
+  }
+}
+
+TEST_F(TransformProposerTest, APartOfABlockIsAWholeOneAtEveryLaunch) {
+  OtherWork work;
+  kernel_.launches[0].block[0] = "TILE"; // 32
+  EXPECT_EQ(propose(work).size(), 2u);
+  kernel_.launches.push_back(kernel_.launches[0]);
+  kernel_.launches[1].block[0] = "TILE + 2";
+  EXPECT_EQ(propose(work).size(), 1u);
+  kernel_.launches[1].block[0] = "threads"; // not known
+  EXPECT_EQ(propose(work).size(), 1u);
+}
+
 TEST_F(TransformProposerTest, OneOfSeveralLoopsHasItsLine) {
   TwoOffers frontend;
   const auto proposed = propose(frontend);
