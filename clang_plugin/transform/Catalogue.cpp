@@ -37,7 +37,8 @@ constexpr std::pair<const char *, std::vector<Offer> (*)(const KernelView &, Ref
                    {"launch-bounds", launchBoundsOffers},
                    {"readonly-loads", readonlyLoadsOffers},
                    {"unroll", unrollOffers},
-                   {"grid-size", gridSizeOffers}};
+                   {"grid-size", gridSizeOffers},
+                   {"swap-axes", swapAxesOffers}};
 
 } // namespace
 

@@ -55,5 +55,6 @@ std::vector<Offer> sharedPaddingOffers(const KernelView &view, Refusals &refusal
 std::vector<Offer> blockSizeOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> specialiseOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> gridSizeOffers(const KernelView &view, Refusals &refusals);
+std::vector<Offer> swapAxesOffers(const KernelView &view, Refusals &refusals);
 
 } // namespace kopt::frontend

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// swap-axes: exchange x and y in the text and in the launch, so that the threads of a warp, which
+// are neighbours along x, have elements that lie side by side. Matches kernels of independent
+// threads that index memory with threadIdx.y alone and threadIdx.x times something. Refuses
+// coordinates that macros spell, and grids that are too large along x to be one along y.
+#include "clang_plugin/transform/ThreadOrder.h"
+#include "clang_plugin/transform/remap/IndexForm.h"
+#include "runtime/device/GpuLimits.h"
+
+namespace kopt::frontend {
+
+using namespace clang;
+
+namespace {
+
+/// The first access whose elements lie side by side along y and apart along x; null if none does.
+const Expr *accessAlongY(const KernelView &view) {
+  for (const BodyView &body : view.bodies()) {
+    const IndexForms forms(view, body);
+    for (const Stmt *statement : body.statements) {
+      const auto *access = dyn_cast<ArraySubscriptExpr>(statement);
+      if (!access ||
+          !access->getBase()->IgnoreParenNoopCasts(view.context())->getType()->isPointerType())
+        continue;
+      const IndexForm index = forms.of(access->getIdx());
+      const auto x = index.factorOf("threadIdx.x"), y = index.factorOf("threadIdx.y");
+      if (x && y && y->terms.contains({}) && !x->terms.empty() && !x->terms.contains({}))
+        return access;
+    }
+  }
+  return nullptr;
+}
+
+} // namespace
+
+std::vector<Offer> swapAxesOffers(const KernelView &view, Refusals &refusals) {
+  if (view.launches.empty())
+    return {};
+  if (llvm::all_of(view.launches, [](const LaunchShape &launch) {
+        return launch.block[1] == 1 && launch.grid[1] == 1;
+      })) {
+    refusals.add("it is launched along x alone");
+    return {};
+  }
+  if (!accessAlongY(view)) {
+    refusals.add("no access has neighbours along y side by side, and those along x apart");
+    return {};
+  }
+  if (!areThreadsIndependent(view, /*atomics=*/true, refusals))
+    return {};
+  const auto *body = dyn_cast_or_null<CompoundStmt>(view.pattern().getBody());
+  const auto uses = coordinateUses(view, refusals);
+  const auto brace = body ? view.offset(body->getLBracLoc()) : std::nullopt;
+  if (!uses || !brace || body->body_empty())
+    return {};
+  for (const LaunchShape &launch : view.launches)
+    if (launch.grid[0] > gpu::kMostGrid[1]) {
+      refusals.add("a launch has more blocks along x than there may be along y");
+      return {};
+    }
+  const auto first = view.offset(body->body_front()->getBeginLoc());
+  const std::string indentation = view.indentation(first.value_or(*brace));
+  Offer offer{"", "exchange x and y, in the kernel and in the launch", "", {}, LaunchChange{}};
+  offer.edits.push_back(
+      {*brace + 1, *brace + 1,
+       "\n" + indentation +
+           "// x and y are exchanged, here and in the launch: a warp's elements lie "
+           "side by side."});
+  for (const CoordinateUse &use : *uses)
+    if (use.coordinate.dimension < 2)
+      offer.edits.push_back({use.end - 1, use.end, use.coordinate.dimension == 0 ? "y" : "x"});
+  llvm::stable_sort(offer.edits,
+                    [](const SliceEdit &a, const SliceEdit &b) { return a.begin < b.begin; });
+  offer.launch->grid = {"gridDim.y", "gridDim.x", "gridDim.z"};
+  offer.launch->block = {"blockDim.y", "blockDim.x", "blockDim.z"};
+  offer.legality = Legality::Proven;
+  return {offer};
+}
+
+} // namespace kopt::frontend
