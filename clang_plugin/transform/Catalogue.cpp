@@ -38,7 +38,8 @@ constexpr std::pair<const char *, std::vector<Offer> (*)(const KernelView &, Ref
                    {"readonly-loads", readonlyLoadsOffers},
                    {"unroll", unrollOffers},
                    {"grid-size", gridSizeOffers},
-                   {"swap-axes", swapAxesOffers}};
+                   {"swap-axes", swapAxesOffers},
+                   {"coarsen", coarsenOffers}};
 
 } // namespace
 
