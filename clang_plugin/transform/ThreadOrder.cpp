@@ -54,7 +54,7 @@ public:
       const BodyView body = viewBody(function);
       for (const Stmt *statement : body.statements) {
         const SourceLocation at = isOwn ? statement->getBeginLoc() : places_.lookup(function);
-        if (const std::string tie = tieAt(statement, isOwn, at); !tie.empty()) {
+        if (const std::string tie = tieAt(body, statement, isOwn, at); !tie.empty()) {
           refusals_.add(at, (isOwn ? "the kernel " : "what it calls ") + tie);
           return false;
         }
@@ -65,7 +65,7 @@ public:
 
 private:
   /// Empty if there is none. Calls that have to be looked into are queued.
-  std::string tieAt(const Stmt *statement, bool isOwn, SourceLocation at) {
+  std::string tieAt(const BodyView &body, const Stmt *statement, bool isOwn, SourceLocation at) {
     if (isa<AsmStmt>(statement))
       return "has inline assembly";
     if (const auto *expression = dyn_cast<Expr>(statement);
@@ -81,6 +81,8 @@ private:
       callee = call->getDirectCallee();
       if (!callee || (isa<CXXMethodDecl>(callee) && cast<CXXMethodDecl>(callee)->isVirtual()))
         return "calls a function that is chosen at run time";
+      if (cudaFunction(*callee) == CudaFunction::Atomic && mayWait(body, call))
+        return "may wait for what another thread does by an atomic";
     } else if (const auto *construct = dyn_cast<CXXConstructExpr>(statement)) {
       callee = construct->getConstructor();
     }
@@ -121,6 +123,23 @@ bool isBuiltinVariable(llvm::StringRef name) {
 
 bool areThreadsIndependent(const KernelView &view, bool atomics, Refusals &refusals) {
   return TieFinder(view, atomics, refusals).run();
+}
+
+bool mayWait(const BodyView &body, const CallExpr *atomic) {
+  const Stmt *part = atomic, *parent = body.parentOf(atomic);
+  if (!isa_and_nonnull<Expr>(parent) && !isa_and_nonnull<DeclStmt>(parent))
+    return false;
+  const FunctionDecl *callee = atomic->getDirectCallee();
+  const bool isExchange =
+      callee && callee->getIdentifier() && callee->getName().starts_with("atomicCAS");
+  for (; parent; part = parent, parent = body.parents.lookup(parent)) {
+    const auto *counted = dyn_cast<ForStmt>(parent);
+    const auto *turn = dyn_cast<DoStmt>(parent);
+    if (isa<WhileStmt>(parent) || (counted && !counted->getInc()) ||
+        (turn && !(isExchange && part == turn->getBody())))
+      return true;
+  }
+  return false;
 }
 
 std::optional<std::vector<CoordinateUse>> coordinateUses(const KernelView &view,

@@ -10,9 +10,14 @@ namespace kopt::frontend {
 
 /// True if each thread of the kernel could run alone, in any order and in any warp or block: it
 /// waits for no other, shares no memory but global memory, exchanges nothing within a warp, and
-/// reads no clock. Atomics are allowed if `atomics`. What is not known counts against it. The first
-/// thing in the way is refused.
+/// reads no clock. Atomics that do not wait are allowed if `atomics`. What is not known counts
+/// against it. The first thing in the way is refused.
 bool areThreadsIndependent(const KernelView &view, bool atomics, Refusals &refusals);
+
+/// True if a call of an atomic may be tried again until another thread has acted: its result is
+/// used in a loop that does not count. An atomicCAS() at the end of a `do` is tried with newer
+/// values until it succeeds, which it does by itself.
+bool mayWait(const BodyView &body, const clang::CallExpr *atomic);
 
 /// A place of the text where it says threadIdx.x and the like.
 struct CoordinateUse {

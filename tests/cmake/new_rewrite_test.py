@@ -11,10 +11,10 @@ from pathlib import Path
 
 ROOT, COMPILE = Path(sys.argv[1]), sys.argv[2:]
 CHANGED = {
-    "clang_plugin/transform/Catalogue.cpp": ['    {"unroll", unrollOffers},\n    {"loop-interchange", loopInterchangeOffers}};'],
+    "clang_plugin/transform/Catalogue.cpp": ['Offers},\n                   {"loop-interchange", loopInterchangeOffers}};'],
     "clang_plugin/transform/CMakeLists.txt": ["  LaunchBounds.cpp\n  LoopInterchange.cpp\n"],
     "clang_plugin/transform/README.md": ["| `loop-interchange` | "],
-    "clang_plugin/transform/Transformation.h": ["std::vector<Offer> loopInterchangeOffers(const KernelView &view);\n\n}"],
+    "clang_plugin/transform/Transformation.h": ["std::vector<Offer> loopInterchangeOffers(const KernelView &view, Refusals &refusals);\n"],
     "tests/unit/clang_plugin/CMakeLists.txt": ["    transform/LoopInterchangeTest.cpp\n"],
 }
 WRITTEN = ["clang_plugin/transform/LoopInterchange.cpp", "tests/unit/clang_plugin/transform/LoopInterchangeTest.cpp"]

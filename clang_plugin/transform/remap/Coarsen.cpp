@@ -14,6 +14,8 @@ using namespace clang;
 namespace {
 
 constexpr unsigned kWarp = 32;
+/// Fewer threads leave the GPU idle: a warp for each of 4 schedulers of 132 multiprocessors.
+constexpr std::uint64_t kFewThreads = 132 * 4 * kWarp;
 
 /// The block of the kernel's body in the text.
 struct BodyText {
@@ -122,10 +124,18 @@ private:
   std::vector<std::int64_t> factorsAlong(unsigned dimension) const {
     std::vector<std::int64_t> factors;
     for (const unsigned factor : {4u, 2u, 8u})
-      if (llvm::all_of(view_.launches, [&](const LaunchShape &launch) {
-            const unsigned threads = launch.block[0] * launch.block[1] * launch.block[2];
-            return launch.block[dimension] % factor == 0 && threads / factor >= kWarp &&
-                   (dimension > 0 || launch.block[0] / factor >= kWarp);
+      if (llvm::all_of(view_.launches,
+                       [&](const LaunchShape &launch) {
+                         const unsigned threads =
+                             launch.block[0] * launch.block[1] * launch.block[2];
+                         return launch.block[dimension] % factor == 0 &&
+                                threads / factor >= kWarp &&
+                                (dimension > 0 || launch.block[0] / factor >= kWarp);
+                       }) &&
+          llvm::any_of(view_.launches, [&](const LaunchShape &launch) {
+            return std::uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2] *
+                       launch.block[0] * launch.block[1] * launch.block[2] / factor >=
+                   kFewThreads;
           }))
         factors.push_back(factor);
     return factors;
@@ -166,7 +176,8 @@ private:
     std::vector<std::int64_t> factors = factorsAlong(dimension);
     if (threads == 0 || factors.empty()) {
       if (threads > 0)
-        refusals_.add("the blocks are too small, or not to be divided, along " + axis);
+        refusals_.add("the launches are too small, or their blocks not to be divided, along " +
+                      axis);
       return std::nullopt;
     }
     Offer offer{"",

@@ -83,6 +83,9 @@ public:
         for (const Decl *each : declaration->decls())
           if (const auto *variable = dyn_cast<VarDecl>(each))
             declarations_[variable] = statement;
+      if (const auto *binary = dyn_cast<BinaryOperator>(statement);
+          binary && binary->getOpcode() == BO_Assign)
+        assignments_.push_back(binary);
       addLoop(statement);
     }
   }
@@ -96,8 +99,21 @@ public:
 
   const std::vector<GridLoop> &loops() const { return loops_; }
   const IndexForms &forms() const { return forms_; }
+  /// True if the bound of a loop is the same in all turns and threads.
+  bool isFixed(const Expr *bound) const {
+    return !forms_.mentions(bound, [&](const Expr *part) {
+      const auto *unary = dyn_cast<UnaryOperator>(part);
+      const auto *member = dyn_cast<MemberExpr>(part);
+      const VarDecl *variable = variableOf(part);
+      return isa<CallExpr>(part) || isa<ArraySubscriptExpr>(part) ||
+             (unary && unary->getOpcode() == UO_Deref) || (member && member->isArrow()) ||
+             (variable && forms_.isChanged(variable));
+    });
+  }
   /// Each turn computes the same whichever thread it is given to.
-  bool isProven() const { return isProven_; }
+  bool isProven() const { return isProven_ && areApart_; }
+  /// The turns store to places that are certainly different ones.
+  bool areApart() const { return areApart_; }
 
 private:
   bool refuse(const Stmt *at, const llvm::Twine &why) {
@@ -253,13 +269,49 @@ private:
     return meaning && meaning->getType()->isPointerType() ? ownerOfPointer(meaning) : nullptr;
   }
 
-  /// True if it is, or is made of, the counter or a variable of the turn.
-  bool dependsOnTurn(const Stmt *part, const GridLoop &loop) const {
-    return forms_.mentions(part, [&](const Expr *each) {
-      const VarDecl *variable = variableOf(each);
-      return variable &&
-             (variable == loop.counter || isIn(declarations_.lookup(variable), loop.body));
-    });
+  /// True if the counter goes into it, also by way of other variables.
+  bool dependsOnTurn(const Stmt *part, const GridLoop &loop, unsigned depth = 0) const {
+    return part && depth < 4 &&
+           forms_.mentions(
+               part,
+               [&](const Expr *each) {
+                 const VarDecl *variable = variableOf(each);
+                 if (!variable || variable == loop.counter)
+                   return variable != nullptr;
+                 return dependsOnTurn(isIn(declarations_.lookup(variable), loop.body)
+                                          ? variable->getInit()
+                                          : nullptr,
+                                      loop, depth + 1) ||
+                        llvm::any_of(assignments_, [&](const BinaryOperator *assignment) {
+                          return variableOf(assignment->getLHS()) == variable &&
+                                 isIn(assignment, loop.body) &&
+                                 dependsOnTurn(assignment->getRHS(), loop, depth + 1);
+                        });
+               });
+  }
+
+  /// True if the place is another one in each turn: the counter is a summand of its index.
+  bool isOfTurnAlone(const Expr *place, const GridLoop &loop) const {
+    const auto isSummand = [&](const Expr *index) {
+      const IndexForm form = forms_.of(index);
+      return llvm::any_of(form.opaque, [&](const auto &atom) {
+        return variableOf(atom.second) == loop.counter && form.has(atom.first);
+      });
+    };
+    place = place->IgnoreParenCasts();
+    if (const auto *subscript = dyn_cast<ArraySubscriptExpr>(place))
+      return isSummand(subscript->getIdx()) || isOfTurnAlone(subscript->getBase(), loop);
+    if (const auto *member = dyn_cast<MemberExpr>(place))
+      return isOfTurnAlone(member->getBase(), loop);
+    if (const auto *unary = dyn_cast<UnaryOperator>(place))
+      return isOfTurnAlone(unary->getSubExpr(), loop);
+    if (const auto *sum = dyn_cast<BinaryOperator>(place); sum && sum->isAdditiveOp()) {
+      const bool isLeft = sum->getLHS()->getType()->isPointerType();
+      return isSummand(isLeft ? sum->getRHS() : sum->getLHS()) ||
+             isOfTurnAlone(isLeft ? sum->getLHS() : sum->getRHS(), loop);
+    }
+    const Expr *meaning = forms_.definition(variableOf(place));
+    return meaning && meaning->getType()->isPointerType() && isOfTurnAlone(meaning, loop);
   }
 
   /// What is changed in a turn has to be the turn's own, and nothing but the loops may change
@@ -284,6 +336,7 @@ private:
   }
 
   bool checkStore(const Expr *target, const VarDecl *owner, const GridLoop *loop) {
+    areApart_ = areApart_ && (owner || (loop && isOfTurnAlone(target, *loop)));
     if (!owner)
       return (loop && dependsOnTurn(target, *loop)) ||
              refuse(target, loop ? "a store is to the same place in each turn of the loop"
@@ -365,7 +418,8 @@ private:
   const std::string block_, grid_;
   std::vector<GridLoop> loops_;
   llvm::DenseMap<const VarDecl *, const Stmt *> declarations_;
-  bool isProven_ = true;
+  std::vector<const BinaryOperator *> assignments_;
+  bool isProven_ = true, areApart_ = true;
 };
 
 /// The sum, where all that is in it is known of a launch.
@@ -416,27 +470,17 @@ const Stmt *tieToGrid(const BodyView &body) {
 }
 
 /// True if a thread may wait for one of another block: all blocks have to run at once.
-bool mayWait(const KernelView &view) {
-  for (const BodyView &body : view.bodies())
-    for (const Stmt *statement : body.statements) {
+bool mayWaitForBlocks(const KernelView &view) {
+  return llvm::any_of(view.bodies(), [](const BodyView &body) {
+    return llvm::any_of(body.statements, [&](const Stmt *statement) {
       const auto *expression = dyn_cast<Expr>(statement);
       const CudaFunction kind = cudaFunction(statement);
-      if (isa<AsmStmt>(statement) || kind == CudaFunction::Fence || kind == CudaFunction::Sleep ||
-          kind == CudaFunction::Clock ||
-          (expression && expression->getType().isVolatileQualified()))
-        return true;
-      const auto *loop = dyn_cast<WhileStmt>(statement);
-      const auto *turn = dyn_cast<DoStmt>(statement);
-      const Expr *condition = loop ? loop->getCond() : turn ? turn->getCond() : nullptr;
-      for (const Stmt *part : body.statements)
-        if (const Stmt *up = part; condition && cudaFunction(part) == CudaFunction::Atomic) {
-          while (up && up != condition)
-            up = body.parents.lookup(up);
-          if (up)
-            return true;
-        }
-    }
-  return false;
+      return isa<AsmStmt>(statement) || kind == CudaFunction::Fence ||
+             kind == CudaFunction::Sleep || kind == CudaFunction::Clock ||
+             (kind == CudaFunction::Atomic && mayWait(body, cast<CallExpr>(statement))) ||
+             (expression && expression->getType().isVolatileQualified());
+    });
+  });
 }
 
 /// Sizes of the grid along one dimension that are worth a try.
@@ -503,11 +547,12 @@ void addGrids(const KernelView &view, unsigned dimension, llvm::ArrayRef<GridLoo
   std::vector<OfferRefusal> ties;
   Refusals unused(view, "", ties);
   const bool areIndependent = areThreadsIndependent(view, /*atomics=*/true, unused);
-  const bool waits = !areIndependent && mayWait(view);
-  // One block may be in step by its barriers alone, several are not.
-  if (!areIndependent &&
+  const bool waits = !areIndependent && mayWaitForBlocks(view);
+  // The threads of one block may be in step by barriers, and its turns have an order.
+  const bool areApart = llvm::all_of(bodies, [](const GridLoops &each) { return each.areApart(); });
+  if (!(areIndependent && areApart) &&
       llvm::any_of(view.launches, [](const LaunchShape &launch) { return blocksOf(launch) == 1; }))
-    return refusals.add("a launch has one block, whose threads depend on each other");
+    return refusals.add("a launch has one block, whose work may depend on its order");
   std::vector<GridLoop> loops;
   std::vector<IndexForm> bounds;
   bool isProven = areIndependent;
@@ -516,7 +561,7 @@ void addGrids(const KernelView &view, unsigned dimension, llvm::ArrayRef<GridLoo
     for (const GridLoop &loop : body.loops()) {
       loops.push_back(loop);
       bounds.push_back(body.forms().of(loop.bound));
-      isProven = isProven && bounds.back().opaque.empty();
+      isProven = isProven && body.isFixed(loop.bound);
     }
   }
   const GridSizes sizes(view, dimension, loops, bounds, waits);

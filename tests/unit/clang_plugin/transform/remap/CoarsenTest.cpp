@@ -10,12 +10,15 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 constexpr const char *kHead = "__global__ void k(float *out, const float *in, int n) {\n";
 
 /// A kernel with these statements, launched in blocks of 256 threads.
 Question askCoarsen(const std::string &body) {
-  return {.technique = "coarsen", .slice = kHead + body + "}\n"};
+  return {.technique = "coarsen",
+          .slice = kHead + body + "}\n",
+          .launches = {{{4096, 1, 1}, {256, 1, 1}, 0}}};
 }
 
 /// The first text.
@@ -84,9 +87,10 @@ TEST(Coarsen, ChoosesAxesThatBlocksCanBeDividedAlong) {
   question.launches[1].block = {64, 6, 1};
   EXPECT_THAT(titlesFor(question), ElementsAre("give each thread 2 elements of its block along y"));
   question.launches[1].block = {64, 3, 1};
-  EXPECT_THAT(refusalsFor(question),
-              ElementsAre("the blocks are too small, or not to be divided, along y",
-                          "the blocks are too small, or not to be divided, along x"));
+  EXPECT_THAT(
+      refusalsFor(question),
+      ElementsAre("the launches are too small, or their blocks not to be divided, along y",
+                  "the launches are too small, or their blocks not to be divided, along x"));
 }
 
 TEST(Coarsen, ReturnsOfLambdasStay) {
@@ -104,6 +108,27 @@ TEST(Coarsen, RefusesWhatOutlivesAThread) {
               ElementsAre("3: the kernel has a goto"));
   EXPECT_THAT(refusalsFor(askCoarsen("  __shared__ float s[256];\n  s[threadIdx.x] = 1;\n")),
               ElementsAre("3: the kernel uses shared memory"));
+}
+
+TEST(Coarsen, RefusesThreadsThatWaitForOthers) {
+  const std::string store = "  out[threadIdx.x] = 1;\n";
+  EXPECT_THAT(refusalsFor(askCoarsen("  while (atomicAdd((int *)out, 0) == 0)\n    ;\n" + store)),
+              ElementsAre("2: the kernel may wait for what another thread does by an atomic"));
+  // It succeeds in the end, whatever others do.
+  EXPECT_THAT(textsFor(askCoarsen("  int old = n, seen;\n  do {\n    seen = old;\n"
+                                  "    old = atomicCAS((int *)out, seen, seen + 1);\n"
+                                  "  } while (old != seen);\n" +
+                                  store)),
+              SizeIs(3));
+  EXPECT_THAT(textsFor(askCoarsen("  int i = threadIdx.x;\n  while (i < n) {\n"
+                                  "    atomicAdd(out + i, 1.0f);\n    i += 100;\n  }\n")),
+              SizeIs(3));
+}
+
+TEST(Coarsen, LeavesSmallLaunchesAlone) {
+  Question question = askCoarsen("  out[threadIdx.x] = 1;\n");
+  question.launches[0].grid[0] = 132;
+  EXPECT_THAT(titlesFor(question), ElementsAre("give each thread 2 elements of its block along x"));
 }
 
 TEST(Coarsen, RefusesCoordinatesThatItCannotReplace) {

@@ -39,6 +39,10 @@ TEST(GridSize, GrowsUntilTheGpuIsFull) {
   EXPECT_THAT(gridsFor(askBody(kStrided)),
               ElementsAre("gridDim.x * 16", "gridDim.x * 8", "gridDim.x * 4", "gridDim.x * 2"));
   EXPECT_EQ(legalityOf(askBody(kStrided)), Legality::Proven);
+  EXPECT_EQ(legalityOf(askBody("const int half = n / 2;\n"
+                               "for (int i = blockIdx.x * 256 + threadIdx.x; i < half;\n"
+                               "     i += gridDim.x * 256) out[i] = 2 * in[i];")),
+            Legality::Proven);
   Question nearlyFull = askBody(kStrided);
   nearlyFull.launches[0].grid[0] = 1000;
   EXPECT_THAT(gridsFor(nearlyFull), ElementsAre("gridDim.x * 2"));
@@ -104,7 +108,7 @@ TEST(GridSize, BlocksThatWaitForOthersRunAtOnce) {
   EXPECT_THAT(gridsFor(question), ElementsAre("gridDim.x * 8", "gridDim.x * 4", "gridDim.x * 2"));
   question.launches[0].grid[0] = 1;
   EXPECT_THAT(refusalsFor(question),
-              ElementsAre("a launch has one block, whose threads depend on each other"));
+              ElementsAre("a launch has one block, whose work may depend on its order"));
 }
 
 TEST(GridSize, RefusesOtherUsesOfTheGrid) {
@@ -130,8 +134,22 @@ TEST(GridSize, RefusesTurnsThatDependOnEachOther) {
               ElementsAre("4: the loop that strides over the grid is left early"));
   EXPECT_THAT(refusalsFor(askBody(head + "out[threadIdx.x] += in[i];\n}")),
               ElementsAre("3: a store is to the same place in each turn of the loop"));
+  EXPECT_EQ(legalityOf(askBody("int place;\n" + head + "place = in[i];\nout[place] = i;\n}")),
+            Legality::Tested);
   EXPECT_THAT(refusalsFor(askBody(head + "out[i] = in[i];\n}\nout[threadIdx.x] = n;")),
               ElementsAre("5: a store is outside of the loops that stride over the grid"));
+  // The columns of a sum are the same in each row.
+  const std::string rows = "for (int row = blockIdx.x; row < n; row += gridDim.x)\n"
+                           "  for (int j = threadIdx.x; j < 9; j += blockDim.x)\n";
+  EXPECT_THAT(refusalsFor(askBody(rows + "    out[j] += in[row * 9 + j];")),
+              ElementsAre("4: a store is to the same place in each turn of the loop"));
+  EXPECT_EQ(legalityOf(askBody(rows + "    out[row * 9 + j] += in[j];")), Legality::Proven);
+  EXPECT_EQ(legalityOf(askBody(rows + "    (out + row * 9)[j] += in[j];")), Legality::Proven);
+  Question halves = askBody(rows + "    out[row / 2 * 9 + j] += in[j];");
+  EXPECT_EQ(legalityOf(halves), Legality::Tested);
+  halves.launches[0].grid[0] = 1;
+  EXPECT_THAT(refusalsFor(halves),
+              ElementsAre("a launch has one block, whose work may depend on its order"));
   EXPECT_THAT(refusalsFor(askBody(head + "out[i] = in[i];\n++i;\n}")),
               ElementsAre("4: 'i' is not only stepped"));
 }
