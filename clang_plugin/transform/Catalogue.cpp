@@ -39,7 +39,8 @@ constexpr std::pair<const char *, std::vector<Offer> (*)(const KernelView &, Ref
                    {"unroll", unrollOffers},
                    {"grid-size", gridSizeOffers},
                    {"swap-axes", swapAxesOffers},
-                   {"coarsen", coarsenOffers}};
+                   {"coarsen", coarsenOffers},
+                   {"grid-stride", gridStrideOffers}};
 
 } // namespace
 

@@ -126,17 +126,18 @@ bool areThreadsIndependent(const KernelView &view, bool atomics, Refusals &refus
 }
 
 bool mayWait(const BodyView &body, const CallExpr *atomic) {
-  const Stmt *part = atomic, *parent = body.parentOf(atomic);
+  const Stmt *parent = body.parentOf(atomic);
   if (!isa_and_nonnull<Expr>(parent) && !isa_and_nonnull<DeclStmt>(parent))
     return false;
   const FunctionDecl *callee = atomic->getDirectCallee();
-  const bool isExchange =
-      callee && callee->getIdentifier() && callee->getName().starts_with("atomicCAS");
-  for (; parent; part = parent, parent = body.parents.lookup(parent)) {
-    const auto *counted = dyn_cast<ForStmt>(parent);
-    const auto *turn = dyn_cast<DoStmt>(parent);
-    if (isa<WhileStmt>(parent) || (counted && !counted->getInc()) ||
-        (turn && !(isExchange && part == turn->getBody())))
+  Expr::EvalResult expected;
+  if (callee && callee->getIdentifier() && callee->getName().starts_with("atomicCAS") &&
+      atomic->getNumArgs() > 1 &&
+      !atomic->getArg(1)->EvaluateAsInt(expected, body.function->getASTContext()))
+    return false;
+  for (; parent; parent = body.parents.lookup(parent)) {
+    const auto *loop = dyn_cast<ForStmt>(parent);
+    if (isa<WhileStmt>(parent) || isa<DoStmt>(parent) || (loop && !loop->getInc()))
       return true;
   }
   return false;

@@ -15,7 +15,7 @@ namespace kopt::frontend {
 bool areThreadsIndependent(const KernelView &view, bool atomics, Refusals &refusals);
 
 /// True if a call of an atomic may be tried again until another thread has acted: its result is
-/// used in a loop that does not count. An atomicCAS() at the end of a `do` is tried with newer
+/// used in a loop that does not count. An atomicCAS() that expects no constant is tried with newer
 /// values until it succeeds, which it does by itself.
 bool mayWait(const BodyView &body, const clang::CallExpr *atomic);
 

@@ -57,5 +57,6 @@ std::vector<Offer> specialiseOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> gridSizeOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> swapAxesOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> coarsenOffers(const KernelView &view, Refusals &refusals);
+std::vector<Offer> gridStrideOffers(const KernelView &view, Refusals &refusals);
 
 } // namespace kopt::frontend

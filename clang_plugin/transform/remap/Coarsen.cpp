@@ -4,8 +4,7 @@
 // Matches kernels of independent threads in all of whose blocks the threads can be divided. Refuses
 // coordinates in functions that the kernel calls or in macros, returns from within loops, labels,
 // and kernels that give their threads several elements by multiples of blockDim already.
-#include "clang_plugin/analysis/RawTokens.h"
-#include "clang_plugin/transform/ThreadOrder.h"
+#include "clang_plugin/transform/remap/ThreadBody.h"
 
 namespace kopt::frontend {
 
@@ -13,28 +12,14 @@ using namespace clang;
 
 namespace {
 
-constexpr unsigned kWarp = 32;
-/// Fewer threads leave the GPU idle: a warp for each of 4 schedulers of 132 multiprocessors.
-constexpr std::uint64_t kFewThreads = 132 * 4 * kWarp;
-
-/// The block of the kernel's body in the text.
-struct BodyText {
-  unsigned begin = 0, end = 0; ///< between the braces
-  std::string outer, inner,
-      step; ///< indentation of the closing brace, of statements; the difference
-};
-
 class Coarsener {
 public:
-  Coarsener(const KernelView &view, Refusals &refusals) : view_(view), refusals_(refusals) {}
+  Coarsener(const KernelView &view, Refusals &refusals)
+      : view_(view), refusals_(refusals), body_(view, refusals) {}
 
   std::vector<Offer> run() {
-    if (view_.launches.empty() || !areThreadsIndependent(view_, /*atomics=*/true, refusals_))
+    if (view_.launches.empty() || !body_.read())
       return {};
-    auto uses = coordinateUses(view_, refusals_);
-    if (!uses || !readBody() || !readStatements())
-      return {};
-    uses_ = std::move(*uses);
     std::vector<Offer> offers;
     for (const unsigned dimension : {1u, 0u, 2u})
       if (auto offer = along(dimension))
@@ -46,79 +31,6 @@ private:
   bool refuse(SourceLocation at, const llvm::Twine &why) {
     refusals_.add(at, why);
     return false;
-  }
-
-  const BodyView &kernel() const { return view_.bodies().front(); }
-
-  bool readBody() {
-    const auto *block = dyn_cast_or_null<CompoundStmt>(view_.pattern().getBody());
-    const auto open = block ? view_.offset(block->getLBracLoc()) : std::nullopt,
-               close = block ? view_.offset(block->getRBracLoc()) : std::nullopt;
-    if (!open || !close || block->body_empty())
-      return refuse(view_.pattern().getLocation(), "a macro or another file spells the body");
-    body_.begin = *open + 1;
-    body_.end = *close;
-    body_.outer = view_.indentation(*close);
-    const auto first = view_.offset(block->body_front()->getBeginLoc());
-    body_.inner = view_.indentation(first.value_or(*close));
-    if (!llvm::StringRef(body_.inner).starts_with(body_.outer) || body_.inner == body_.outer)
-      body_.inner = body_.outer + "  ";
-    body_.step = body_.inner.substr(body_.outer.size());
-    const llvm::StringRef text = view_.text().slice(body_.begin, body_.end);
-    for (const RawToken &token : rawTokens(text))
-      if (text.slice(token.begin, token.end).contains('\n'))
-        return refuse(block->getLBracLoc(), "the body has a text of several lines");
-    return true;
-  }
-
-  /// True if a use of a parameter does more than read it, or may do.
-  bool mayChange(const DeclRefExpr *parameter) const {
-    const Stmt *part = parameter, *parent = kernel().parentOf(part);
-    const auto isPart = [&] {
-      const auto *member = dyn_cast_or_null<MemberExpr>(parent);
-      const auto *decay = dyn_cast_or_null<ImplicitCastExpr>(parent);
-      return (member && !member->isArrow() && isa<FieldDecl>(member->getMemberDecl())) ||
-             (decay && decay->getCastKind() == CK_ArrayToPointerDecay) ||
-             (isa_and_nonnull<ArraySubscriptExpr>(parent) && isa<ImplicitCastExpr>(part) &&
-              cast<ImplicitCastExpr>(part)->getCastKind() == CK_ArrayToPointerDecay);
-    };
-    for (; isPart(); parent = kernel().parentOf(part))
-      part = parent;
-    const auto *read = dyn_cast_or_null<ImplicitCastExpr>(parent);
-    return !read || (read->getCastKind() != CK_LValueToRValue && read->getCastKind() != CK_NoOp);
-  }
-
-  /// A return ends the work of one of the threads; what outlives it is refused.
-  bool readStatements() {
-    for (const Stmt *statement : kernel().statements) {
-      if (const auto *reference = dyn_cast<DeclRefExpr>(statement);
-          reference && isa<ParmVarDecl>(reference->getDecl()) &&
-          reference->getDecl()->getDeclContext() == kernel().function && mayChange(reference))
-        return refuse(statement->getBeginLoc(),
-                      "the parameter '" + reference->getDecl()->getName() + "' may change");
-      if (isa<LabelStmt>(statement) || isa<GotoStmt>(statement))
-        return refuse(statement->getBeginLoc(), "the kernel has a goto");
-      if (const auto *declarations = dyn_cast<DeclStmt>(statement))
-        for (const Decl *each : declarations->decls())
-          if (const auto *variable = dyn_cast<VarDecl>(each);
-              variable && variable->isStaticLocal() && !variable->getType().isConstQualified())
-            return refuse(statement->getBeginLoc(), "the kernel has a static variable");
-      const auto *leave = dyn_cast<ReturnStmt>(statement);
-      const Stmt *up = leave ? kernel().parents.lookup(leave) : nullptr;
-      bool isInLoop = false;
-      for (; up && !isa<LambdaExpr>(up); up = kernel().parents.lookup(up))
-        isInLoop |= isa<ForStmt>(up) || isa<WhileStmt>(up) || isa<DoStmt>(up) ||
-                    isa<CXXForRangeStmt>(up) || isa<SwitchStmt>(up);
-      if (!leave || up)
-        continue;
-      const auto begin = view_.offset(leave->getBeginLoc());
-      if (isInLoop || leave->getRetValue() || !begin)
-        return refuse(leave->getBeginLoc(),
-                      isInLoop ? "it returns from within a loop" : "a macro spells the return");
-      // The same code may be instantiated more than once.
-      edits_.push_back({*begin, *begin + 6, "continue"});
-    }
-    return true;
   }
 
   std::vector<std::int64_t> factorsAlong(unsigned dimension) const {
@@ -141,28 +53,16 @@ private:
     return factors;
   }
 
-  static const Expr *otherFactor(const CoordinateUse &use) {
-    const Stmt *parent = use.body->parentOf(use.expression);
-    while (isa_and_nonnull<CastExpr>(parent) || isa_and_nonnull<PseudoObjectExpr>(parent))
-      parent = use.body->parentOf(parent);
-    const auto *product = dyn_cast_or_null<BinaryOperator>(parent);
-    if (!product || product->getOpcode() != BO_Mul)
-      return nullptr;
-    const auto own = coordinate(product->getLHS());
-    const bool isLeft = own && own->variable == "blockDim";
-    return (isLeft ? product->getRHS() : product->getLHS())->IgnoreParenCasts();
-  }
-
   std::optional<Offer> along(unsigned dimension) {
     const std::string axis(1, "xyz"[dimension]), thread = "threadIdx." + axis,
                                                  width = "blockDim." + axis;
     unsigned threads = 0;
-    for (const CoordinateUse &use : uses_) {
+    for (const CoordinateUse &use : body_.uses()) {
       const std::string &variable = use.coordinate.variable;
       if (use.coordinate.dimension != dimension ||
           (variable != "threadIdx" && variable != "blockDim"))
         continue;
-      if (use.body != &kernel()) {
+      if (use.body != &view_.bodies().front()) {
         refuse(use.expression->getBeginLoc(), "a function that it calls asks which thread it is");
         return std::nullopt;
       }
@@ -207,8 +107,8 @@ private:
     const std::string axis(1, "xyz"[dimension]), part = freshName(view_, "part"),
                                                  name = freshName(view_, "thread");
     const std::string former = "threadIdx." + axis + " + " + part + " * blockDim." + axis;
-    std::vector<SliceEdit> edits = edits_;
-    for (const CoordinateUse &use : uses_) {
+    std::vector<SliceEdit> edits = body_.returns();
+    for (const CoordinateUse &use : body_.uses()) {
       if (use.coordinate.dimension != dimension)
         continue;
       if (use.coordinate.variable == "blockDim")
@@ -219,12 +119,7 @@ private:
                          : takesSum(use) ? former
                                          : "(" + former + ")"});
     }
-    llvm::sort(edits, [](const SliceEdit &a, const SliceEdit &b) { return a.begin < b.begin; });
-    for (SliceEdit &edit : edits) {
-      edit.begin -= body_.begin;
-      edit.end -= body_.begin;
-    }
-    const std::string inside = applyEdits(view_.text().slice(body_.begin, body_.end).str(), edits);
+    const std::string inside = body_.edited(body_.begin, body_.end, std::move(edits));
     std::string text =
         "\n" + body_.inner +
         "// Each thread has ${FACTOR} elements, a block apart; blocks have that many "
@@ -233,29 +128,12 @@ private:
         " < ${FACTOR}; ++" + part + ") {\n";
     if (isNamed)
       text += body_.inner + body_.step + "const unsigned " + name + " = " + former + ";\n";
-    return text + indented(inside) + body_.inner + "}\n" + body_.outer;
-  }
-
-  /// The statements one level deeper.
-  std::string indented(llvm::StringRef inside) const {
-    std::string text;
-    const auto [first, rest] = inside.split('\n');
-    if (!first.trim().empty()) // behind the brace
-      text = body_.inner + body_.step + first.trim().str() + "\n";
-    llvm::SmallVector<llvm::StringRef> lines;
-    rest.rtrim().ltrim('\n').split(lines, '\n');
-    for (const llvm::StringRef line : lines)
-      if (!rest.trim().empty())
-        text +=
-            (line.trim().empty() || line.starts_with("#") ? "" : body_.step) + line.str() + "\n";
-    return text;
+    return text + body_.indented(inside) + body_.inner + "}\n" + body_.outer;
   }
 
   const KernelView &view_;
   Refusals &refusals_;
-  BodyText body_;
-  std::vector<CoordinateUse> uses_;
-  std::vector<SliceEdit> edits_; ///< of returns
+  ThreadBody body_;
 };
 
 } // namespace

@@ -7,8 +7,8 @@
 // where there is only one block. Blocks that wait for others have to run at once: a limit of the
 // grid.
 #include "clang_plugin/analysis/CudaFunctions.h"
-#include "clang_plugin/transform/ThreadOrder.h"
 #include "clang_plugin/transform/remap/IndexForm.h"
+#include "clang_plugin/transform/remap/ThreadBody.h"
 #include "runtime/device/GpuLimits.h"
 
 #include <clang/AST/Attr.h>
@@ -21,9 +21,6 @@ using namespace clang;
 
 namespace {
 
-/// Multiprocessors of the GPUs that have the most of them, about.
-constexpr std::uint64_t kMultiprocessors = 132;
-
 /// A loop whose threads take every gridDim-th turn.
 struct GridLoop {
   const Stmt *loop = nullptr, *body = nullptr;
@@ -32,12 +29,6 @@ struct GridLoop {
   const Stmt *stepping = nullptr; ///< the statement that adds the step
   IndexForm width;                ///< how much further the next block begins
 };
-
-const VarDecl *variableOf(const Expr *expression) {
-  const auto *reference =
-      expression ? dyn_cast<DeclRefExpr>(expression->IgnoreParenImpCasts()) : nullptr;
-  return reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
-}
 
 /// The amount in `i += amount` or `i = i + amount`.
 const Expr *amountOf(const Stmt *statement, const VarDecl *&counter) {
@@ -99,17 +90,6 @@ public:
 
   const std::vector<GridLoop> &loops() const { return loops_; }
   const IndexForms &forms() const { return forms_; }
-  /// True if the bound of a loop is the same in all turns and threads.
-  bool isFixed(const Expr *bound) const {
-    return !forms_.mentions(bound, [&](const Expr *part) {
-      const auto *unary = dyn_cast<UnaryOperator>(part);
-      const auto *member = dyn_cast<MemberExpr>(part);
-      const VarDecl *variable = variableOf(part);
-      return isa<CallExpr>(part) || isa<ArraySubscriptExpr>(part) ||
-             (unary && unary->getOpcode() == UO_Deref) || (member && member->isArrow()) ||
-             (variable && forms_.isChanged(variable));
-    });
-  }
   /// Each turn computes the same whichever thread it is given to.
   bool isProven() const { return isProven_ && areApart_; }
   /// The turns store to places that are certainly different ones.
@@ -422,27 +402,6 @@ private:
   bool isProven_ = true, areApart_ = true;
 };
 
-/// The sum, where all that is in it is known of a launch.
-std::optional<long long> valueOf(const IndexForm &form, const LaunchShape &launch) {
-  long long sum = 0;
-  for (const auto &[names, factor] : form.terms) {
-    long long product = factor;
-    for (const std::string &name : names) {
-      const auto scalar =
-          llvm::find_if(launch.scalars, [&](const ScalarValue &one) { return one.name == name; });
-      long long value = 0;
-      if (name.starts_with("blockDim."))
-        value = launch.block[static_cast<std::size_t>(name.back() - 'x')];
-      else if (scalar == launch.scalars.end() ||
-               llvm::StringRef(scalar->literal).rtrim("uUlL").getAsInteger(10, value))
-        return std::nullopt;
-      product *= value;
-    }
-    sum += product;
-  }
-  return sum;
-}
-
 std::uint64_t blocksOf(const LaunchShape &launch) {
   return std::uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
 }
@@ -493,7 +452,8 @@ public:
             view.launches.begin(), view.launches.end(),
             [](const LaunchShape &a, const LaunchShape &b) { return a.weight < b.weight; })) {
     const std::uint64_t most = view.threadsPerMultiprocessor;
-    full_ = kMultiprocessors * std::max<std::uint64_t>(1, most / threadsOf(heaviest_));
+    full_ =
+        std::uint64_t{kMultiprocessors} * std::max<std::uint64_t>(1, most / threadsOf(heaviest_));
     useful_ = 0;
     for (std::size_t i = 0; i < loops.size(); ++i) {
       const auto bound = valueOf(bounds[i], heaviest_), width = valueOf(loops[i].width, heaviest_);
@@ -511,7 +471,7 @@ public:
           llvm::all_of(view_.launches, [&](const LaunchShape &launch) {
             return std::uint64_t{launch.grid[dimension_]} * factor <= gpu::kMostGrid[dimension_] &&
                    (!waits_ || blocksOf(launch) * factor * threadsOf(launch) <=
-                                   kMultiprocessors * gpu::kMostThreads);
+                                   std::uint64_t{kMultiprocessors} * gpu::kMostThreads);
           }))
         factors.push_back(factor);
     return factors;
@@ -561,7 +521,7 @@ void addGrids(const KernelView &view, unsigned dimension, llvm::ArrayRef<GridLoo
     for (const GridLoop &loop : body.loops()) {
       loops.push_back(loop);
       bounds.push_back(body.forms().of(loop.bound));
-      isProven = isProven && body.isFixed(loop.bound);
+      isProven = isProven && body.forms().isFixed(loop.bound);
     }
   }
   const GridSizes sizes(view, dimension, loops, bounds, waits);

@@ -63,6 +63,26 @@ std::optional<IndexForm> IndexForm::factorOf(const std::string &atom) const {
   return factor;
 }
 
+std::optional<long long> valueOf(const IndexForm &form, const LaunchShape &launch) {
+  long long sum = 0;
+  for (const auto &[names, factor] : form.terms) {
+    long long product = factor;
+    for (const std::string &name : names) {
+      const auto scalar =
+          llvm::find_if(launch.scalars, [&](const ScalarValue &one) { return one.name == name; });
+      long long value = 0;
+      if (name.starts_with("blockDim."))
+        value = launch.block[static_cast<std::size_t>(name.back() - 'x')];
+      else if (scalar == launch.scalars.end() ||
+               llvm::StringRef(scalar->literal).rtrim("uUlL").getAsInteger(10, value))
+        return std::nullopt;
+      product *= value;
+    }
+    sum += product;
+  }
+  return sum;
+}
+
 IndexForms::IndexForms(const KernelView &view, const BodyView &body) : view_(view) {
   for (const Stmt *statement : body.statements) {
     const auto *reference = dyn_cast<DeclRefExpr>(statement);
@@ -101,6 +121,17 @@ bool IndexForms::mentions(const Stmt *expression,
       open.append(next->child_begin(), next->child_end());
   }
   return false;
+}
+
+bool IndexForms::isFixed(const Expr *expression) const {
+  return !mentions(expression, [&](const Expr *part) {
+    const auto *unary = dyn_cast<UnaryOperator>(part);
+    const auto *member = dyn_cast<MemberExpr>(part);
+    const VarDecl *variable = variableOf(part);
+    return isa<CallExpr>(part) || isa<ArraySubscriptExpr>(part) ||
+           (unary && unary->getOpcode() == UO_Deref) || (member && member->isArrow()) ||
+           (variable && isChanged(variable));
+  });
 }
 
 IndexForm IndexForms::of(const Expr *expression) const { return of(expression, 0); }

@@ -3,7 +3,7 @@
 // factor of threadIdx.x in it can be read off.
 #pragma once
 
-#include "clang_plugin/analysis/KernelView.h"
+#include "clang_plugin/analysis/KernelFacts.h"
 
 #include <map>
 
@@ -26,6 +26,9 @@ struct IndexForm {
 /// "threadIdx.x"
 std::string nameOf(const Coordinate &coordinate);
 
+/// The sum, where all that is in it is known of a launch.
+std::optional<long long> valueOf(const IndexForm &form, const LaunchShape &launch);
+
 /// The forms of the expressions of one body, with locals replaced by their values where those are
 /// given once and never change.
 class IndexForms {
@@ -37,6 +40,8 @@ public:
   /// What a local is given once and for all; null for others.
   const clang::Expr *definition(const clang::VarDecl *variable) const;
   bool isChanged(const clang::VarDecl *variable) const { return changed_.contains(variable); }
+  /// True if it has one value while the kernel runs: it reads no memory and nothing that changes.
+  bool isFixed(const clang::Expr *expression) const;
 
   /// True if a part of the expression, or of a definition in it, is one that is looked for.
   bool mentions(const clang::Stmt *expression,

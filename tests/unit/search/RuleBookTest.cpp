@@ -374,7 +374,7 @@ TEST(RuleBook, EveryThresholdHasASource) {
 TEST(RuleBook, TechniquesAreTransformsThatExist) {
   const std::set<std::string> kTransforms{"launch-bounds",  "unroll",     "readonly-loads",
                                           "shared-padding", "block-size", "grid-size",
-                                          "swap-axes",      "coarsen"};
+                                          "swap-axes",      "coarsen",    "grid-stride"};
   for (const auto &rule : ruleObjects())
     for (const auto &technique : rule.value("techniques", nlohmann::json::array()))
       EXPECT_TRUE(kTransforms.count(technique.get<std::string>()))

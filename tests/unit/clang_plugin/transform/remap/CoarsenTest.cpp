@@ -120,6 +120,9 @@ TEST(Coarsen, RefusesThreadsThatWaitForOthers) {
                                   "  } while (old != seen);\n" +
                                   store)),
               SizeIs(3));
+  EXPECT_THAT(
+      refusalsFor(askCoarsen("  while (atomicCAS((int *)out, 0, 1) != 0)\n    ;\n" + store)),
+      ElementsAre("2: the kernel may wait for what another thread does by an atomic"));
   EXPECT_THAT(textsFor(askCoarsen("  int i = threadIdx.x;\n  while (i < n) {\n"
                                   "    atomicAdd(out + i, 1.0f);\n    i += 100;\n  }\n")),
               SizeIs(3));

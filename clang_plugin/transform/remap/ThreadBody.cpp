@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/transform/remap/ThreadBody.h"
+
+#include "clang_plugin/analysis/RawTokens.h"
+
+namespace kopt::frontend {
+
+using namespace clang;
+
+bool ThreadBody::refuse(SourceLocation at, const llvm::Twine &why) {
+  refusals_.add(at, why);
+  return false;
+}
+
+bool ThreadBody::read() {
+  if (!areThreadsIndependent(view_, /*atomics=*/true, refusals_))
+    return false;
+  auto uses = coordinateUses(view_, refusals_);
+  if (!uses)
+    return false;
+  uses_ = std::move(*uses);
+  return readText() && llvm::all_of(kernel().statements, [&](const Stmt *statement) {
+           return readStatement(statement);
+         });
+}
+
+bool ThreadBody::readText() {
+  const auto *block = dyn_cast_or_null<CompoundStmt>(view_.pattern().getBody());
+  const auto open = block ? view_.offset(block->getLBracLoc()) : std::nullopt,
+             close = block ? view_.offset(block->getRBracLoc()) : std::nullopt;
+  if (!open || !close || block->body_empty())
+    return refuse(view_.pattern().getLocation(), "a macro or another file spells the body");
+  begin = *open + 1;
+  end = *close;
+  outer = view_.indentation(*close);
+  const auto first = view_.offset(block->body_front()->getBeginLoc());
+  inner = view_.indentation(first.value_or(*close));
+  if (!llvm::StringRef(inner).starts_with(outer) || inner == outer)
+    inner = outer + "  ";
+  step = inner.substr(outer.size());
+  const llvm::StringRef text = view_.text().slice(begin, end);
+  for (const RawToken &token : rawTokens(text))
+    if (text.slice(token.begin, token.end).contains('\n'))
+      return refuse(block->getLBracLoc(), "the body has a text of several lines");
+  return true;
+}
+
+/// True if a use of a parameter does more than read it, or may do.
+bool ThreadBody::mayChange(const DeclRefExpr *parameter) const {
+  const Stmt *part = parameter, *parent = kernel().parentOf(part);
+  const auto isPart = [&] {
+    const auto *member = dyn_cast_or_null<MemberExpr>(parent);
+    const auto *decay = dyn_cast_or_null<ImplicitCastExpr>(parent);
+    return (member && !member->isArrow() && isa<FieldDecl>(member->getMemberDecl())) ||
+           (decay && decay->getCastKind() == CK_ArrayToPointerDecay) ||
+           (isa_and_nonnull<ArraySubscriptExpr>(parent) && isa<ImplicitCastExpr>(part) &&
+            cast<ImplicitCastExpr>(part)->getCastKind() == CK_ArrayToPointerDecay);
+  };
+  for (; isPart(); parent = kernel().parentOf(part))
+    part = parent;
+  const auto *read = dyn_cast_or_null<ImplicitCastExpr>(parent);
+  return !read || (read->getCastKind() != CK_LValueToRValue && read->getCastKind() != CK_NoOp);
+}
+
+/// A return ends the work of one of the threads; what outlives it is refused.
+bool ThreadBody::readStatement(const Stmt *statement) {
+  if (const auto *reference = dyn_cast<DeclRefExpr>(statement);
+      reference && isa<ParmVarDecl>(reference->getDecl()) &&
+      reference->getDecl()->getDeclContext() == kernel().function && mayChange(reference))
+    return refuse(statement->getBeginLoc(),
+                  "the parameter '" + reference->getDecl()->getName() + "' may change");
+  if (isa<LabelStmt>(statement) || isa<GotoStmt>(statement))
+    return refuse(statement->getBeginLoc(), "the kernel has a goto");
+  if (const auto *declarations = dyn_cast<DeclStmt>(statement))
+    for (const Decl *each : declarations->decls())
+      if (const auto *variable = dyn_cast<VarDecl>(each);
+          variable && variable->isStaticLocal() && !variable->getType().isConstQualified())
+        return refuse(statement->getBeginLoc(), "the kernel has a static variable");
+  const auto *leave = dyn_cast<ReturnStmt>(statement);
+  const Stmt *up = leave ? kernel().parents.lookup(leave) : nullptr;
+  bool isInLoop = false;
+  for (; up && !isa<LambdaExpr>(up); up = kernel().parents.lookup(up))
+    isInLoop |= isa<ForStmt>(up) || isa<WhileStmt>(up) || isa<DoStmt>(up) ||
+                isa<CXXForRangeStmt>(up) || isa<SwitchStmt>(up);
+  if (!leave || up)
+    return true;
+  const auto place = view_.offset(leave->getBeginLoc());
+  if (isInLoop || leave->getRetValue() || !place)
+    return refuse(leave->getBeginLoc(),
+                  isInLoop ? "it returns from within a loop" : "a macro spells the return");
+  returns_.push_back({*place, *place + 6, "continue"});
+  return true;
+}
+
+std::string ThreadBody::edited(unsigned from, unsigned to, std::vector<SliceEdit> edits) const {
+  llvm::erase_if(edits, [&](const SliceEdit &edit) { return edit.begin < from || edit.end > to; });
+  llvm::sort(edits, [](const SliceEdit &a, const SliceEdit &b) { return a.begin < b.begin; });
+  for (SliceEdit &edit : edits) {
+    edit.begin -= from;
+    edit.end -= from;
+  }
+  return applyEdits(view_.text().slice(from, to).str(), edits);
+}
+
+/// The statements one level deeper.
+std::string ThreadBody::indented(llvm::StringRef inside) const {
+  std::string text;
+  const auto [first, rest] = inside.split('\n');
+  if (!first.trim().empty()) // behind the brace
+    text = inner + step + first.trim().str() + "\n";
+  llvm::SmallVector<llvm::StringRef> lines;
+  rest.rtrim().ltrim('\n').split(lines, '\n');
+  for (const llvm::StringRef line : lines)
+    if (!rest.trim().empty())
+      text += (line.trim().empty() || line.starts_with("#") ? "" : step) + line.str() + "\n";
+  return text;
+}
+
+const Expr *otherFactor(const CoordinateUse &use) {
+  const Stmt *parent = use.body->parentOf(use.expression);
+  while (isa_and_nonnull<CastExpr>(parent) || isa_and_nonnull<PseudoObjectExpr>(parent))
+    parent = use.body->parentOf(parent);
+  const auto *product = dyn_cast_or_null<BinaryOperator>(parent);
+  if (!product || product->getOpcode() != BO_Mul)
+    return nullptr;
+  const auto own = coordinate(product->getLHS());
+  const bool isLeft =
+      own && own->variable == use.coordinate.variable && own->dimension == use.coordinate.dimension;
+  return (isLeft ? product->getRHS() : product->getLHS())->IgnoreParenCasts();
+}
+
+} // namespace kopt::frontend

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The body of a kernel that becomes the body of a loop over the work of several threads.
+#pragma once
+
+#include "clang_plugin/transform/ThreadOrder.h"
+
+namespace kopt::frontend {
+
+inline constexpr unsigned kWarp = 32;
+/// About what the largest GPUs have. Fewer threads than kFewThreads leave them idle: a warp for
+/// each of a multiprocessor's four schedulers.
+inline constexpr unsigned kMultiprocessors = 132, kFewThreads = kMultiprocessors * 4 * kWarp;
+
+class ThreadBody {
+public:
+  ThreadBody(const KernelView &view, Refusals &refusals) : view_(view), refusals_(refusals) {}
+
+  /// False, with a refusal, if threads depend on each other, or if something outlives the work of
+  /// one: changed parameters, returns from within loops, labels.
+  bool read();
+
+  unsigned begin = 0, end = 0; ///< in the text, between the braces
+  std::string outer, inner;    ///< indentation of the closing brace and of the statements
+  std::string step;            ///< the difference
+  const std::vector<CoordinateUse> &uses() const { return uses_; }
+  /// A `continue` in the place of each return.
+  const std::vector<SliceEdit> &returns() const { return returns_; }
+
+  /// A part of the text with those of the edits that lie in it.
+  std::string edited(unsigned from, unsigned to, std::vector<SliceEdit> edits) const;
+  /// What stands behind a brace, one level deeper.
+  std::string indented(llvm::StringRef inside) const;
+
+private:
+  bool refuse(clang::SourceLocation at, const llvm::Twine &why);
+  bool readText();
+  bool mayChange(const clang::DeclRefExpr *parameter) const;
+  bool readStatement(const clang::Stmt *statement);
+  const BodyView &kernel() const { return view_.bodies().front(); }
+
+  const KernelView &view_;
+  Refusals &refusals_;
+  std::vector<CoordinateUse> uses_;
+  std::vector<SliceEdit> returns_;
+};
+
+/// What a coordinate is multiplied by; null for another use.
+const clang::Expr *otherFactor(const CoordinateUse &use);
+
+} // namespace kopt::frontend
