@@ -29,18 +29,18 @@ void dropUnparsable(const KernelSource &request, std::vector<Offer> &offers) {
 /// The catalogue, in the order of its offers.
 constexpr std::pair<const char *, std::vector<Offer> (*)(const KernelView &, Refusals &)>
     kRewrites[] = {{"loop-split", loopSplitOffers},
+                   {"swap-axes", swapAxesOffers},
                    {"stage", stageOffers},
                    {"specialise", specialiseOffers},
+                   {"grid-size", gridSizeOffers},
                    {"arithmetic", arithmeticOffers},
-                   {"shared-padding", sharedPaddingOffers},
+                   {"coarsen", coarsenOffers},
+                   {"grid-stride", gridStrideOffers},
                    {"block-size", blockSizeOffers},
-                   {"launch-bounds", launchBoundsOffers},
+                   {"shared-padding", sharedPaddingOffers},
                    {"readonly-loads", readonlyLoadsOffers},
                    {"unroll", unrollOffers},
-                   {"grid-size", gridSizeOffers},
-                   {"swap-axes", swapAxesOffers},
-                   {"coarsen", coarsenOffers},
-                   {"grid-stride", gridStrideOffers}};
+                   {"launch-bounds", launchBoundsOffers}};
 
 } // namespace
 
