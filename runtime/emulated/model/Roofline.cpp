@@ -39,11 +39,12 @@ double ofClass(const std::array<std::uint64_t, kInstructionClasses> &counts,
   return double(counts[static_cast<unsigned>(kind)]);
 }
 
-/// The time of a warp alone: its instructions run one after another, its loads a few at a time with
-/// their mean latency.
-double cyclesOf(const GpuSpec &gpu, double latency, const LaunchCounts::Work &work) {
+/// The time of a warp alone: its instructions run one after another, its loads a few at a time.
+/// `beyondL1`: the mean latency of those that miss L1.
+double cyclesOf(const GpuSpec &gpu, double beyondL1, const LaunchCounts::Work &work) {
   return double(work.instructions) * kCyclesPerDependentInstruction +
-         std::ceil(double(work.loads) / kLoadsInFlight) * latency +
+         std::ceil(double(work.missing) / kLoadsInFlight) * beyondL1 +
+         (double(work.loads) - double(work.missing)) / kLoadsInFlight * gpu.l1LatencyCycles +
          (double(work.sharedLoads) / kLoadsInFlight + double(work.barriers)) *
              gpu.sharedLatencyCycles;
 }
@@ -94,17 +95,14 @@ RooflineTime rooflineTime(const GpuSpec &gpu, const LaunchShape &shape,
                fp16 = sum(Class::HalfAdd, Class::HalfMul, Class::HalfFma);
 
   const double warps = std::max(1.0, shape.blocks * std::ceil(shape.threadsPerBlock / 32));
-  const double hitL1 = ratio(double(counts.l1Hits), double(counts.load.sectors)),
-               missL2 = ratio(double(counts.dramReadSectors),
-                              double(counts.l2ReadSectors + counts.l2AtomicSectors));
-  const double latency =
-      hitL1 * gpu.l1LatencyCycles +
-      (1 - hitL1) * (missL2 * gpu.dramLatencyCycles + (1 - missL2) * gpu.l2LatencyCycles);
+  const double missL2 =
+      ratio(double(counts.dramReadSectors), double(counts.l2ReadSectors + counts.l2AtomicSectors));
+  const double latency = missL2 * gpu.dramLatencyCycles + (1 - missL2) * gpu.l2LatencyCycles;
   const double mean =
       cyclesOf(gpu, latency,
                {counts.warpInstructions,
                 counts.warpInstructionsByClass[static_cast<unsigned>(Class::Barrier)],
-                counts.load.requests + counts.atomic.requests,
+                counts.load.requests + counts.atomic.requests, counts.missingLoads,
                 counts.sharedLoad.requests + counts.sharedAtomic.requests}) /
       warps;
   const double longest = cyclesOf(gpu, latency, counts.longestWarp);

@@ -24,6 +24,7 @@ void addBlock(LaunchCounts &counts, const std::vector<LaunchCounts::Work> &works
     longest.instructions = std::max(longest.instructions, work.instructions);
     longest.barriers = std::max(longest.barriers, work.barriers);
     longest.loads = std::max(longest.loads, work.loads);
+    longest.missing = std::max(longest.missing, work.missing);
     longest.sharedLoads = std::max(longest.sharedLoads, work.sharedLoads);
   }
   counts.busiestBlock = std::max(counts.busiestBlock, instructions);
@@ -52,9 +53,11 @@ void WarpTrace::merge(std::uint32_t warp, const LaneTraces &traces) {
   };
   works_.resize(std::max<std::size_t>(works_.size(), warp + 1));
   warp_ = warp;
-  const std::uint64_t loadsBefore = loads(), sharedBefore = sharedLoads();
+  const std::uint64_t loadsBefore = loads(), sharedBefore = sharedLoads(),
+                      missingBefore = counts_.missingLoads;
   mergeLanes(traces);
   works_[warp].loads += loads() - loadsBefore;
+  works_[warp].missing += counts_.missingLoads - missingBefore;
   works_[warp].sharedLoads += sharedLoads() - sharedBefore;
 }
 
@@ -227,6 +230,7 @@ void WarpTrace::globalAccess(SiteKind kind, std::uint32_t mask,
   if (kind == SiteKind::Atomic)
     takeTurns(mask, entries);
   std::uint64_t line = ~0ull;
+  bool isMissing = kind == SiteKind::Atomic;
   for (unsigned i = 0; i < count; ++i) {
     if (sectors[i] / 4 != line) {
       line = sectors[i] / 4;
@@ -237,6 +241,7 @@ void WarpTrace::globalAccess(SiteKind kind, std::uint32_t mask,
         ++counts_.l1Hits;
         continue;
       }
+      isMissing = true;
       ++counts_.l2ReadSectors;
       SectorCache::Outcome outcome = l2_.access(sectors[i], false);
       counts_.l2Hits += outcome.hit;
@@ -252,6 +257,7 @@ void WarpTrace::globalAccess(SiteKind kind, std::uint32_t mask,
         counts_.dramReadSectors += !outcome.hit;
     }
   }
+  counts_.missingLoads += isMissing;
 }
 
 /// The L2 slice that owns a sector serves one request on it after another, and lanes of a request

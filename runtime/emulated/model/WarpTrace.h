@@ -25,7 +25,8 @@ struct LaunchCounts {
   struct Shared {
     std::uint64_t requests = 0, wavefronts = 0, conflicts = 0, bytes = 0;
   } sharedLoad, sharedStore, sharedAtomic;
-  std::uint64_t l1Hits = 0; ///< load sectors
+  std::uint64_t l1Hits = 0;       ///< load sectors
+  std::uint64_t missingLoads = 0; ///< load and atomic requests that go beyond L1
   std::uint64_t l2ReadSectors = 0, l2WriteSectors = 0, l2AtomicSectors = 0, l2Hits = 0;
   std::uint64_t dramReadSectors = 0, dramWriteSectors = 0;
   std::uint64_t atomicOperations = 0; ///< lanes
@@ -40,7 +41,8 @@ struct LaunchCounts {
   std::uint64_t blocks = 0;
   /// What one warp does: the most of all warps, each number for itself.
   struct Work {
-    std::uint64_t instructions = 0, barriers = 0, loads = 0, sharedLoads = 0; ///< loads: requests
+    std::uint64_t instructions = 0, barriers = 0;
+    std::uint64_t loads = 0, missing = 0, sharedLoads = 0; ///< requests; missing: those beyond L1
   } longestWarp;
   std::uint64_t busiestBlock = 0; ///< warp instructions
 };
