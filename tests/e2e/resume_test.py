@@ -51,7 +51,7 @@ class Resume(KoptTest):
 
     def prepare(self):
         text = (DATA / "scale.cu").read_text()
-        small = text.replace("rows = 500", "rows = 320").replace("columns = 300", "columns = 200")
+        small = text.replace("rows = 500", "rows = 480").replace("columns = 300", "columns = 280")
         self.assertNotEqual(small, text)
         self.write("scale.cu", small)
         self.kopt_ok(*self.command()[1:])
