@@ -5,6 +5,7 @@
 #include "clang_plugin/coverage/Coverage.h"
 #include "clang_plugin/emulate/Emulate.h"
 #include "clang_plugin/extract/HostText.h"
+#include "clang_plugin/model/Describe.h"
 #include "clang_plugin/mutate/Mutate.h"
 #include "clang_plugin/output/RecordJson.h"
 #include "clang_plugin/reference/Reference.h"
@@ -76,6 +77,7 @@ int runScreen(int, const char **) {
 int runGuard(int, const char **) { return answerRequest<GuardRequest>(guardBody); }
 int runSpecialize(int, const char **) { return answerRequest<SpecializeRequest>(specializeKernel); }
 int runMutate(int, const char **) { return answerRequest<MutateRequest>(findMutants); }
+int runModel(int, const char **) { return answerRequest<ModelRequest>(model::describeModel); }
 int runReference(int, const char **) { return answerRequest<KernelSource>(makeReferenceClone); }
 int runCoverage(int, const char **) { return answerRequest<KernelSource>(markCoverage); }
 

@@ -19,7 +19,7 @@ constexpr Subcommand kSubcommands[] = {
     {"extract", runExtract},   {"transforms", runTransforms}, {"guard", runGuard},
     {"screen", runScreen},     {"mutate", runMutate},         {"reference", runReference},
     {"coverage", runCoverage}, {"emulate", runEmulate},       {"host", runHost},
-    {"code", runCode},         {"specialize", runSpecialize},
+    {"code", runCode},         {"specialize", runSpecialize}, {"model", runModel},
 };
 
 int dispatch(int argc, const char **argv) {

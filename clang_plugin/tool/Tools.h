@@ -19,6 +19,7 @@ int runGuard(int argc, const char **argv);
 int runSpecialize(int argc, const char **argv);
 int runScreen(int argc, const char **argv);
 int runMutate(int argc, const char **argv);
+int runModel(int argc, const char **argv);
 int runReference(int argc, const char **argv);
 int runCoverage(int argc, const char **argv);
 int runCode(int argc, const char **argv);

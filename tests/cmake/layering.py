@@ -52,6 +52,7 @@ EDGES = {
     "clang_plugin/proof": "clang_plugin/args clang_plugin/parse",
     "clang_plugin/coverage": "clang_plugin/analysis runtime/device",
     "clang_plugin/emulate": "clang_plugin/analysis clang_plugin/args clang_plugin/output clang_plugin/parse runtime/emulated",
+    "clang_plugin/model": "clang_plugin/analysis clang_plugin/output",
     "clang_plugin/mutate": "clang_plugin/analysis",
     "clang_plugin/reference": "clang_plugin/analysis clang_plugin/output runtime/device",
     "clang_plugin/screen": "clang_plugin/analysis clang_plugin/output clang_plugin/parse",
@@ -62,7 +63,7 @@ EDGES = {
                             "clang_plugin/slice",
     "clang_plugin/cache": "clang_plugin/args clang_plugin/extract clang_plugin/output clang_plugin/parse",
     "clang_plugin/tool": "clang_plugin/analysis clang_plugin/args clang_plugin/cache clang_plugin/coverage clang_plugin/emulate "
-                         "clang_plugin/extract clang_plugin/mutate clang_plugin/output clang_plugin/parallel "
+                         "clang_plugin/extract clang_plugin/model clang_plugin/mutate clang_plugin/output clang_plugin/parallel "
                          "clang_plugin/parse clang_plugin/reference clang_plugin/screen clang_plugin/transform",
 }
 # The first of these whose folder a file lies in judges its includes: (folder, what it must not include, why).

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""variants.py FRONTEND mutate|reference|coverage|host FILE KERNEL [--member=JSON]... [--nvcc=NVCC]: asks kopt-frontend about a kernel of
+"""variants.py FRONTEND mutate|reference|coverage|host|model FILE KERNEL [--member=JSON]... [--nvcc=NVCC]: asks kopt-frontend about a kernel of
 FILE, as the driver does, and prints the answer as lines for FileCheck. --member adds to the request, as in
 --operators='["comparison"]'. With --nvcc what came back is compiled too."""
 import difflib
@@ -20,6 +20,8 @@ request = {"slice": text, "kernel": kernel.split("<")[0], "expression": kernel, 
 wanted = {"at_most": 24, "seed": 1, "operators": []}
 if command == "mutate":
     request = {"source": request, "wanted": wanted, "file": ""}
+if command == "model":
+    request = {"source": request, "launches": []}
 if command == "host":
     request = {"file": path, "flags": ["-arch=sm_90"], "directory": str(source.parent), "kernels": [kernel]}
 nvcc = None
@@ -61,6 +63,9 @@ if command == "host":
             print("  " + statement["text"])
     for name in reply["large_shared"]:
         print("large shared memory:", name)
+elif command == "model":
+    for fact in reply["facts"]:
+        print(f"{fact['line']}:{fact['column']} {fact['text']}")
 elif command == "mutate":
     for mutant in reply["mutations"]:
         print(f"{mutant['op']} ({mutant['kind']}): {mutant['title']}")

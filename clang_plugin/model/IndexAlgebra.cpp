@@ -1,0 +1,593 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/model/IndexAlgebra.h"
+
+#include "clang_plugin/analysis/ScalarLeaves.h"
+#include "clang_plugin/model/Ranges.h"
+
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Operator.h>
+
+namespace kopt::frontend::model {
+
+using namespace llvm;
+
+namespace {
+
+constexpr std::size_t kLongestName = 80;
+
+unsigned widthOf(const Value &value) {
+  return value.getType()->isIntegerTy() ? value.getType()->getIntegerBitWidth() : 64;
+}
+
+/// As `left` and `right` combined by sum(), product(), …
+template <class Combine>
+std::optional<Known> combined(const Known &left, const Known &right, Combine combine) {
+  std::optional<Polynomial> value = combine(left.value, right.value);
+  if (!value)
+    return std::nullopt;
+  Known result{std::move(*value), left.assumptions};
+  result.assumptions.insert(result.assumptions.end(), right.assumptions.begin(),
+                            right.assumptions.end());
+  llvm::sort(result.assumptions);
+  result.assumptions.erase(llvm::unique(result.assumptions), result.assumptions.end());
+  return result;
+}
+
+std::string keyOf(const Polynomial &value) {
+  std::string key;
+  for (const Term &term : value.terms) {
+    key += std::to_string(term.factor);
+    for (unsigned symbol : term.symbols)
+      key += "*" + std::to_string(symbol);
+    key += "+";
+  }
+  return key;
+}
+
+const char *signOf(unsigned opcode) {
+  constexpr std::pair<unsigned, const char *> kSigns[] = {
+      {Instruction::UDiv, "/"}, {Instruction::SDiv, "/"},  {Instruction::URem, "%"},
+      {Instruction::SRem, "%"}, {Instruction::LShr, ">>"}, {Instruction::AShr, ">>"},
+      {Instruction::Shl, "<<"}, {Instruction::And, "&"},   {Instruction::Or, "|"},
+      {Instruction::Xor, "^"}};
+  const auto *found = find_if(kSigns, [opcode](const auto &each) { return each.first == opcode; });
+  return found == std::end(kSigns) ? nullptr : found->second;
+}
+
+/// The result of an operation with a constant on the right; the whole type where not known.
+std::optional<Range> rangeAfter(unsigned opcode, const std::optional<Range> &left,
+                                const Range &other) {
+  const bool isNatural = left && left->low >= 0;
+  if ((opcode == Instruction::Or || opcode == Instruction::Xor) && isNatural && other.low >= 0 &&
+      left->high <= UINT32_MAX && other.high <= UINT32_MAX)
+    return Range{0, NextPowerOf2(std::uint64_t(std::max(left->high, other.high))) - 1};
+  if (other.low != other.high)
+    return std::nullopt;
+  const auto right = std::int64_t(other.low);
+  switch (opcode) {
+  case Instruction::And:
+    return right >= 0 ? std::optional(Range{0, right}) : std::nullopt;
+  case Instruction::URem:
+  case Instruction::SRem:
+    return right > 0 && isNatural ? std::optional(Range{0, right - 1}) : std::nullopt;
+  case Instruction::UDiv:
+  case Instruction::SDiv:
+    return right > 0 && isNatural ? std::optional(Range{left->low / right, left->high / right})
+                                  : std::nullopt;
+  case Instruction::LShr:
+  case Instruction::AShr:
+    return right >= 0 && right < 63 && isNatural
+               ? std::optional(Range{left->low >> right, left->high >> right})
+               : std::nullopt;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// The scalar or pointer at an offset of a type, with its path as launches have it; nothing if
+/// there is none.
+std::optional<std::pair<std::string, clang::QualType>>
+memberAt(const clang::ASTContext &context, clang::QualType type, std::uint64_t offset,
+         std::uint64_t bytes, const std::string &path) {
+  constexpr std::size_t kMost = 512;
+  std::vector<clang::QualType> types;
+  std::vector<ScalarLeaf> leaves;
+  std::string ignored;
+  const auto nameOf = [&types](clang::QualType part) -> std::string {
+    if (!part->isScalarType())
+      return "";
+    types.push_back(part);
+    return "scalar";
+  };
+  addScalarLeaves(context, type, 0, kMost, nameOf, leaves, ignored, path);
+  for (std::size_t i = 0; i < leaves.size(); ++i)
+    if (leaves[i].offset == offset && leaves[i].bytes == bytes)
+      return std::pair(leaves[i].name, types[i]);
+  return std::nullopt;
+}
+
+} // namespace
+
+IndexAlgebra::IndexAlgebra(const KernelView &view, const IrFacts &facts, KernelModel &model,
+                           std::function<std::string(const Instruction &)> textOf)
+    : view_(view), facts_(facts), model_(model), textOf_(std::move(textOf)) {
+  for (unsigned i = 0; i < facts.loops.size(); ++i)
+    numbers_[facts.loops[i]] = i;
+}
+
+Known IndexAlgebra::symbolOf(const std::string &key, const Symbol &symbol) {
+  const auto [place, added] = symbols_.try_emplace(key, unsigned(model_.symbols.size()));
+  if (added)
+    model_.symbols.push_back(symbol);
+  return {Polynomial::ofSymbol(place->second)};
+}
+
+unsigned IndexAlgebra::iteration(const Loop &loop) {
+  const unsigned number = numbers_.lookup(&loop);
+  const LoopFacts &facts = model_.loops[number];
+  const bool isCounter = !facts.counter.empty() && facts.first && facts.first->isZero() &&
+                         facts.step == Polynomial::of(1);
+  Symbol symbol{SymbolKind::Iteration, number,
+                isCounter               ? facts.counter
+                : facts.counter.empty() ? "iteration@" + std::to_string(facts.place.line)
+                                        : "iteration(" + facts.counter + ")"};
+  symbol.loops = {number};
+  return symbolOf("iteration" + std::to_string(number), symbol).value.terms.front().symbols.front();
+}
+
+bool IndexAlgebra::endsWithin(const Polynomial &value, const BasicBlock &where) const {
+  for (const Term &term : value.terms)
+    for (unsigned symbol : term.symbols)
+      for (unsigned loop : model_.symbols[symbol].loops)
+        if (!facts_.loops[loop]->contains(&where))
+          return false;
+  return true;
+}
+
+void IndexAlgebra::inherit(Symbol &symbol, const Polynomial &from) const {
+  for (const Term &term : from.terms)
+    for (unsigned number : term.symbols) {
+      const Symbol &part = model_.symbols[number];
+      for (unsigned axis = 0; axis < 3; ++axis)
+        symbol.varies[axis] |= part.varies[axis];
+      symbol.isOfMemory |= part.isOfMemory;
+      for (unsigned loop : part.loops)
+        if (!is_contained(symbol.loops, loop))
+          symbol.loops.push_back(loop);
+    }
+}
+
+Known IndexAlgebra::unknown(const Value &value, bool isSigned, const Use *use) {
+  Symbol symbol;
+  symbol.bits = std::min(64u, widthOf(value));
+  symbol.isSigned = isSigned;
+  const auto *instruction = dyn_cast<Instruction>(&value);
+  const auto *user = use ? cast<Instruction>(use->getUser()) : nullptr;
+  if (instruction) {
+    if (instruction->mayReadFromMemory() || isa<CallBase>(instruction))
+      symbol.name = textOf_(*instruction);
+    symbol.isOfMemory = instruction->mayReadFromMemory() && !facts_.memory.isStable(*instruction);
+    symbol.line = instruction->getDebugLoc() ? instruction->getDebugLoc().getLine() : 0;
+    for (const Loop *loop = facts_.loopInfo.getLoopFor(instruction->getParent()); loop;
+         loop = loop->getParentLoop())
+      if (!user || loop->contains(user))
+        symbol.loops.push_back(numbers_.lookup(loop));
+  }
+  if (symbol.name.empty())
+    symbol.name =
+        value.hasName() ? value.getName().take_until([](char c) { return c == '.'; }).str() : "?";
+  for (unsigned axis = 0; axis < 3; ++axis)
+    symbol.varies[axis] =
+        use ? facts_.variance.variesWhereUsed(*use, axis) : facts_.variance.varies(value, axis);
+  return symbolOf("value" + std::to_string(reinterpret_cast<std::uintptr_t>(&value)) +
+                      (isSigned ? "s" : "u") +
+                      (use ? std::to_string(reinterpret_cast<std::uintptr_t>(use)) : ""),
+                  symbol);
+}
+
+Known IndexAlgebra::used(const Use &use) {
+  const auto *user = cast<Instruction>(use.getUser());
+  const auto *phi = dyn_cast<PHINode>(user);
+  const BasicBlock *where = phi ? phi->getIncomingBlock(use) : user->getParent();
+  Known known = valueOf(*use.get());
+  return endsWithin(known.value, *where) ? known : unknown(*use.get(), true, &use);
+}
+
+Known IndexAlgebra::valueOf(const Value &value) {
+  if (const auto *constant = dyn_cast<ConstantInt>(&value);
+      constant && constant->getBitWidth() <= 64)
+    return {Polynomial::of(constant->getSExtValue())};
+  if (const auto found = values_.find(&value); found != values_.end())
+    return found->second;
+  std::optional<Known> known;
+  if (isa<Argument>(value) && value.getType()->isIntegerTy()) {
+    if (const clang::ParmVarDecl *parameter = parameterOf(value))
+      known = scalar(parameter->getName(), parameter->getType());
+  } else if (const auto *instruction = dyn_cast<Instruction>(&value);
+             instruction && value.getType()->isIntegerTy() && widthOf(value) <= 64) {
+    values_[&value] = unknown(value, true); // for a value that rests on itself
+    known = computed(*instruction);
+  }
+  return values_[&value] = known ? *known : unknown(value, true);
+}
+
+const clang::ParmVarDecl *IndexAlgebra::parameterOf(const Value &argument) const {
+  for (const clang::ParmVarDecl *parameter : view_.kernel().parameters())
+    if (parameter->getIdentifier() && parameter->getName() == argument.getName())
+      return parameter;
+  return nullptr;
+}
+
+std::optional<Known> IndexAlgebra::scalar(StringRef name, clang::QualType type) {
+  if (!type->isIntegralOrEnumerationType())
+    return std::nullopt;
+  Symbol symbol{SymbolKind::Scalar, 0, name.str()};
+  symbol.bits = unsigned(view_.context().getIntWidth(type));
+  symbol.isSigned = type->isSignedIntegerOrEnumerationType();
+  return symbolOf("scalar" + name.str(), symbol);
+}
+
+std::optional<std::pair<std::string, clang::QualType>>
+IndexAlgebra::memberOf(const LoadInst &load) const {
+  const DataLayout &layout = facts_.device.module->getDataLayout();
+  APInt offset(layout.getIndexTypeSizeInBits(load.getPointerOperandType()), 0);
+  const auto *argument =
+      dyn_cast<Argument>(load.getPointerOperand()->stripAndAccumulateConstantOffsets(
+          layout, offset, /*AllowNonInbounds=*/true));
+  const clang::ParmVarDecl *parameter =
+      argument && argument->hasByValAttr() ? parameterOf(*argument) : nullptr;
+  if (!parameter || offset.isNegative() || !facts_.memory.isStable(load))
+    return std::nullopt;
+  return memberAt(view_.context(), parameter->getType(), offset.getZExtValue(),
+                  layout.getTypeStoreSize(load.getType()), parameter->getNameAsString());
+}
+
+std::string IndexAlgebra::memberName(const Value &loaded) const {
+  const auto *load = dyn_cast<LoadInst>(&loaded);
+  const auto member = load ? memberOf(*load) : std::nullopt;
+  return member && member->second->isPointerType() ? member->first : "";
+}
+
+std::optional<Known> IndexAlgebra::computed(const Instruction &instruction) {
+  if (const auto *operation = dyn_cast<BinaryOperator>(&instruction)) {
+    if (auto known = sumLike(*operation))
+      return known;
+    return opaqueOperation(*operation);
+  }
+  if (const auto *cast = dyn_cast<CastInst>(&instruction))
+    return widened(*cast);
+  if (const auto *phi = dyn_cast<PHINode>(&instruction))
+    return merged(*phi);
+  if (const auto *load = dyn_cast<LoadInst>(&instruction))
+    if (const auto member = memberOf(*load))
+      return scalar(member->first, member->second);
+  if (instruction.mayReadFromMemory())
+    if (auto known = stableLoad(instruction))
+      return known;
+  return coordinate(instruction);
+}
+
+std::optional<Known> IndexAlgebra::coordinate(const Instruction &instruction) {
+  const auto *call = dyn_cast<IntrinsicInst>(&instruction);
+  StringRef name = call ? call->getCalledFunction()->getName() : "";
+  if (!name.consume_front("llvm.nvvm.read.ptx.sreg."))
+    return std::nullopt;
+  constexpr std::tuple<const char *, SymbolKind, const char *> kRegisters[] = {
+      {"tid", SymbolKind::ThreadIdx, "threadIdx."},
+      {"ctaid", SymbolKind::BlockIdx, "blockIdx."},
+      {"ntid", SymbolKind::BlockDim, "blockDim."},
+      {"nctaid", SymbolKind::GridDim, "gridDim."}};
+  const auto [variable, axis] = name.split('.');
+  for (const auto &[known, kind, written] : kRegisters) {
+    if (variable != known || axis.size() != 1 || axis[0] < 'x' || axis[0] > 'z')
+      continue;
+    Symbol symbol{kind, unsigned(axis[0] - 'x'), written + axis.str()};
+    symbol.bits = 32;
+    symbol.isSigned = false;
+    symbol.varies[symbol.index] = kind == SymbolKind::ThreadIdx;
+    return symbolOf(symbol.name, symbol);
+  }
+  return std::nullopt;
+}
+
+std::optional<Known> IndexAlgebra::sumLike(const BinaryOperator &operation) {
+  const Use &left = operation.getOperandUse(0), &right = operation.getOperandUse(1);
+  switch (operation.getOpcode()) {
+  case Instruction::Add:
+    return combined(used(left), used(right), sum);
+  case Instruction::Sub:
+    return combined(used(left), used(right), difference);
+  case Instruction::Mul:
+    return combined(used(left), used(right), product);
+  case Instruction::Or:
+    if (cast<PossiblyDisjointInst>(operation).isDisjoint())
+      return combined(used(left), used(right), sum);
+    return std::nullopt;
+  case Instruction::Shl: {
+    const auto *count = dyn_cast<ConstantInt>(right.get());
+    if (!count || count->uge(std::min(62u, widthOf(operation))))
+      return std::nullopt;
+    return combined(used(left), Known{Polynomial::of(std::int64_t(1) << count->getZExtValue())},
+                    product);
+  }
+  default:
+    return std::nullopt;
+  }
+}
+
+/// Values that are no polynomials, but the same wherever their operands are: one symbol each.
+std::optional<Known> IndexAlgebra::opaqueOperation(const BinaryOperator &operation) {
+  const unsigned opcode = operation.getOpcode();
+  const char *sign = signOf(opcode);
+  if (!sign)
+    return std::nullopt;
+  const bool isSigned =
+      opcode == Instruction::SDiv || opcode == Instruction::SRem || opcode == Instruction::AShr;
+  const bool isBitwise =
+      opcode == Instruction::And || opcode == Instruction::Or || opcode == Instruction::Xor;
+  const Use &leftUse = operation.getOperandUse(0), &rightUse = operation.getOperandUse(1);
+  const std::optional<Known> left = isBitwise ? used(leftUse) : exact(leftUse, isSigned);
+  const std::optional<Known> right = isBitwise ? used(rightUse) : exact(rightUse, isSigned);
+  if (!left || !right)
+    return std::nullopt;
+  Symbol symbol;
+  const auto operandText = [this](const Polynomial &operand) {
+    const std::string text = operand.text(model_.symbols);
+    return operand.terms.size() > 1 || text.find('*') != text.npos ? "(" + text + ")" : text;
+  };
+  symbol.name = "(" + operandText(left->value) + " " + sign + " " + operandText(right->value) + ")";
+  symbol.line = operation.getDebugLoc() ? operation.getDebugLoc().getLine() : 0;
+  if (symbol.name.size() > kLongestName)
+    symbol.name = std::string(sign) + "@" + std::to_string(symbol.line);
+  symbol.bits = widthOf(operation);
+  symbol.isSigned = isSigned || isBitwise;
+  if (const auto range = rangeOf(right->value, model_))
+    symbol.range = rangeAfter(opcode, rangeOf(left->value, model_), *range);
+  inherit(symbol, left->value);
+  inherit(symbol, right->value);
+  Known result = symbolOf(operation.getOpcodeName() + std::to_string(symbol.bits) + " " +
+                              keyOf(left->value) + " " + keyOf(right->value),
+                          symbol);
+  return combined(combined(result, {{}, left->assumptions}, sum).value(), {{}, right->assumptions},
+                  sum);
+}
+
+std::optional<Known> IndexAlgebra::widened(const CastInst &cast) {
+  const Use &operand = cast.getOperandUse(0);
+  if (!operand->getType()->isIntegerTy() || widthOf(*operand) > 64)
+    return std::nullopt;
+  switch (cast.getOpcode()) {
+  case Instruction::SExt:
+    return exact(operand, true);
+  case Instruction::ZExt:
+    return exact(operand, false);
+  case Instruction::Trunc:
+    return used(operand);
+  default:
+    return std::nullopt;
+  }
+}
+
+std::optional<Known> IndexAlgebra::integer(const Use &use, bool isSigned) {
+  if (!use->getType()->isIntegerTy() || widthOf(*use.get()) > 64)
+    return std::nullopt;
+  return exact(use, isSigned);
+}
+
+std::optional<Known> IndexAlgebra::exact(const Use &use, bool isSigned) {
+  const Value &value = *use.get();
+  const unsigned bits = widthOf(value);
+  if (const auto *constant = dyn_cast<ConstantInt>(&value); constant && bits < 64)
+    return Known{Polynomial::of(isSigned ? constant->getSExtValue()
+                                         : std::int64_t(constant->getZExtValue()))};
+  Known known = used(use);
+  const std::vector<Term> &terms = known.value.terms;
+  if (terms.size() == 1 && terms.front().factor == 1 && terms.front().symbols.size() == 1) {
+    const unsigned number = terms.front().symbols.front();
+    Symbol symbol = model_.symbols[number];
+    if (symbol.kind == SymbolKind::Unknown && symbol.bits == bits && symbol.isSigned != isSigned &&
+        !symbol.range) {
+      symbol.isSigned = isSigned;
+      return Known{symbolOf("read again" + std::to_string(number), symbol).value,
+                   known.assumptions};
+    }
+  }
+  Known assumed;
+  demand(value, known.value, isSigned, assumed.assumptions);
+  return combined(known, assumed, sum);
+}
+
+/// Adds what has to be assumed for the value, read as signed or unsigned, to be the polynomial.
+void IndexAlgebra::demand(const Value &value, const Polynomial &known, bool isSigned,
+                          std::vector<unsigned> &assumptions, unsigned depth) {
+  const unsigned bits = widthOf(value);
+  const Range fits = rangeOfType(bits, isSigned);
+  const std::optional<Range> range = rangeOf(known, model_);
+  if (range && range->low >= fits.low && range->high <= fits.high)
+    return;
+  // A value that wraps is poison, and an access through poison, or a branch on it, is undefined.
+  const auto *operation = dyn_cast<OverflowingBinaryOperator>(&value);
+  if (operation && depth < 24 && operation->getOpcode() != Instruction::Shl) {
+    const bool isNatural = range && range->low >= 0;
+    const bool isKept =
+        isSigned ? operation->hasNoSignedWrap()
+                 : operation->hasNoUnsignedWrap() || (operation->hasNoSignedWrap() && isNatural);
+    if (isKept) {
+      for (const Use &operand : operation->operands())
+        demand(*operand, used(operand).value, isSigned || !operation->hasNoUnsignedWrap(),
+               assumptions, depth + 1);
+      return;
+    }
+  }
+  if (isa<ZExtInst>(value) || (isa<SExtInst>(value) && isSigned)) // see widened()
+    return;
+  const auto *phi = dyn_cast<PHINode>(&value);
+  const Loop *loop = phi ? facts_.loopInfo.getLoopFor(phi->getParent()) : nullptr;
+  if (loop && loop->getHeader() == phi->getParent() && steps(*phi)) {
+    const auto *next =
+        dyn_cast<OverflowingBinaryOperator>(phi->getIncomingValueForBlock(loop->getLoopLatch()));
+    if (next && is_contained(next->operands(), phi) &&
+        (isSigned ? next->hasNoSignedWrap() : next->hasNoUnsignedWrap())) {
+      const Use &first =
+          phi->getOperandUse(unsigned(phi->getBasicBlockIndex(loop->getLoopPreheader())));
+      demand(*first, used(first).value, isSigned, assumptions, depth + 1);
+      for (const Use &operand : next->operands())
+        if (operand != phi)
+          demand(*operand, used(operand).value, isSigned, assumptions, depth + 1);
+      return;
+    }
+  }
+  const auto found = find_if(model_.assumptions, [&](const Assumption &each) {
+    return each.value == known && each.bits == bits && each.isSigned == isSigned;
+  });
+  assumptions.push_back(unsigned(found - model_.assumptions.begin()));
+  if (found == model_.assumptions.end())
+    model_.assumptions.push_back({known, bits, isSigned});
+}
+
+std::optional<std::pair<Known, Known>> IndexAlgebra::steps(const PHINode &variable) {
+  const Loop *loop = facts_.loopInfo.getLoopFor(variable.getParent());
+  if (!loop || loop->getHeader() != variable.getParent() || !loop->getLoopPreheader() ||
+      !loop->getLoopLatch() || !facts_.evolution.isSCEVable(variable.getType()))
+    return std::nullopt;
+  const auto *recurrence =
+      dyn_cast<SCEVAddRecExpr>(facts_.evolution.getSCEV(const_cast<PHINode *>(&variable)));
+  if (!recurrence || !recurrence->isAffine() || recurrence->getLoop() != loop)
+    return std::nullopt;
+  std::optional<Known> step = ofScev(*recurrence->getStepRecurrence(facts_.evolution), *loop);
+  if (!step)
+    return std::nullopt;
+  Known first;
+  if (variable.getType()->isIntegerTy())
+    first = used(
+        variable.getOperandUse(unsigned(variable.getBasicBlockIndex(loop->getLoopPreheader()))));
+  return std::pair(first, *step);
+}
+
+std::optional<Known> IndexAlgebra::ofScev(const SCEV &expression, const Loop &loop) {
+  if (const auto *constant = dyn_cast<SCEVConstant>(&expression))
+    return Known{Polynomial::of(constant->getAPInt().sextOrTrunc(64).getSExtValue())};
+  if (const auto *value = dyn_cast<SCEVUnknown>(&expression)) {
+    Known known = valueOf(*value->getValue());
+    if (!endsWithin(known.value, *loop.getLoopPreheader()))
+      return std::nullopt;
+    return known;
+  }
+  if (const auto *cast = dyn_cast<SCEVIntegralCastExpr>(&expression)) {
+    const auto *value = dyn_cast<SCEVUnknown>(cast->getOperand());
+    std::optional<Known> known = value ? ofScev(*value, loop) : std::nullopt;
+    if (known && !isa<SCEVTruncateExpr>(cast))
+      demand(*value->getValue(), known->value, isa<SCEVSignExtendExpr>(cast), known->assumptions);
+    return known;
+  }
+  const auto *list = dyn_cast<SCEVCommutativeExpr>(&expression);
+  if (!list || (!isa<SCEVAddExpr>(list) && !isa<SCEVMulExpr>(list)))
+    return std::nullopt;
+  std::optional<Known> result = Known{Polynomial::of(isa<SCEVAddExpr>(list) ? 0 : 1)};
+  for (const SCEV *operand : list->operands()) {
+    const std::optional<Known> part = ofScev(*operand, loop);
+    if (!part || !result)
+      return std::nullopt;
+    result =
+        isa<SCEVAddExpr>(list) ? combined(*result, *part, sum) : combined(*result, *part, product);
+  }
+  return result;
+}
+
+std::optional<Known> IndexAlgebra::merged(const PHINode &phi) {
+  if (const Loop *loop = facts_.loopInfo.getLoopFor(phi.getParent());
+      loop && loop->getHeader() == phi.getParent()) {
+    const auto stepped = steps(phi);
+    if (!stepped)
+      return std::nullopt;
+    const auto growth =
+        combined(stepped->second, {Polynomial::ofSymbol(iteration(*loop))}, product);
+    return growth ? combined(stepped->first, *growth, sum) : std::nullopt;
+  }
+  std::optional<Known> result;
+  for (const Use &incoming : phi.incoming_values()) {
+    const Known known = used(incoming);
+    if (result && known.value != result->value)
+      return std::nullopt;
+    result = result ? combined(*result, {{}, known.assumptions}, sum) : std::optional(known);
+  }
+  return result && endsWithin(result->value, *phi.getParent()) ? result : std::nullopt;
+}
+
+std::optional<Known> IndexAlgebra::stableLoad(const Instruction &load) {
+  if (!facts_.memory.isStable(load))
+    return std::nullopt;
+  const InstructionUses found = facts_.memory.of(load);
+  const Address at = address(*found.uses.front().pointer, *load.getParent());
+  if (!at.offset || (!isa<Argument>(at.root) && !isa<GlobalVariable>(at.root)))
+    return std::nullopt;
+  Symbol symbol;
+  symbol.name = textOf_(load);
+  if (symbol.name.empty())
+    symbol.name = at.root->getName().str() + "[?]";
+  symbol.line = load.getDebugLoc() ? load.getDebugLoc().getLine() : 0;
+  symbol.bits = widthOf(load);
+  inherit(symbol, at.offset->value);
+  Known known = symbolOf("load" + std::to_string(symbol.bits) + at.root->getName().str() + " " +
+                             keyOf(at.offset->value),
+                         symbol);
+  known.assumptions = at.offset->assumptions;
+  return known;
+}
+
+Address IndexAlgebra::address(const Value &pointer, const BasicBlock &where) {
+  Address result{&pointer, Known{}, ""};
+  const DataLayout &layout = facts_.device.module->getDataLayout();
+  const auto give = [&](std::string why) {
+    result.root = MemoryUses::rootOf(result.root);
+    result.offset.reset();
+    result.whyUnknown = std::move(why);
+    return result;
+  };
+  for (unsigned hops = 0; hops < 100; ++hops) {
+    if (const auto *step = dyn_cast<GEPOperator>(result.root)) {
+      MapVector<Value *, APInt> variable;
+      APInt constant(layout.getIndexTypeSizeInBits(step->getType()), 0);
+      if (!step->collectOffset(layout, constant.getBitWidth(), variable, constant))
+        return give("the address is computed in a way that is not understood");
+      std::optional<Known> offset =
+          combined(*result.offset, {Polynomial::of(constant.getSExtValue())}, sum);
+      for (const auto &[index, scale] : variable) {
+        const auto use =
+            find_if(step->operands(), [&](const Use &each) { return each.get() == index; });
+        // Addresses are congruent modulo 2^64 too.
+        std::optional<Known> part =
+            widthOf(*index) == 64 ? used(*use) : integer(*use, /*isSigned=*/true);
+        part = part ? combined(*part, {Polynomial::of(scale.getSExtValue())}, product) : part;
+        offset = part && offset ? combined(*offset, *part, sum) : std::nullopt;
+      }
+      if (!offset)
+        return give("the subscript has too many terms");
+      result.offset = offset;
+      result.root = step->getPointerOperand();
+    } else if (const auto *cast = dyn_cast<AddrSpaceCastOperator>(result.root)) {
+      result.root = cast->getPointerOperand();
+    } else if (const auto *phi = dyn_cast<PHINode>(result.root)) {
+      const Loop *loop = facts_.loopInfo.getLoopFor(phi->getParent());
+      const auto stepped = steps(*phi);
+      if (!stepped)
+        return give("the pointer depends on the path to it");
+      const auto growth =
+          combined(stepped->second, {Polynomial::ofSymbol(iteration(*loop))}, product);
+      const auto offset = growth ? combined(*result.offset, *growth, sum) : std::nullopt;
+      if (!offset)
+        return give("the subscript has too many terms");
+      result.offset = offset;
+      result.root = phi->getIncomingValueForBlock(loop->getLoopPreheader());
+    } else {
+      break;
+    }
+  }
+  if (!endsWithin(result.offset->value, where))
+    return give("the address was computed in a loop that has ended");
+  if (isa<SelectInst>(result.root))
+    return give("the pointer depends on a condition");
+  return result;
+}
+
+} // namespace kopt::frontend::model

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/model/LoopReader.h"
+#include "clang_plugin/model/Ranges.h"
+
+#include <clang/Frontend/ASTUnit.h>
+#include <llvm/Analysis/AssumptionCache.h>
+#include <llvm/Analysis/PostDominators.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/Demangle/Demangle.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+namespace kopt::frontend::model {
+
+using namespace llvm;
+
+namespace {
+
+/// Which branches decide whether a basic block is reached.
+class ControlDependence {
+public:
+  ControlDependence(const Function &kernel, const PostDominatorTree &tree) {
+    for (const BasicBlock &block : kernel) {
+      const Instruction *end = block.getTerminator();
+      if (end->getNumSuccessors() < 2 || !tree.getNode(&block))
+        continue;
+      const DomTreeNode *stop = tree.getNode(&block)->getIDom();
+      for (unsigned i = 0; i < end->getNumSuccessors(); ++i)
+        for (const DomTreeNode *at = tree.getNode(end->getSuccessor(i)); at && at != stop;
+             at = at->getIDom())
+          if (at->getBlock())
+            direct_[at->getBlock()].push_back(&block);
+    }
+  }
+
+  SmallPtrSet<const BasicBlock *, 8> of(const BasicBlock &block) const {
+    SmallPtrSet<const BasicBlock *, 8> found;
+    SmallVector<const BasicBlock *, 8> waiting = {&block};
+    while (!waiting.empty()) {
+      const auto list = direct_.find(waiting.pop_back_val());
+      if (list == direct_.end())
+        continue;
+      for (const BasicBlock *branch : list->second)
+        if (found.insert(branch).second)
+          waiting.push_back(branch);
+    }
+    return found;
+  }
+
+private:
+  DenseMap<const BasicBlock *, SmallVector<const BasicBlock *, 2>> direct_;
+};
+
+/// The analyses of one kernel, in the order in which they rest on each other.
+struct Analyses {
+  explicit Analyses(Function &kernel)
+      : dominators(kernel), postDominators(kernel), loops(dominators), assumptions(kernel),
+        libraryNames(Triple("nvptx64")), library(libraryNames),
+        evolution(kernel, library, assumptions, dominators, loops) {}
+
+  DominatorTree dominators;
+  PostDominatorTree postDominators;
+  LoopInfo loops;
+  AssumptionCache assumptions;
+  TargetLibraryInfoImpl libraryNames;
+  TargetLibraryInfo library;
+  ScalarEvolution evolution;
+};
+
+class ModelMaker {
+public:
+  ModelMaker(const KernelView &view, const DeviceModule &device)
+      : device_(device), sources_(view), analyses_(*device.kernel), memory_(device),
+        variance_(*device.kernel, memory_), control_(*device.kernel, analyses_.postDominators),
+        facts_{device, memory_, variance_, analyses_.loops, analyses_.evolution, loopsInOrder()},
+        algebra_(view, facts_, model_, [this](const Instruction &instruction) {
+          return sources_.at(instruction.getDebugLoc(), roleOf(instruction)).text;
+        }) {}
+
+  KernelModel make() {
+    readLoops();
+    for (const BasicBlock &block : *device_.kernel)
+      readCondition(block);
+    for (const BasicBlock &block : *device_.kernel)
+      for (const Instruction &instruction : block)
+        readInstruction(instruction);
+    joinParts();
+    const auto byPlace = [](const auto &a, const auto &b) {
+      return std::pair(a.place.line, a.place.column) < std::pair(b.place.line, b.place.column);
+    };
+    llvm::stable_sort(model_.accesses, byPlace);
+    llvm::stable_sort(model_.barriers, byPlace);
+    llvm::stable_sort(model_.blind, byPlace);
+    return std::move(model_);
+  }
+
+private:
+  static Role roleOf(const Instruction &instruction) {
+    if (isa<StoreInst>(instruction))
+      return Role::Store;
+    return isa<CallBase>(instruction) && !isa<MemIntrinsic>(instruction) ? Role::Call : Role::Load;
+  }
+
+  std::vector<const Loop *> loopsInOrder() const {
+    std::vector<const Loop *> loops(analyses_.loops.begin(), analyses_.loops.end());
+    for (std::size_t i = 0; i < loops.size(); ++i)
+      loops.insert(loops.end(), loops[i]->begin(), loops[i]->end());
+    const auto order = [this](const Loop *loop) {
+      const Place place = sources_.at(loop->getStartLoc(), Role::Loop).place;
+      return std::tuple(loop->getLoopDepth(), place.line, place.column);
+    };
+    llvm::stable_sort(loops, [&](const Loop *a, const Loop *b) { return order(a) < order(b); });
+    return loops;
+  }
+
+  void readLoops() {
+    for (const Loop *loop : facts_.loops) {
+      LoopFacts &made = model_.loops.emplace_back();
+      const SourceMap::Found found = sources_.at(loop->getStartLoc(), Role::Loop);
+      made.place = found.place;
+      made.calls = found.calls;
+      made.depth = loop->getLoopDepth();
+      if (const Loop *parent = loop->getParentLoop())
+        made.parent = algebra_.numberOf(parent);
+    }
+    LoopReader reader(facts_, algebra_, model_);
+    for (unsigned i = 0; i < facts_.loops.size(); ++i)
+      reader.read(i);
+  }
+
+  std::vector<unsigned> loopsAround(const BasicBlock &block) const {
+    std::vector<unsigned> loops;
+    for (const Loop *loop = analyses_.loops.getLoopFor(&block); loop; loop = loop->getParentLoop())
+      loops.insert(loops.begin(), algebra_.numberOf(loop));
+    return loops;
+  }
+
+  /// Whether the kernel ends from there on without doing anything more.
+  bool isEnd(const BasicBlock *block) const {
+    for (unsigned hops = 0; hops < 16; ++hops) {
+      for (const Instruction &instruction : *block) {
+        const InstructionUses found = memory_.of(instruction);
+        if (!found.blind.empty() || found.barrier ||
+            any_of(found.uses, [](const MemoryUse &use) { return use.kind != AccessKind::Load; }))
+          return false;
+      }
+      if (isa<ReturnInst>(block->getTerminator()))
+        return true;
+      block = block->getSingleSuccessor();
+      if (!block)
+        return false;
+    }
+    return false;
+  }
+
+  void readCondition(const BasicBlock &block) {
+    const Instruction *end = block.getTerminator();
+    const Loop *loop = analyses_.loops.getLoopFor(&block);
+    const bool decidesLoop =
+        loop && loop->getHeader() == &block && model_.loops[algebra_.numberOf(loop)].bound;
+    if (end->getNumSuccessors() < 2 || decidesLoop)
+      return;
+    Condition condition;
+    const auto *branch = dyn_cast<BranchInst>(end);
+    const auto *compare = branch ? dyn_cast<CmpInst>(branch->getCondition()) : nullptr;
+    const SourceMap::Found found =
+        sources_.at(compare ? compare->getDebugLoc() : end->getDebugLoc(), Role::Comparison);
+    condition.place = found.place;
+    condition.text = found.text;
+    condition.isUniform = !variance_.isSplit(block);
+    if (branch) {
+      const bool ends[] = {isEnd(branch->getSuccessor(0)), isEnd(branch->getSuccessor(1))};
+      condition.endsKernel = ends[0] != ends[1];
+      condition.endsWhen = ends[0];
+      if (const auto read = comparisonOf(*branch->getCondition(), algebra_)) {
+        condition.left = read->left;
+        condition.right = read->right;
+        condition.relation = read->relation;
+        condition.assumptions = read->assumptions;
+        condition.isGuard = isGuard(read->left, read->right) || isGuard(read->right, read->left);
+      }
+    }
+    conditions_[&block] = unsigned(model_.conditions.size());
+    model_.conditions.push_back(std::move(condition));
+  }
+
+  bool isGuard(const Polynomial &index, const Polynomial &bound) const {
+    const auto any = [this](const Polynomial &value, auto is) {
+      return any_of(value.terms, [&](const Term &term) {
+        return any_of(term.symbols, [&](unsigned each) { return is(model_.symbols[each].kind); });
+      });
+    };
+    const auto isKind = [](SymbolKind kind) {
+      return [kind](SymbolKind each) { return each == kind; };
+    };
+    return any(index, isKind(SymbolKind::ThreadIdx)) && any(index, isKind(SymbolKind::BlockIdx)) &&
+           !any(bound, [](SymbolKind each) { return each != SymbolKind::Scalar; });
+  }
+
+  /// The branches that must have gone a certain way for the block to be reached.
+  std::vector<Reached> reachedBy(const BasicBlock &block) const {
+    std::vector<Reached> reached;
+    for (const DomTreeNode *node = analyses_.dominators.getNode(&block); node;
+         node = node->getIDom()) {
+      const auto found = conditions_.find(node->getBlock());
+      const auto *branch = dyn_cast<BranchInst>(node->getBlock()->getTerminator());
+      for (unsigned edge = 0; found != conditions_.end() && branch && edge < 2; ++edge)
+        if (analyses_.dominators.dominates(
+                BasicBlockEdge(node->getBlock(), branch->getSuccessor(edge)), &block))
+          reached.insert(reached.begin(), {found->second, edge == 0});
+    }
+    return reached;
+  }
+
+  void readInstruction(const Instruction &instruction) {
+    const InstructionUses found = memory_.of(instruction);
+    if (found.uses.empty() && found.blind.empty() && !found.barrier)
+      return;
+    const BasicBlock &block = *instruction.getParent();
+    const SourceMap::Found source = sources_.at(instruction.getDebugLoc(), roleOf(instruction));
+    if (!found.blind.empty())
+      model_.blind.push_back({source.place, found.blind});
+    if (found.barrier)
+      model_.barriers.push_back(
+          {source.place, *found.barrier,
+           none_of(control_.of(block),
+                   [this](const BasicBlock *branch) { return variance_.isSplit(*branch); }),
+           loopsAround(block), source.calls});
+    for (const MemoryUse &use : found.uses)
+      readUse(instruction, use, found.uses.size() > 1 && isa<MemIntrinsic>(instruction));
+  }
+
+  void readUse(const Instruction &instruction, const MemoryUse &use, bool isCopy) {
+    const Value *root = MemoryUses::rootOf(use.pointer);
+    const auto *local = dyn_cast<AllocaInst>(root);
+    if (MemoryUses::isParameterItself(root) || isa<UndefValue>(root) ||
+        (local && !local->getAllocatedType()->isAggregateType())) // will be in a register
+      return;
+    const BasicBlock &block = *instruction.getParent();
+    const Address address = algebra_.address(*use.pointer, block);
+    Access access;
+    const Role role = isCopy && use.kind == AccessKind::Store ? Role::Store : roleOf(instruction);
+    SourceMap::Found source = sources_.at(instruction.getDebugLoc(), role);
+    access.place = source.place;
+    access.text = std::move(source.text);
+    access.calls = std::move(source.calls);
+    access.kind = use.kind;
+    access.bytes = unsigned(use.bytes);
+    access.isVolatile = use.isVolatile;
+    access.loops = loopsAround(block);
+    access.loopStrides.resize(access.loops.size());
+    access.reached = reachedBy(block);
+    access.whyUnknown = address.whyUnknown;
+    nameRoot(*address.root, access);
+    if (address.offset) {
+      access.offset = address.offset->value;
+      access.assumptions = address.offset->assumptions;
+      readStrides(*address.root, access);
+    }
+    locations_.push_back(instruction.getDebugLoc().get());
+    model_.accesses.push_back(std::move(access));
+  }
+
+  void nameRoot(const Value &root, Access &access) const {
+    if (const auto *parameter = dyn_cast<Argument>(&root)) {
+      access.space = MemorySpace::Global;
+      access.root = parameter->getName();
+      access.isParameter = true;
+    } else if (const auto *variable = dyn_cast<GlobalVariable>(&root)) {
+      const unsigned space = variable->getAddressSpace();
+      access.space = space == 3   ? MemorySpace::Shared
+                     : space == 4 ? MemorySpace::Constant
+                                  : MemorySpace::Global;
+      // "kernel(float*)::tile": a static variable of a function.
+      const std::string name = demangle(variable->getName());
+      const auto [outer, inner] = StringRef(name).rsplit("::");
+      access.root = inner.empty() ? outer : inner;
+    } else if (isa<AllocaInst>(root)) {
+      access.space = MemorySpace::Local;
+      access.root = root.getName().take_until([](char c) { return c == '.'; });
+    } else if (const std::string member = algebra_.memberName(root); !member.empty()) {
+      access.space = MemorySpace::Global;
+      access.root = member;
+      access.isParameter = true;
+    } else if (const auto *instruction = dyn_cast<Instruction>(&root)) {
+      access.root = sources_.at(instruction->getDebugLoc(), roleOf(*instruction)).text;
+    }
+  }
+
+  void readStrides(const Value &root, Access &access) const {
+    const auto *made = dyn_cast<Instruction>(&root);
+    const bool isFixed = !made || isa<AllocaInst>(root) || access.isParameter;
+    const Polynomial &offset = *access.offset;
+    const auto unknowns = [&](auto changes) {
+      return any_of(offset.terms, [&](const Term &term) {
+        return any_of(term.symbols, [&](unsigned each) {
+          const Symbol &symbol = model_.symbols[each];
+          return symbol.kind == SymbolKind::Unknown && changes(symbol);
+        });
+      });
+    };
+    const auto growthBy = [&](auto isSymbol) -> std::optional<Polynomial> {
+      for (unsigned i = 0; i < model_.symbols.size(); ++i)
+        if (isSymbol(model_.symbols[i]))
+          return offset.growth(i);
+      return Polynomial{};
+    };
+    for (unsigned axis = 0; axis < 3; ++axis)
+      if ((isFixed || !variance_.varies(root, axis)) &&
+          !unknowns([axis](const Symbol &symbol) { return symbol.varies[axis]; }))
+        access.strides[axis] = growthBy([axis](const Symbol &symbol) {
+          return symbol.kind == SymbolKind::ThreadIdx && symbol.index == axis;
+        });
+    for (std::size_t i = 0; i < access.loops.size(); ++i) {
+      const unsigned loop = access.loops[i];
+      if ((isFixed || !facts_.loops[loop]->contains(made)) &&
+          !unknowns([loop](const Symbol &symbol) { return is_contained(symbol.loops, loop); }))
+        access.loopStrides[i] = growthBy([loop](const Symbol &symbol) {
+          return symbol.kind == SymbolKind::Iteration && symbol.index == loop;
+        });
+    }
+  }
+
+  /// Makes one access of those of the members of a struct that is read or written as a whole.
+  void joinParts() {
+    std::vector<Access> joined;
+    std::vector<const DILocation *> locations;
+    for (std::size_t i = 0; i < model_.accesses.size(); ++i) {
+      Access &access = model_.accesses[i];
+      bool isPart = false;
+      for (std::size_t j = joined.size(); j-- > 0 && !isPart;) {
+        Access &whole = joined[j];
+        if (!locations_[i] || locations[j] != locations_[i] || whole.kind != access.kind ||
+            whole.root != access.root || !whole.offset || !access.offset || whole.bytes == 0)
+          continue;
+        const auto apart = difference(*access.offset, *whole.offset);
+        const auto bytes = apart ? apart->constant() : std::nullopt;
+        if (bytes == std::int64_t(whole.bytes)) {
+          whole.bytes += access.bytes;
+          isPart = true;
+        } else if (bytes == -std::int64_t(access.bytes)) {
+          access.bytes += whole.bytes;
+          whole = access;
+          isPart = true;
+        }
+      }
+      if (isPart)
+        continue;
+      joined.push_back(std::move(access));
+      locations.push_back(locations_[i]);
+    }
+    model_.accesses = std::move(joined);
+  }
+
+  const DeviceModule &device_;
+  SourceMap sources_;
+  Analyses analyses_;
+  MemoryUses memory_;
+  ThreadVariance variance_;
+  ControlDependence control_;
+  KernelModel model_;
+  IrFacts facts_;
+  IndexAlgebra algebra_;
+  DenseMap<const BasicBlock *, unsigned> conditions_;
+  std::vector<const DILocation *> locations_; ///< of the accesses
+};
+
+} // namespace
+
+Expected<KernelModel> makeModel(const KernelView &view) {
+  Expected<DeviceModule> device = emitDevice(view);
+  if (!device)
+    return device.takeError();
+  return ModelMaker(view, *device).make();
+}
+
+Expected<KernelModel> makeModel(const KernelSource &source) {
+  Expected<OpenSlice> slice = openSlice(source);
+  if (!slice)
+    return slice.takeError();
+  return makeModel(slice->view);
+}
+
+} // namespace kopt::frontend::model

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/model/Ranges.h"
+
+#include <llvm/ADT/StringExtras.h>
+
+namespace kopt::frontend::model {
+namespace {
+
+/// What every GPU allows, by axis.
+constexpr std::array<std::int64_t, 3> kBlock = {1024, 1024, 64}, kGrid = {2147483647, 65535, 65535};
+
+/// The value of "4096", "-3", "0x10u"; nothing for what is no integer.
+std::optional<std::int64_t> integerIn(llvm::StringRef literal) {
+  literal = literal.rtrim("uUlL");
+  std::int64_t value = 0;
+  if (literal == "true" || literal == "false")
+    return literal == "true";
+  return literal.getAsInteger(0, value) ? std::nullopt : std::optional(value);
+}
+
+std::optional<Range> multiplied(const Range &left, const Range &right) {
+  Range result;
+  bool isFirst = true;
+  for (const __int128 one : {left.low, left.high})
+    for (const __int128 other : {right.low, right.high}) {
+      __int128 value = 0;
+      if (__builtin_mul_overflow(one, other, &value))
+        return std::nullopt;
+      result.low = isFirst ? value : std::min(result.low, value);
+      result.high = isFirst ? value : std::max(result.high, value);
+      isFirst = false;
+    }
+  return result;
+}
+
+class Ranger {
+public:
+  Ranger(const KernelModel &model, const LaunchShape *launch) : model_(model), launch_(launch) {}
+
+  std::optional<Range> of(const Polynomial &polynomial, unsigned depth = 0) const {
+    Range result;
+    for (const Term &term : polynomial.terms) {
+      std::optional<Range> product = Range{term.factor, term.factor};
+      for (std::size_t i = 0; i < term.symbols.size(); ++i) {
+        const std::optional<Range> symbol = ofSymbol(model_.symbols[term.symbols[i]], depth);
+        product = product && symbol ? multiplied(*product, *symbol) : std::nullopt;
+      }
+      if (!product || __builtin_add_overflow(result.low, product->low, &result.low) ||
+          __builtin_add_overflow(result.high, product->high, &result.high))
+        return std::nullopt;
+    }
+    return result;
+  }
+
+private:
+  std::optional<Range> ofSymbol(const Symbol &symbol, unsigned depth) const {
+    const unsigned axis = symbol.index;
+    switch (symbol.kind) {
+    case SymbolKind::ThreadIdx:
+      return Range{0, (launch_ ? launch_->block[axis] : kBlock[axis]) - 1};
+    case SymbolKind::BlockIdx:
+      return Range{0, (launch_ ? launch_->grid[axis] : kGrid[axis]) - 1};
+    case SymbolKind::BlockDim:
+      return launch_ ? Range{launch_->block[axis], launch_->block[axis]} : Range{1, kBlock[axis]};
+    case SymbolKind::GridDim:
+      return launch_ ? Range{launch_->grid[axis], launch_->grid[axis]} : Range{1, kGrid[axis]};
+    case SymbolKind::Iteration:
+      return ofIteration(model_.loops[symbol.index], depth);
+    case SymbolKind::Scalar:
+      if (launch_)
+        for (const ScalarValue &scalar : launch_->scalars)
+          if (const auto value = integerIn(scalar.literal); scalar.name == symbol.name && value)
+            return Range{*value, *value};
+      return rangeOfType(symbol.bits, symbol.isSigned);
+    case SymbolKind::Unknown:
+      return symbol.range ? *symbol.range : rangeOfType(symbol.bits, symbol.isSigned);
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Range> ofIteration(const LoopFacts &loop, unsigned depth) const {
+    const std::optional<Range> most =
+        loop.mostTrips ? std::optional(Range{0, *loop.mostTrips}) : std::nullopt;
+    // The bound holds until a value wraps for the first time. So, if every assumption follows from
+    // bounds, none of them is ever broken.
+    const bool isCertain = launch_ || loop.assumptions.empty();
+    const auto step = loop.step ? of(*loop.step, depth + 1) : std::nullopt;
+    if (depth > 8 || !isCertain || !step || !loop.bound)
+      return most;
+    const bool isUp = loop.relation == Relation::Less || loop.relation == Relation::LessEqual;
+    const bool isDown =
+        loop.relation == Relation::Greater || loop.relation == Relation::GreaterEqual;
+    if (isUp ? step->low < 1 : !isDown || step->high > -1)
+      return most;
+    const auto span =
+        isUp ? difference(*loop.bound, *loop.first) : difference(*loop.first, *loop.bound);
+    const auto range = span ? of(*span, depth + 1) : std::nullopt;
+    if (!range)
+      return most;
+    const __int128 trips = range->high / (isUp ? step->low : -step->high) + 1;
+    return Range{0, std::max(__int128(0), most ? std::min(trips, most->high) : trips)};
+  }
+
+  const KernelModel &model_;
+  const LaunchShape *launch_;
+};
+
+} // namespace
+
+Range rangeOfType(unsigned bits, bool isSigned) {
+  if (isSigned)
+    return {-(__int128(1) << (bits - 1)), (__int128(1) << (bits - 1)) - 1};
+  return {0, (__int128(1) << bits) - 1};
+}
+
+std::optional<Range> rangeOf(const Polynomial &polynomial, const KernelModel &model,
+                             const LaunchShape *launch) {
+  return Ranger(model, launch).of(polynomial);
+}
+
+bool hold(llvm::ArrayRef<unsigned> assumptions, const KernelModel &model,
+          const LaunchShape &launch) {
+  // With those of the loops whose bounds they rest on.
+  std::vector<unsigned> all(assumptions.begin(), assumptions.end());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Assumption &assumption = model.assumptions[all[i]];
+    const Range fits = rangeOfType(assumption.bits, assumption.isSigned);
+    const std::optional<Range> range = rangeOf(assumption.value, model, &launch);
+    if (!range || range->low < fits.low || range->high > fits.high)
+      return false;
+    for (const Term &term : assumption.value.terms)
+      for (unsigned symbol : term.symbols)
+        for (unsigned loop : model.symbols[symbol].loops)
+          for (unsigned each : model.loops[loop].assumptions)
+            if (!llvm::is_contained(all, each))
+              all.push_back(each);
+  }
+  return true;
+}
+
+} // namespace kopt::frontend::model

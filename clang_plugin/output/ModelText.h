@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model of a kernel in words, for people: `kopt-frontend model`.
+#pragma once
+
+#include "clang_plugin/output/Variants.h"
+
+namespace kopt {
+
+struct ModelRequest {
+  KernelSource source;
+  std::vector<LaunchShape> launches; ///< strides are said for the one with the most weight
+};
+KOPT_FIELDS(ModelRequest, source, launches)
+
+struct ModelLine {
+  unsigned line = 0, column = 0; ///< of the slice; 0: nowhere in particular
+  std::string text;
+};
+KOPT_FIELDS(ModelLine, line, column, text)
+
+struct ModelReply {
+  std::vector<ModelLine> facts;    ///< everything the model knows, in order of lines
+  std::vector<ModelLine> accesses; ///< what an engineer looks for, one line an access
+};
+KOPT_FIELDS(ModelReply, facts, accesses)
+
+} // namespace kopt
