@@ -6,6 +6,7 @@
 #include "driver/source/CompilerMessages.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/workload/ApplyCandidate.h"
+#include "driver/workload/ScalarArguments.h"
 
 #include "driver/app/ObserveFlow.h"
 #include "driver/device/build/PtxasInfo.h"
@@ -65,6 +66,10 @@ public:
     KOPT_TRY(const Launch *chosen, chooseLaunch(workload, request_.launch));
     KOPT_TRY(report_.launch, applyToLaunch(subject_.kernel, *chosen, candidate));
     KOPT_TRY(rendered_, renderSlice(subject_, candidate));
+    if (request_.accesses) {
+      KOPT_CHECK(readAccesses());
+      return std::move(report_);
+    }
 
     KOPT_TRY(const BuildOutcome built, build(bench_.toolchain(), "run"));
     if (!built.ok)
@@ -138,6 +143,22 @@ private:
       report_.missing.push_back(fmt::format(
           "Nsight Compute's {}: {}",
           report_.ncu->ran ? "counts by instruction" : "sections and advice", report_.ncu->detail));
+    return {};
+  }
+
+  Status readAccesses() {
+    services_.terminal.status(fmt::format("{}: reading its accesses", subject_.label));
+    Workload chosen;
+    chosen.launches = {report_.launch};
+    KOPT_TRY(const ModelReply model,
+             bench_.frontend().modelOf(rendered_.text, rendered_.expression, subject_.kernel,
+                                       launchShapesOf(subject_.specialization, chosen)));
+    KOPT_TRY(const SliceLines lines, placesOfLines());
+    for (const ModelLine &access : model.accesses) {
+      const auto place = lines.at(access.line);
+      report_.accesses.push_back(
+          {place ? SourceFrame{place->file, place->line} : SourceFrame(), access.text});
+    }
     return {};
   }
 

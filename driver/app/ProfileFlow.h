@@ -14,6 +14,14 @@ struct ProfileRequest : KernelRequest {
   std::string launch{}; ///< name of a launch of the workload; empty: the one with the most weight
   bool ncu = false;     ///< also Nsight Compute's sections and advice
   std::vector<std::string> sections{}; ///< of Nsight Compute; empty: its set "detailed"
+  /// Only say where the accesses of the kernel go: from its source, nothing runs.
+  bool accesses = false;
+};
+
+/// Where an access of the kernel goes, in words.
+struct AccessLine {
+  SourceFrame place;
+  std::string text;
 };
 
 struct ProfileReport {
@@ -28,6 +36,7 @@ struct ProfileReport {
   Diagnosis diagnosis;
   std::string codeArch;             ///< of the machine code that was read; empty: none was read
   std::vector<LineUse> lines;       ///< of the machine code, hottest first
+  std::vector<AccessLine> accesses; ///< if they were requested; nothing else is determined then
   HotLines executed;                ///< what lines executed, of a device that counts it
   std::optional<NcuReport> ncu;     ///< if it was requested
   std::vector<std::string> missing; ///< what could not be determined, by name, with the remedy

@@ -26,7 +26,7 @@ struct ProfileFlags {
   std::string launch;    ///< name
   std::string program;
   std::vector<std::string> sections; ///< of Nsight Compute
-  bool ncu = false;
+  bool ncu = false, accesses = false;
   std::size_t lines = 10; ///< to print
 };
 
@@ -71,6 +71,28 @@ json toJson(const NcuReport &report) {
           {"advice", toJson(report.advice)}};
 }
 
+json launchJson(const ProfileReport &report) {
+  return {{"name", report.launch.name},
+          {"weight", report.launch.weight},
+          {"grid", toJson(report.launch.grid)},
+          {"block", toJson(report.launch.block)},
+          {"shared_bytes", report.launch.sharedBytes}};
+}
+
+json accessesJson(const ProfileReport &report) {
+  json accesses = json::array();
+  for (const AccessLine &access : report.accesses)
+    accesses.push_back(
+        {{"file", access.place.file.empty() ? json(nullptr) : json(access.place.file)},
+         {"line", access.place.line},
+         {"text", access.text}});
+  return {{"kernel", report.label},
+          {"file", report.file},
+          {"line", report.line},
+          {"launch", launchJson(report)},
+          {"accesses", accesses}};
+}
+
 json toJson(const ProfileReport &report) {
   json rules = json::array(), lines = json::array();
   for (const RuleHit &hit : report.diagnosis.hits)
@@ -82,12 +104,7 @@ json toJson(const ProfileReport &report) {
           {"line", report.line},
           {"device", report.device.name},
           {"modelled", report.device.modelled},
-          {"launch",
-           {{"name", report.launch.name},
-            {"weight", report.launch.weight},
-            {"grid", toJson(report.launch.grid)},
-            {"block", toJson(report.launch.block)},
-            {"shared_bytes", report.launch.sharedBytes}}},
+          {"launch", launchJson(report)},
           {"launches", report.launches},
           {"counters", report.profile.counters},
           {"counter_source", report.profile.source},
@@ -156,9 +173,7 @@ void printExecuted(const HotLines &hot, std::size_t most) {
   }
 }
 
-void print(const ProfileReport &report, std::size_t lines) {
-  std::cout << fmt::format("{} ({}:{}), {}{}\n", report.label, shortPath(report.file), report.line,
-                           report.device.modelled ? "emulated " : "", report.device.name);
+void printLaunch(const ProfileReport &report) {
   std::cout << fmt::format(
       "launch '{}'{}: grid {}, block {}{}\n", report.launch.name,
       report.launches.size() > 1
@@ -168,6 +183,28 @@ void print(const ProfileReport &report, std::size_t lines) {
       report.launch.sharedBytes
           ? ", " + formatBytes(report.launch.sharedBytes) + " of shared memory"
           : "");
+}
+
+void printAccesses(const ProfileReport &report) {
+  std::cout << fmt::format("{} ({}:{}), read from its source\n", report.label,
+                           shortPath(report.file), report.line);
+  printLaunch(report);
+  std::cout << "\nwhere its accesses go\n";
+  if (report.accesses.empty())
+    std::cout << "  it has none of global or shared memory\n";
+  for (const AccessLine &access : report.accesses)
+    std::cout << fmt::format(
+        "  {}  {}\n",
+        access.place.file.empty()
+            ? "not in your files"
+            : fmt::format("{}:{}", shortPath(access.place.file), access.place.line),
+        access.text);
+}
+
+void print(const ProfileReport &report, std::size_t lines) {
+  std::cout << fmt::format("{} ({}:{}), {}{}\n", report.label, shortPath(report.file), report.line,
+                           report.device.modelled ? "emulated " : "", report.device.name);
+  printLaunch(report);
   std::cout << fmt::format("\ncounters ({}{})\n", report.profile.source,
                            report.device.modelled ? ": modelled" : "");
   for (const auto &[label, value] : describeCounters(report.profile.counters))
@@ -228,6 +265,10 @@ public:
         ->allow_extra_args(false)
         ->needs(ncu)
         ->check(checkSectionName);
+    app.add_flag("--access", flags_.accesses,
+                 "only say where each access of the kernel goes: how far apart the threads of a "
+                 "warp are, and what loops do to it; nothing runs")
+        ->excludes(ncu);
     app.add_option("--lines", flags_.lines, "number of hot lines to print (default 10)")
         ->check(CLI::Range(0, 1000));
   }
@@ -237,12 +278,15 @@ public:
     KOPT_TRY(const std::vector<ProfileReport> reports, profileFile(call.services, request));
     Answer answer;
     for (const ProfileReport &report : reports) {
-      answer.results.push_back(toJson(report));
+      answer.results.push_back(flags_.accesses ? accessesJson(report) : toJson(report));
       if (call.json)
         continue;
       if (answer.results.size() > 1)
         std::cout << "\n";
-      print(report, flags_.lines);
+      if (flags_.accesses)
+        printAccesses(report);
+      else
+        print(report, flags_.lines);
     }
     return answer;
   }
@@ -262,6 +306,7 @@ private:
     }
     request.launch = flags_.launch;
     request.ncu = flags_.ncu;
+    request.accesses = flags_.accesses;
     request.sections = flags_.sections;
     return request;
   }

@@ -272,6 +272,13 @@ public:
     return question<CoverageClone>("coverage", sourceOf(sliceText, expression, kernel), kernel);
   }
 
+  Result<ModelReply> modelOf(const std::string &sliceText, const std::string &expression,
+                             const KernelSpec &kernel,
+                             const std::vector<LaunchShape> &launches) override {
+    return question<ModelReply>(
+        "model", ModelRequest{sourceOf(sliceText, expression, kernel), launches}, kernel);
+  }
+
   Result<HostText> hostText(const HostRequest &request) override {
     Broken broken;
     Result<HostText> reply = question<HostText>(

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "clang_plugin/output/HostText.h"
+#include "clang_plugin/output/ModelText.h"
 #include "driver/model/Candidate.h"
 #include "driver/model/KernelSpec.h"
 #include "driver/model/KernelVariants.h"
@@ -75,6 +76,11 @@ public:
   virtual Result<ReferenceClone> referenceClone(const std::string &sliceText,
                                                 const std::string &expression,
                                                 const KernelSpec &kernel) = 0;
+  /// What the kernel in this slice text does with memory, in words: strides are those of the launch
+  /// with the most weight.
+  virtual Result<ModelReply> modelOf(const std::string &sliceText, const std::string &expression,
+                                     const KernelSpec &kernel,
+                                     const std::vector<LaunchShape> &launches) = 0;
   /// The host code of a file, which may be a candidate's. Fails with BaselineFailed if it does not
   /// parse.
   virtual Result<HostText> hostText(const HostRequest &request) = 0;

@@ -90,6 +90,18 @@ class Profile(ProfileTest):
         self.assertTrue(any(text.startswith("double-in-float-code: metric") for text in kernel["rules_skipped"]))
         self.assertEqual(sorted(os.listdir(self.folder)), ["scale.cu"])
 
+    def test_where_accesses_go(self):
+        file = self.copy(DATA / "scale.cu")
+        kernel = self.profile(file, "--access", env={"KOPT_CUDA_PATH": "none"})
+        self.assertEqual(sorted(kernel), ["accesses", "file", "kernel", "launch", "line"])
+        store = next(number for number, line in enumerate(file.read_text().splitlines(), 1) if "factor * in[" in line)
+        self.assertEqual([(access["file"], access["line"]) for access in kernel["accesses"]], [(str(file), store)] * 2)
+        # Threads lie across the rows: 16 lanes touch a sector each.
+        self.assertIn(f"scale.cu:{store}  in[row * columns + column]: load of 4 bytes from global memory, lanes are 1200 bytes apart, "
+                      "rows of 16 lanes 4 bytes, 16 sectors a request where 4 would do\n",
+                      self.kopt_ok("profile", file, "--device", "emulated", "--access", *FLAGS,
+                                   env={"KOPT_CUDA_PATH": "none"}).stdout)
+
     @unittest.skipUnless(NVCC, "there is no nvcc")
     def test_machine_code_by_class_and_by_the_users_own_lines(self):
         file = self.copy(DATA / "scale.cu")

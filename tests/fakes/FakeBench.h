@@ -78,6 +78,10 @@ public:
     return clone;
   }
   Result<HostText> hostText(const HostRequest &) override { return HostText(); }
+  Result<ModelReply> modelOf(const std::string &, const std::string &, const KernelSpec &,
+                             const std::vector<LaunchShape> &) override {
+    return ModelReply();
+  }
   Result<std::vector<CodeDigest>> codes(const std::vector<NamedText> &texts) override {
     std::vector<CodeDigest> codes;
     for (const NamedText &one : texts)

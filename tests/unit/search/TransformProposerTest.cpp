@@ -46,6 +46,10 @@ public:
     return ChunkReply{"", "there is none here"};
   }
   Result<HostText> hostText(const HostRequest &) override { return HostText(); }
+  Result<ModelReply> modelOf(const std::string &, const std::string &, const KernelSpec &,
+                             const std::vector<LaunchShape> &) override {
+    return ModelReply();
+  }
   Result<std::vector<CodeDigest>> codes(const std::vector<NamedText> &) override {
     return std::vector<CodeDigest>();
   }

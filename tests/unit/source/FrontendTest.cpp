@@ -294,6 +294,22 @@ TEST_F(FrontendTest, MarksOfAKernelAreReadAndLieInTheirVariable) {
   }
 }
 
+TEST_F(FrontendTest, AccessesInWordsAreAskedForWithTheLaunches) {
+  processes_.on({"model"}, [](const ProcessSpec &spec) -> Result<ProcessResult> {
+    const json request = json::parse(spec.input);
+    EXPECT_EQ(request["source"]["slice"], "slice");
+    EXPECT_EQ(request["launches"][0]["block"], json({64, 2, 1}));
+    ProcessResult result;
+    result.out = R"({"facts":[],"accesses":[{"line":7,"column":3,"text":"a[i]: load"}]})";
+    return result;
+  });
+  const ModelReply reply =
+      must(frontend_->modelOf("slice", "e", kernel(), {LaunchShape{{8, 1, 1}, {64, 2, 1}}}));
+  ASSERT_EQ(reply.accesses.size(), 1u);
+  EXPECT_EQ(reply.accesses[0].line, 7u);
+  EXPECT_EQ(reply.accesses[0].text, "a[i]: load");
+}
+
 TEST_F(FrontendTest, AsksForHostCodeInTheFilesOwnFolder) {
   const HostRequest request{"/src/a.cu", {"-O3"}, "/build", {"k"}};
   processes_.on({"host"}, [](const ProcessSpec &spec) -> Result<ProcessResult> {
