@@ -277,7 +277,7 @@ Status EmulatedDevice::time(const LaunchRequest &request, bool cold, double &sec
   const double touched = double(counts.dramReadSectors) * 32 + double(counted->dirtySectors) * 32;
   if (!cold && touched < 0.8 * gpu_.l2Bytes) {
     counts.l2Hits += counts.dramReadSectors;
-    counts.dramReadSectors = 0;
+    counts.dramReadSectors = counts.loadsBeyondL2 = counts.longestWarp.beyondL2 = 0;
   }
   seconds = rooflineTime(gpu_, prepared.shape, counts).seconds;
   return {};

@@ -39,14 +39,15 @@ double ofClass(const std::array<std::uint64_t, kInstructionClasses> &counts,
   return double(counts[static_cast<unsigned>(kind)]);
 }
 
-/// The time of a warp alone: its instructions run one after another, its loads a few at a time.
-/// `beyondL1`: the mean latency of those that miss L1.
-double cyclesOf(const GpuSpec &gpu, double beyondL1, const LaunchCounts::Work &work) {
+/// The time of a warp alone: its instructions run one after another, its loads a few at a time. A
+/// request takes as long as the slowest of its sectors.
+double cyclesOf(const GpuSpec &gpu, const LaunchCounts::Work &work) {
+  const auto inTurns = [](std::uint64_t loads) { return double(loads) / kLoadsInFlight; };
   return double(work.instructions) * kCyclesPerDependentInstruction +
-         std::ceil(double(work.missing) / kLoadsInFlight) * beyondL1 +
-         (double(work.loads) - double(work.missing)) / kLoadsInFlight * gpu.l1LatencyCycles +
-         (double(work.sharedLoads) / kLoadsInFlight + double(work.barriers)) *
-             gpu.sharedLatencyCycles;
+         std::ceil(inTurns(work.beyondL1)) * gpu.l2LatencyCycles +
+         inTurns(work.beyondL2) * (gpu.dramLatencyCycles - gpu.l2LatencyCycles) +
+         inTurns(work.loads - work.beyondL1) * gpu.l1LatencyCycles +
+         (inTurns(work.sharedLoads) + double(work.barriers)) * gpu.sharedLatencyCycles;
 }
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
@@ -95,17 +96,15 @@ RooflineTime rooflineTime(const GpuSpec &gpu, const LaunchShape &shape,
                fp16 = sum(Class::HalfAdd, Class::HalfMul, Class::HalfFma);
 
   const double warps = std::max(1.0, shape.blocks * std::ceil(shape.threadsPerBlock / 32));
-  const double missL2 =
-      ratio(double(counts.dramReadSectors), double(counts.l2ReadSectors + counts.l2AtomicSectors));
-  const double latency = missL2 * gpu.dramLatencyCycles + (1 - missL2) * gpu.l2LatencyCycles;
-  const double mean =
-      cyclesOf(gpu, latency,
-               {counts.warpInstructions,
-                counts.warpInstructionsByClass[static_cast<unsigned>(Class::Barrier)],
-                counts.load.requests + counts.atomic.requests, counts.missingLoads,
-                counts.sharedLoad.requests + counts.sharedAtomic.requests}) /
-      warps;
-  const double longest = cyclesOf(gpu, latency, counts.longestWarp);
+  LaunchCounts::Work all;
+  all.instructions = counts.warpInstructions;
+  all.barriers = counts.warpInstructionsByClass[static_cast<unsigned>(Class::Barrier)];
+  all.loads = counts.load.requests + counts.atomic.requests;
+  all.sharedLoads = counts.sharedLoad.requests + counts.sharedAtomic.requests;
+  all.beyondL1 = counts.loadsBeyondL1;
+  all.beyondL2 = counts.loadsBeyondL2;
+  const double mean = cyclesOf(gpu, all) / warps;
+  const double longest = cyclesOf(gpu, counts.longestWarp);
   const double waves = std::ceil(shape.blocks / (gpu.multiprocessors * resident));
 
   RooflineTime time;

@@ -24,7 +24,8 @@ void addBlock(LaunchCounts &counts, const std::vector<LaunchCounts::Work> &works
     longest.instructions = std::max(longest.instructions, work.instructions);
     longest.barriers = std::max(longest.barriers, work.barriers);
     longest.loads = std::max(longest.loads, work.loads);
-    longest.missing = std::max(longest.missing, work.missing);
+    longest.beyondL1 = std::max(longest.beyondL1, work.beyondL1);
+    longest.beyondL2 = std::max(longest.beyondL2, work.beyondL2);
     longest.sharedLoads = std::max(longest.sharedLoads, work.sharedLoads);
   }
   counts.busiestBlock = std::max(counts.busiestBlock, instructions);
@@ -53,12 +54,14 @@ void WarpTrace::merge(std::uint32_t warp, const LaneTraces &traces) {
   };
   works_.resize(std::max<std::size_t>(works_.size(), warp + 1));
   warp_ = warp;
-  const std::uint64_t loadsBefore = loads(), sharedBefore = sharedLoads(),
-                      missingBefore = counts_.missingLoads;
+  const LaunchCounts before = counts_;
+  const std::uint64_t loadsBefore = loads(), sharedBefore = sharedLoads();
   mergeLanes(traces);
-  works_[warp].loads += loads() - loadsBefore;
-  works_[warp].missing += counts_.missingLoads - missingBefore;
-  works_[warp].sharedLoads += sharedLoads() - sharedBefore;
+  LaunchCounts::Work &work = works_[warp];
+  work.loads += loads() - loadsBefore;
+  work.sharedLoads += sharedLoads() - sharedBefore;
+  work.beyondL1 += counts_.loadsBeyondL1 - before.loadsBeyondL1;
+  work.beyondL2 += counts_.loadsBeyondL2 - before.loadsBeyondL2;
 }
 
 void WarpTrace::mergeLanes(const LaneTraces &traces) {
@@ -230,7 +233,7 @@ void WarpTrace::globalAccess(SiteKind kind, std::uint32_t mask,
   if (kind == SiteKind::Atomic)
     takeTurns(mask, entries);
   std::uint64_t line = ~0ull;
-  bool isMissing = kind == SiteKind::Atomic;
+  bool isBeyondL1 = kind == SiteKind::Atomic, isBeyondL2 = false;
   for (unsigned i = 0; i < count; ++i) {
     if (sectors[i] / 4 != line) {
       line = sectors[i] / 4;
@@ -241,11 +244,12 @@ void WarpTrace::globalAccess(SiteKind kind, std::uint32_t mask,
         ++counts_.l1Hits;
         continue;
       }
-      isMissing = true;
+      isBeyondL1 = true;
       ++counts_.l2ReadSectors;
       SectorCache::Outcome outcome = l2_.access(sectors[i], false);
       counts_.l2Hits += outcome.hit;
       counts_.dramReadSectors += !outcome.hit;
+      isBeyondL2 |= !outcome.hit;
       counts_.dramWriteSectors += outcome.writtenBack;
     } else {
       // L1 writes through. Atomics run in L2, which needs the old value.
@@ -253,11 +257,14 @@ void WarpTrace::globalAccess(SiteKind kind, std::uint32_t mask,
       ++(kind == SiteKind::Store ? counts_.l2WriteSectors : counts_.l2AtomicSectors);
       counts_.l2Hits += outcome.hit;
       counts_.dramWriteSectors += outcome.writtenBack;
-      if (kind == SiteKind::Atomic)
+      if (kind == SiteKind::Atomic) {
         counts_.dramReadSectors += !outcome.hit;
+        isBeyondL2 |= !outcome.hit;
+      }
     }
   }
-  counts_.missingLoads += isMissing;
+  counts_.loadsBeyondL1 += isBeyondL1;
+  counts_.loadsBeyondL2 += isBeyondL2;
 }
 
 /// The L2 slice that owns a sector serves one request on it after another, and lanes of a request

@@ -25,8 +25,8 @@ struct LaunchCounts {
   struct Shared {
     std::uint64_t requests = 0, wavefronts = 0, conflicts = 0, bytes = 0;
   } sharedLoad, sharedStore, sharedAtomic;
-  std::uint64_t l1Hits = 0;       ///< load sectors
-  std::uint64_t missingLoads = 0; ///< load and atomic requests that go beyond L1
+  std::uint64_t l1Hits = 0;                           ///< load sectors
+  std::uint64_t loadsBeyondL1 = 0, loadsBeyondL2 = 0; ///< requests, of atomics, too
   std::uint64_t l2ReadSectors = 0, l2WriteSectors = 0, l2AtomicSectors = 0, l2Hits = 0;
   std::uint64_t dramReadSectors = 0, dramWriteSectors = 0;
   std::uint64_t atomicOperations = 0; ///< lanes
@@ -42,7 +42,8 @@ struct LaunchCounts {
   /// What one warp does: the most of all warps, each number for itself.
   struct Work {
     std::uint64_t instructions = 0, barriers = 0;
-    std::uint64_t loads = 0, missing = 0, sharedLoads = 0; ///< requests; missing: those beyond L1
+    std::uint64_t loads = 0, sharedLoads = 0; ///< requests
+    std::uint64_t beyondL1 = 0, beyondL2 = 0; ///< those of `loads` that go so far
   } longestWarp;
   std::uint64_t busiestBlock = 0; ///< warp instructions
 };

@@ -5,6 +5,7 @@
 #include "clang_plugin/coverage/Coverage.h"
 #include "clang_plugin/emulate/CompileModule.h"
 #include "clang_plugin/extract/HostText.h"
+#include "clang_plugin/model/Describe.h"
 #include "clang_plugin/mutate/Mutate.h"
 #include "clang_plugin/reference/Reference.h"
 #include "clang_plugin/screen/Screen.h"
@@ -32,6 +33,10 @@ llvm::Expected<OfferList> findOffers(const TransformRequest &request) {
   offer.edits.push_back({0, unsigned(request.source.slice.size()), request.source.slice});
   return OfferList{{offer}, {}};
 }
+
+namespace model {
+llvm::Expected<ModelReply> describeModel(const ModelRequest &) { return ModelReply(); }
+} // namespace model
 
 llvm::Expected<ChunkReply> guardBody(const GuardRequest &) { return ChunkReply{}; }
 llvm::Expected<ChunkReply> specializeKernel(const SpecializeRequest &) { return ChunkReply{}; }
