@@ -32,6 +32,7 @@ public:
       reply.facts.push_back(at(condition.place, conditionText(condition)));
     for (const Blind &blind : model_.blind)
       reply.facts.push_back(at(blind.place, "unknown: " + blind.what));
+    reply.readAcross = readAcross();
     llvm::stable_sort(reply.facts, [](const ModelLine &a, const ModelLine &b) {
       return std::pair(a.line, a.column) < std::pair(b.line, b.column);
     });
@@ -39,6 +40,38 @@ public:
   }
 
 private:
+  /// A load that all threads make at the places of a loop, where a store's place differs from
+  /// thread to thread; or one a fixed distance from what the thread itself stores.
+  bool isAcross(const Access &load, const Access &store) const {
+    const auto apart = difference(*load.offset, *store.offset);
+    if (!apart || apart->isZero())
+      return false;
+    if (apart->constant())
+      return true;
+    const auto is = [](const std::optional<Polynomial> &stride, bool zero) {
+      return stride && stride->isZero() == zero;
+    };
+    return !load.loops.empty() && is(load.strides[0], true) && is(store.strides[0], false);
+  }
+
+  std::vector<std::string> readAcross() const {
+    std::set<std::string> names;
+    std::vector<const Access *> stores;
+    for (const Access &access : model_.accesses)
+      if (access.kind != AccessKind::Load && access.isParameter)
+        stores.push_back(&access);
+    if (!model_.barriers.empty() || !model_.blind.empty() ||
+        !llvm::all_of(stores, [](const Access *store) { return store->offset.has_value(); }))
+      return {};
+    for (const Access &load : model_.accesses)
+      if (load.kind == AccessKind::Load && load.isParameter && load.offset &&
+          llvm::any_of(stores, [&](const Access *store) { return isAcross(load, *store); }) &&
+          llvm::none_of(stores,
+                        [&](const Access *store) { return *store->offset == *load.offset; }))
+        names.insert(load.root);
+    return {names.begin(), names.end()};
+  }
+
   static ModelLine at(const Place &place, std::string text) {
     return {place.line, place.column, std::move(text)};
   }

@@ -21,7 +21,10 @@ KOPT_FIELDS(ModelLine, line, column, text)
 struct ModelReply {
   std::vector<ModelLine> facts;    ///< everything the model knows, in order of lines
   std::vector<ModelLine> accesses; ///< what an engineer looks for, one line an access
+  /// Parameters whose memory threads certainly read where others store, were it the output's, too,
+  /// without waiting for them: such a kernel cannot be used in place.
+  std::vector<std::string> readAcross;
 };
-KOPT_FIELDS(ModelReply, facts, accesses)
+KOPT_FIELDS(ModelReply, facts, accesses, readAcross)
 
 } // namespace kopt

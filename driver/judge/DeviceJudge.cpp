@@ -16,6 +16,29 @@
 
 namespace kopt {
 
+namespace {
+
+/// The subject, with what its threads read across, if any of its inputs could be its output. The
+/// front end is asked only then; where it has no answer, in-place launches are tried.
+Subject withReadAcross(Frontend &frontend, Subject subject) {
+  const std::vector<KernelParam> &params = subject.specialization.params;
+  const auto isFree = [](const KernelParam &param, bool isConst) {
+    return param.kind == ParamKind::Pointer && !param.restrict && param.pointeeConst == isConst;
+  };
+  const bool mayBeOne = std::ranges::any_of(params, [&](const KernelParam &in) {
+    return isFree(in, true) && std::ranges::any_of(params, [&](const KernelParam &out) {
+             return isFree(out, false) && out.scalar == in.scalar;
+           });
+  });
+  if (mayBeOne)
+    if (const auto model = frontend.modelOf(subject.sliceText, subject.specialization.expression,
+                                            subject.kernel, {}))
+      subject.readAcross = {model->readAcross.begin(), model->readAcross.end()};
+  return subject;
+}
+
+} // namespace
+
 DeviceJudge::DeviceJudge(JudgeDevice device, Frontend &frontend, Toolchain &toolchain,
                          Subject subject, JudgeOptions options,
                          std::unique_ptr<Emulation> emulation, std::function<double()> secondsLeft)
@@ -23,7 +46,8 @@ DeviceJudge::DeviceJudge(JudgeDevice device, Frontend &frontend, Toolchain &tool
              frontend,
              toolchain,
              options,
-             CheckContext(device.runner, std::move(subject), options.seed, options.checks),
+             CheckContext(device.runner, withReadAcross(frontend, std::move(subject)), options.seed,
+                          options.checks),
              TimeLeft(std::move(secondsLeft))},
       verifier_(bench_, std::move(emulation)), timer_(bench_, verifier_.replays().weighing()),
       profiler_(bench_, timer_) {

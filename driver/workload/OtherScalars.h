@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct DerivationSource {
   const KernelSpec &kernel;
   const Specialization &specialization;
   const TuneDeclaration *declaration = nullptr;
+  std::set<std::string> readAcross{}; ///< as ModelReply::readAcross
 };
 
 /// True if the launch was captured from a program.

@@ -66,6 +66,7 @@ if command == "host":
 elif command == "model":
     for fact in reply["facts"]:
         print(f"{fact['line']}:{fact['column']} {fact['text']}")
+    print("read across:", *reply["read_across"])
 elif command == "mutate":
     for mutant in reply["mutations"]:
         print(f"{mutant['op']} ({mutant['kind']}): {mutant['title']}")

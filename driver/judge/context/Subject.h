@@ -10,6 +10,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct Subject : SlicedKernel {
   std::optional<TuneDeclaration> declaration;
   /// The program's launches, where the workload was derived from them; otherwise empty.
   std::vector<Launch> program{};
+  /// As ModelReply::readAcross.
+  std::set<std::string> readAcross{};
 };
 
 /// The error of a kernel that cannot be judged as the user wrote it.

@@ -232,14 +232,15 @@ bool canBeOne(const Buffer &in, const Buffer &out) {
 
 } // namespace
 
-std::optional<DerivedLaunch> usedInPlace(const Specialization &specialization,
-                                         const Launch &launch) {
+std::optional<DerivedLaunch> usedInPlace(const Specialization &specialization, const Launch &launch,
+                                         const std::set<std::string> &readAcross) {
   const std::vector<KernelParam> &params = specialization.params;
   const std::size_t count = std::min(launch.arguments.size(), params.size());
   for (std::size_t in = 0; in < count; ++in)
     for (std::size_t out = 0; out < count; ++out) {
       const BufferArg *from = pointerAlone(launch, in), *to = pointerAlone(launch, out);
-      if (!from || !to || from->offset != to->offset || !canBeOne(params[in], params[out]) ||
+      if (!from || !to || from->offset != to->offset || readAcross.contains(params[in].name) ||
+          !canBeOne(params[in], params[out]) ||
           !canBeOne(launch.buffers[from->buffer], launch.buffers[to->buffer]))
         continue;
       DerivedLaunch made;

@@ -32,8 +32,9 @@ SharedMemory shareMemory(const Specialization &specialization, const LaunchSite 
 /// type and size, neither promises with `__restrict__` to be apart, no other argument points to
 /// them, and the kernel does not read what the output held or both are captured. Nothing if there
 /// is no such pair. Of kind Alignment, with inPlace set.
-std::optional<DerivedLaunch> usedInPlace(const Specialization &specialization,
-                                         const Launch &launch);
+/// `readAcross`: inputs that are not used so.
+std::optional<DerivedLaunch> usedInPlace(const Specialization &specialization, const Launch &launch,
+                                         const std::set<std::string> &readAcross);
 
 /// The alignment that the language requires of the pointers into each buffer, in bytes. 0: it may
 /// not be moved, because other pointers may refer to it, or as the contents of a file begin at the

@@ -644,7 +644,7 @@ private:
     if (const auto one = withEachSize([](std::int64_t) { return std::int64_t(1); }))
       add(Derivation::Alignment, "one element, at pointers one element further",
           shifted(*one, elements));
-    if (auto made = usedInPlace(source_.specialization, base_))
+    if (auto made = usedInPlace(source_.specialization, base_, source_.readAcross))
       if (DerivedLaunch *added = add(made->kind, made->title, std::move(made->launch)))
         added->inPlace = std::move(made->inPlace);
   }

@@ -111,7 +111,7 @@ private:
 /// The input from which launches of the subject are derived.
 inline DerivationSource sourceOf(const Subject &subject) {
   return {subject.kernel, subject.specialization,
-          subject.declaration ? &*subject.declaration : nullptr};
+          subject.declaration ? &*subject.declaration : nullptr, subject.readAcross};
 }
 
 } // namespace kopt

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "driver/judge/derive/AliasedBuffers.h"
 #include "unit/judge/derive/DerivedLaunchesFixture.h"
 
 using namespace kopt;
@@ -6,6 +7,31 @@ using namespace kopt;
 namespace {
 
 using AliasedBuffersTest = test::DerivedLaunchesFixture;
+
+TEST_F(AliasedBuffersTest, AnInputThatIsReadAcrossIsNoOutput) {
+  Specialization specialization;
+  specialization.params.resize(2);
+  for (KernelParam &param : specialization.params) {
+    param.kind = ParamKind::Pointer;
+    param.scalar = "f64";
+    param.pointeeSize = 8;
+  }
+  specialization.params[0].name = "in";
+  specialization.params[0].pointeeConst = true;
+  specialization.params[1].name = "out";
+  Launch launch;
+  launch.buffers.resize(2);
+  for (Buffer &buffer : launch.buffers) {
+    buffer.bytes = 512;
+    buffer.scalar = "f64";
+  }
+  launch.buffers[1].output = true;
+  launch.arguments = {BufferArg{0, 0}, BufferArg{1, 0}};
+  const auto made = usedInPlace(specialization, launch, {});
+  ASSERT_TRUE(made);
+  EXPECT_EQ(std::get<BufferArg>(made->launch.arguments[1]).buffer, 0u);
+  EXPECT_FALSE(usedInPlace(specialization, launch, {"in"}));
+}
 
 TEST_F(AliasedBuffersTest, PointersPassedTwiceAreOneBuffer) {
   kernel_.launches[0].args = {"data", "index", "data", "factor", "n", "steps"};
