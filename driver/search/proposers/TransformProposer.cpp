@@ -58,9 +58,10 @@ std::optional<Candidate> candidateFrom(const TransformOffer &offer, const Render
   if (!dividesBlocks(context.problem.kernel, context.problem.specialization, candidate.launch))
     return std::nullopt;
 
+  // From the end of the text to its begin; of those at one place the last comes first, too.
   std::vector<SourceEdit> edits = offer.edits;
-  std::sort(edits.begin(), edits.end(),
-            [](const SourceEdit &a, const SourceEdit &b) { return a.range.begin > b.range.begin; });
+  std::ranges::stable_sort(edits, {}, [](const SourceEdit &edit) { return edit.range.begin; });
+  std::ranges::reverse(edits);
   std::set<std::size_t> started;
   const std::size_t declared = candidate.declarations.size();
   for (const SourceEdit &edit : edits) {

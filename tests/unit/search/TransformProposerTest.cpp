@@ -219,4 +219,25 @@ TEST_F(TransformProposerTest, TransformOffersBecomeChunkTextsAndOnlyInsideEditab
   EXPECT_EQ(candidate.chunks.at(1), "__global__ void scale(float *x, int n) { x[0] = n; }");
 }
 
+/// Offers edits of which three begin at one place.
+class EditsAtOnePlace : public TwoOffers {
+public:
+  Result<std::vector<TransformOffer>> transforms(const std::string &slice, const std::string &,
+                                                 const KernelSpec &,
+                                                 const std::vector<LaunchShape> &) override {
+    TransformOffer offer{"arithmetic", "three", "", {}, {}};
+    const auto at = slice.find("x[TILE]");
+    offer.edits = {
+        {{"slice", at, at}, "1 + "}, {{"slice", at, at}, "("}, {{"slice", at, at + 7}, "x[1])"}};
+    return std::vector<TransformOffer>{offer};
+  }
+};
+
+TEST_F(TransformProposerTest, EditsAtOnePlaceKeepTheirOrder) {
+  EditsAtOnePlace frontend;
+  const auto proposed = propose(frontend);
+  ASSERT_EQ(proposed.size(), 1u);
+  EXPECT_EQ(proposed[0].chunks.at(1), "__global__ void scale(float *x, int n) { 1 + (x[1]) = n; }");
+}
+
 } // namespace
