@@ -9,8 +9,10 @@
 #include "driver/workload/WorkloadBuilder.h"
 
 #include <algorithm>
+#include <cctype>
 #include <deque>
 #include <fmt/format.h>
+#include <map>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -38,10 +40,69 @@ std::optional<LaunchOverride> chosenFor(const SearchProblem &problem,
   return coveredLaunch(launch);
 }
 
+bool isWordAt(const std::string &text, std::size_t at, const std::string &word) {
+  const auto isPart = [&](std::size_t place) {
+    return place < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[place])) || text[place] == '_');
+  };
+  return !isPart(at - 1) && !isPart(at + word.size()); // before the text there is no place
+}
+
+bool hasWord(const std::string &text, const std::string &word) {
+  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1))
+    if (isWordAt(text, at, word))
+      return true;
+  return false;
+}
+
+void replaceWord(std::string &text, const std::string &word, const std::string &other) {
+  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + other.size()))
+    if (isWordAt(text, at, word))
+      text.replace(at, word.size(), other);
+}
+
+/// Gives the candidate copies of functions that other code uses, too, under names of their own, and
+/// lets its own functions call those. `copies`: the new texts, by chunk. False if that cannot be
+/// written: another function that is used elsewhere calls one of them.
+bool addCopies(const std::map<std::size_t, std::string> &copies, const RenderedSlice &rendered,
+               const Specialization &specialization, Candidate &candidate) {
+  for (const auto &[index, text] : copies) {
+    const std::string &qualified = specialization.chunks[index].name;
+    const std::string name = qualified.substr(qualified.rfind(':') + 1); // npos + 1 is 0
+    std::string own = name;
+    for (int i = 2; hasWord(rendered.text, own); ++i)
+      own = name + std::to_string(i);
+    std::size_t first = specialization.chunks.size();
+    for (std::size_t i = 0; i < specialization.chunks.size(); ++i) {
+      const SliceChunk &chunk = specialization.chunks[i];
+      const auto [begin, end] = rendered.chunks[i];
+      const auto changed = candidate.chunks.find(i);
+      std::string body = changed != candidate.chunks.end()
+                             ? changed->second
+                             : rendered.text.substr(begin, end - begin);
+      if (i == index || !hasWord(body, name))
+        continue;
+      const bool isFunction = chunk.role == ChunkRole::Function || chunk.role == ChunkRole::Kernel;
+      if (!isFunction || !chunk.editable || !chunk.users.empty())
+        return false;
+      first = std::min(first, i);
+      replaceWord(body, name, own);
+      candidate.chunks[i] = std::move(body);
+    }
+    if (first == specialization.chunks.size())
+      return false;
+    CandidateDeclaration copy{text, first, ""};
+    replaceWord(copy.text, name, own);
+    candidate.declarations.push_back(std::move(copy));
+  }
+  return true;
+}
+
 /// Applies the offer's edits, whose offsets refer to the rendered slice, to the chunks and the
-/// parent's declarations that contain them; what is inserted before a chunk becomes a declaration.
-/// Nothing if an edit lies outside every editable chunk, or in a chunk that other code uses, too,
-/// because the screen would refuse that; or if it would replace a grid of the parent's own.
+/// parent's declarations that contain them; what is inserted before a chunk becomes a declaration,
+/// and so does a changed copy of a function that other code uses, too, because the screen would
+/// refuse to change that. Nothing if an edit lies outside every editable chunk; or if it would
+/// replace a grid of the parent's own.
 std::optional<Candidate> candidateFrom(const TransformOffer &offer, const RenderedSlice &rendered,
                                        const ProposalContext &context) {
   Candidate candidate = context.parent();
@@ -63,6 +124,7 @@ std::optional<Candidate> candidateFrom(const TransformOffer &offer, const Render
   std::ranges::stable_sort(edits, {}, [](const SourceEdit &edit) { return edit.range.begin; });
   std::ranges::reverse(edits);
   std::set<std::size_t> started;
+  std::map<std::size_t, std::string> copies;
   const std::size_t declared = candidate.declarations.size();
   for (const SourceEdit &edit : edits) {
     const auto holds = [&](const std::pair<std::uint64_t, std::uint64_t> &part) {
@@ -84,17 +146,21 @@ std::optional<Candidate> candidateFrom(const TransformOffer &offer, const Render
     if (index == rendered.chunks.size())
       return std::nullopt;
     const SliceChunk &chunk = context.problem.specialization.chunks[index];
-    if (!chunk.editable || !chunk.users.empty())
+    const bool isCopied = !chunk.users.empty();
+    if (!chunk.editable || (isCopied && chunk.role != ChunkRole::Function))
       return std::nullopt;
     const auto [begin, end] = rendered.chunks[index];
     if (edit.range.end == begin) {
       candidate.declarations.push_back({std::string(trim(edit.text)), index, ""});
       continue;
     }
+    std::string &text = isCopied ? copies[index] : candidate.chunks[index];
     if (started.insert(index).second)
-      candidate.chunks[index] = rendered.text.substr(begin, end - begin);
-    apply(candidate.chunks[index], begin);
+      text = rendered.text.substr(begin, end - begin);
+    apply(text, begin);
   }
+  if (!addCopies(copies, rendered, context.problem.specialization, candidate))
+    return std::nullopt;
   std::ranges::stable_sort(candidate.declarations, {}, &CandidateDeclaration::before);
   return candidate;
 }

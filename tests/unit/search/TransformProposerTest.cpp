@@ -81,6 +81,34 @@ TEST_F(TransformProposerTest, WhatOtherCodeUsesTooIsLeftAlone) {
   EXPECT_TRUE(propose(frontend).empty());
 }
 
+/// Offers a change of what stands before the kernel.
+class AChangedFunction : public TwoOffers {
+public:
+  Result<std::vector<TransformOffer>> transforms(const std::string &slice, const std::string &,
+                                                 const KernelSpec &,
+                                                 const std::vector<LaunchShape> &) override {
+    TransformOffer offer{"arithmetic", "another value", "", {}, {}};
+    const auto at = slice.find("32;");
+    offer.edits = {{{"slice", at, at + 2}, "64"}};
+    return std::vector<TransformOffer>{offer};
+  }
+};
+
+TEST_F(TransformProposerTest, AFunctionThatOtherCodeUsesTooIsCopied) {
+  SliceChunk &shared = specialization_.chunks[0];
+  shared.role = ChunkRole::Function;
+  shared.editable = true;
+  shared.users = {{"level", path_, 9, false}};
+  AChangedFunction frontend;
+  const auto proposed = propose(frontend);
+  ASSERT_EQ(proposed.size(), 1u);
+  EXPECT_FALSE(proposed[0].chunks.contains(0)) << "the others' stays";
+  ASSERT_EQ(proposed[0].declarations.size(), 1u);
+  EXPECT_EQ(proposed[0].declarations[0].text, "constexpr int TILE2 = 64;");
+  EXPECT_EQ(proposed[0].declarations[0].before, 1u);
+  EXPECT_EQ(proposed[0].chunks.at(1), "__global__ void scale(float *x, int n) { x[TILE2] = n; }");
+}
+
 /// Offers a function before the kernel, and a change of it once it is there.
 class AFunction : public TwoOffers {
 public:
