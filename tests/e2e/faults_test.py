@@ -95,7 +95,7 @@ class Faults(unittest.TestCase):
         folder.mkdir()
         text = (DATA / "scale.cu").read_text()
         text = text.replace("EDGE in {8, 16, 32}", "EDGE in {%s}" % ", ".join(map(str, EDGES + [16])))
-        (folder / "scale.cu").write_text(text.replace("rows = 500", "rows = 240").replace("columns = 300", "columns = 160"))
+        (folder / "scale.cu").write_text(text.replace("rows = 500", "rows = 320").replace("columns = 300", "columns = 240"))
         done = subprocess.run(
             [str(kopt), "tune", "scale.cu", "--device", KIND, "--proposers", "params", "--build-jobs", "0",
              "--patience", "100", "--sandbox", sandbox, "--json", *FLAGS], cwd=folder, env=environment, stdin=subprocess.DEVNULL,

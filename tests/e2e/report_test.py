@@ -15,9 +15,9 @@ from kopt_test import BIN, DATA, KoptTest
 
 SUMS = """#include <kopt/kopt.h>
 
-constexpr int BLOCK = 32;
+constexpr int BLOCK = 64;
 
-KOPT_TUNE("arg rows = 96", "arg columns = 64", "extent in = rows * columns", "extent out = rows",
+KOPT_TUNE("arg rows = 9600", "arg columns = 64", "extent in = rows * columns", "extent out = rows",
           "param BLOCK in {32, 64}")
 __global__ void sums(const float *in, float *out, int rows, int columns) {
   int row = blockIdx.x * BLOCK + threadIdx.x;
@@ -50,9 +50,9 @@ class Report(KoptTest):
             first = hot["lines"][0]
             self.assertEqual((first["file"], first["line"], first["text"]), (str(file), number, text))
             self.assertGreater(first["instructions"], 0.4 * hot["instructions"])
-            # 96 rows of 64 elements, each in a sector of its own; the sums are twelve sectors.
-            self.assertEqual(first["sectors"], 96 * 64)
-            self.assertEqual(hot["sectors"], 96 * 64 + 12)
+            # 9600 rows of 64 elements, each in a sector of its own; eight sums are a sector.
+            self.assertEqual(first["sectors"], 9600 * 64)
+            self.assertEqual(hot["sectors"], 9600 * 64 + 1200)
             self.assertLessEqual(sum(line["instructions"] for line in hot["lines"]), hot["instructions"])
         self.assertEqual(with_lines[0]["hot_lines"]["instructions"], run["trials"][0]["counters"]["smsp__inst_executed.sum"])
 

@@ -11,7 +11,7 @@ namespace {
 TEST(Reproduce, NamesEverythingThatDecidesTheRun) {
   EXPECT_EQ(reproduceCommand(sampleRun()),
             "kopt tune src/transpose.cu --device emulated --model-gpu H200 --proposers "
-            "params,transform --rounds 100 --trials 200 --patience 8 --budget-seconds 1800 "
+            "params,transform --rounds 12 --trials 200 --patience 4 --budget-seconds 1800 "
             "--min-gain 1.02 --seed 1 -- -O3");
 }
 
