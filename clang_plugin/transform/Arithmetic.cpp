@@ -123,6 +123,10 @@ public:
       }
     }
     const std::string functions = llvm::join(functions_.names, ", ");
+    if (hasMixedDivisions_) {
+      refusals_.add("a template divides numbers of several types at one place");
+      divisions_ = reciprocals_ = PlacedEdits();
+    }
     PlacedEdits both = functions_.edits;
     both.append(divisions_);
     std::vector<Offer> offers;
@@ -209,7 +213,8 @@ private:
       powerTypes_.insert(isSingle ? "float" : "double");
       powers_.users.insert(body.function);
     }
-    if (isSingle && !intrinsicFor(name).empty()) {
+    // An approximate power of a negative number is none.
+    if (isSingle && !isPower && !intrinsicFor(name).empty()) {
       functions_.edits.replace(place->first, place->second, intrinsicFor(name).str());
       functions_.names.insert(name.str());
       addBounded(body, *place, name, intrinsicFor(name));
@@ -217,7 +222,14 @@ private:
   }
 
   void readDivision(const BinaryOperator &division) {
-    if (division.getOpcode() != BO_Div || !division.getType()->isRealFloatingType())
+    if (division.getOpcode() != BO_Div)
+      return;
+    // A template divides numbers of several types at one place.
+    const QualType type = division.getType().getCanonicalType();
+    const auto [known, isNew] =
+        divided_.try_emplace(division.getOperatorLoc().getRawEncoding(), type);
+    hasMixedDivisions_ |= !isNew && known->second != type;
+    if (!type->isRealFloatingType())
       return;
     const Expr *divisor = division.getRHS();
     Expr::EvalResult value;
@@ -263,6 +275,12 @@ private:
     };
     if (!binary || (!isWidened(binary->getLHS()) && !isWidened(binary->getRHS())))
       return;
+    llvm::APFloat value = literal.getValue();
+    bool isInexact = false;
+    const auto status =
+        value.convert(llvm::APFloat::IEEEsingle(), llvm::APFloat::rmNearestTiesToEven, &isInexact);
+    if ((status & ~llvm::APFloat::opInexact) != llvm::APFloat::opOK)
+      return; // beyond what a float can hold
     const auto place = placeOf(literal.getSourceRange());
     if (place && llvm::isDigit(view_.text()[place->second - 1]))
       literals_.replace(place->second, place->second, "f");
@@ -333,6 +351,8 @@ private:
   Refusals &refusals_;
   Calls powers_, functions_, bounded_;
   PlacedEdits divisions_, reciprocals_, literals_;
+  llvm::DenseMap<unsigned, QualType> divided_; ///< by place
+  bool hasMixedDivisions_ = false;
   llvm::DenseSet<const VarDecl *> changed_; ///< variables that the body assigns to
   bool hasDouble_ = false;                  ///< some variable is a double
   std::string powerName_;

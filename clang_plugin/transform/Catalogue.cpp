@@ -76,11 +76,16 @@ llvm::Expected<OfferList> findOffers(const TransformRequest &request) {
     if (!request.techniques.empty() && !llvm::is_contained(request.techniques, technique))
       continue;
     Refusals refusals(slice->view, technique, reply.refusals);
-    for (Offer &offer : find(slice->view, refusals))
+    for (Offer &offer : find(slice->view, refusals)) {
+      if (offer.launch && llvm::StringRef(request.source.slice).contains("__cluster_dims__")) {
+        refusals.add("the grid has to be a multiple of the cluster");
+        continue;
+      }
       if (offer.launch || applyEdits(request.source.slice, offer.edits) != request.source.slice) {
         offer.technique = technique;
         offers.push_back(std::move(offer));
       }
+    }
   }
   dropUnparsable(request.source, offers);
   return reply;

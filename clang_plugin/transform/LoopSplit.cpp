@@ -74,6 +74,10 @@ private:
         const auto *loop = dyn_cast<ForStmt>(statement);
         if (!loop)
           continue;
+        if (body.function->hasAttr<CUDAHostAttr>() || isInLambda(body, loop)) {
+          refusals_.add(loop->getForLoc(), "the loop is in a lambda, or in a function of the host");
+          continue;
+        }
         const auto place = view_.offset(loop->getForLoc());
         if (!place || !view_.endOffset(loop->getEndLoc())) {
           refusals_.add(loop->getForLoc(), "a macro spells the loop");
@@ -89,6 +93,13 @@ private:
     return !loops_.empty();
   }
 
+  static bool isInLambda(const BodyView &body, const Stmt *statement) {
+    for (const Stmt *up = statement; up; up = body.parents.lookup(up))
+      if (isa<LambdaExpr>(up))
+        return true;
+    return false;
+  }
+
   /// True if the grid, or else the block, of every launch can have as many times the threads in x.
   /// Chooses the numbers of lanes, the most promising first.
   bool chooseLaunch() {
@@ -99,13 +110,17 @@ private:
           lanes_.push_back(lanes);
       return !lanes_.empty();
     };
+    const auto *bounds = view_.kernel().getAttr<CUDALaunchBoundsAttr>();
+    const std::uint64_t mostThreads =
+        bounds ? std::uint64_t(std::max(0LL, view_.constant(bounds->getMaxThreads()).value_or(0)))
+               : gpu::kMostThreads;
     growsGrid_ = take([](const LaunchShape &launch, unsigned lanes) {
       return launch.block[0] % lanes == 0 &&
-             std::uint64_t{launch.grid[0]} * lanes <= gpu::kMostGrid[0];
+             std::uint64_t{launch.grid[0]} * launch.block[0] * lanes <= INT32_MAX;
     });
-    if (growsGrid_ || take([](const LaunchShape &launch, unsigned lanes) {
+    if (growsGrid_ || take([mostThreads](const LaunchShape &launch, unsigned lanes) {
           return std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2] * lanes <=
-                 gpu::kMostThreads;
+                 mostThreads;
         }))
       return true;
     refusals_.add("blocks are too large for several lanes a thread, and no multiple of some");
@@ -127,6 +142,9 @@ private:
           isUnknownLoaded |= root == nullptr;
           loaded.push_back(root);
         }
+        if (const auto *copy = dyn_cast<CXXConstructExpr>(statement))
+          for (const Expr *argument : copy->arguments())
+            isUnknownLoaded |= argument->isLValue() && pointerOf(argument->IgnoreParenImpCasts());
         const Expr *lvalue = nullptr;
         if (const auto *binary = dyn_cast<BinaryOperator>(statement))
           lvalue = binary->isAssignmentOp() ? binary->getLHS() : nullptr;
@@ -190,6 +208,10 @@ private:
     const auto begin = view_.offset(statement->getBeginLoc()),
                end = view_.endOffset(statement->getEndLoc());
     const std::size_t semicolon = end ? view_.text().find_first_not_of(" \t\n", *end) : 0;
+    if (hasOtherEffect(body, statement)) {
+      refusals_.add(statement->getBeginLoc(), "the store changes something else, too");
+      return false;
+    }
     if (!isStatement(body, statement) || !begin || !end || semicolon == llvm::StringRef::npos ||
         view_.text()[semicolon] != ';' || isa_and_nonnull<ForStmt>(body.parentOf(statement))) {
       refusals_.add(statement->getBeginLoc(), "the store is no statement of its own");
@@ -197,6 +219,36 @@ private:
     }
     stores_.push_back({&body, statement, *begin, unsigned(semicolon) + 1});
     return true;
+  }
+
+  /// True if the statement changes more than what it stores to: all lanes have to see that.
+  static bool hasOtherEffect(const BodyView &body, const Stmt *statement) {
+    return llvm::any_of(body.statements, [&](const Stmt *each) {
+      if (each == statement || !isWithin(body, each, statement))
+        return false;
+      if (const auto *binary = dyn_cast<BinaryOperator>(each))
+        return binary->isAssignmentOp();
+      if (const auto *unary = dyn_cast<UnaryOperator>(each))
+        return unary->isIncrementDecrementOp();
+      const auto *call = dyn_cast<CallExpr>(each);
+      if (!call)
+        return isa<LambdaExpr>(each);
+      const auto *method = dyn_cast_or_null<CXXMethodDecl>(call->getDirectCallee());
+      return (method && method->getParent()->isLambda()) ||
+             llvm::any_of(call->arguments(), [](const Expr *argument) {
+               const QualType type = argument->getType();
+               return type->isPointerType() ? !type->getPointeeType().isConstQualified() &&
+                                                  !type->getPointeeType()->isFunctionType()
+                                            : argument->isLValue() && !type.isConstQualified() &&
+                                                  !type->isFunctionType();
+             });
+    });
+  }
+  static bool isWithin(const BodyView &body, const Stmt *inner, const Stmt *outer) {
+    for (const Stmt *up = inner; up; up = body.parents.lookup(up))
+      if (up == outer)
+        return true;
+    return false;
   }
 
   /// Functions that the kernel calls may store only to what is a thread's own.
@@ -261,6 +313,16 @@ private:
     return isCalled;
   }
 
+  /// True if the kernel gives the pointer, or one made from it, to a function.
+  bool isPassedOn(const VarDecl *pointer) const {
+    return llvm::any_of(view_.bodies().front().statements, [&](const Stmt *statement) {
+      const auto *call = dyn_cast<CallExpr>(statement);
+      return call && llvm::any_of(call->arguments(), [&](const Expr *argument) {
+               return argument->getType()->isPointerType() && mentions(argument, pointer);
+             });
+    });
+  }
+
   /// A store that other lanes may read is one that comes before other work of theirs.
   void orderStores(llvm::ArrayRef<const VarDecl *> loaded, llvm::ArrayRef<const VarDecl *> stored,
                    bool isUnknownLoaded) {
@@ -271,7 +333,9 @@ private:
                                         : unsigned(view_.text().size()));
     for (std::size_t i = 0; i < stores_.size(); ++i) {
       Store &store = stores_[i];
-      const bool isRestrict = stored[i]->getType().isRestrictQualified();
+      // What a called function promises of its parameter says nothing of the kernel's.
+      const bool isRestrict = stored[i]->getType().isRestrictQualified() &&
+                              store.body->function == &view_.kernel() && !isPassedOn(stored[i]);
       const bool mayAlias =
           llvm::is_contained(loaded, stored[i]) ||
           (!isRestrict && (isUnknownLoaded || llvm::any_of(loaded, [](const VarDecl *other) {
@@ -294,7 +358,7 @@ private:
       });
       if (isWithin)
         continue;
-      if (hoistStores(*each.body))
+      if (hoistStores(*each.body) && !storesCallStores())
         chosen.push_back(&each);
       else
         refusals_.add(each.loop->getForLoc(), "a store to memory has this loop in its text");
@@ -319,6 +383,15 @@ private:
       store.together = set->getRHS();
     }
     return true;
+  }
+
+  /// True if a store runs a function that stores itself: one lane alone would come there.
+  bool storesCallStores() const {
+    return llvm::any_of(stores_, [&](const Store &outer) {
+      return llvm::any_of(stores_, [&](const Store &inner) {
+        return inner.body != outer.body && calls(outer.statement, *inner.body);
+      });
+    });
   }
 
   static bool isWithinLoop(const ReductionLoop &each, const ReductionLoop &outer) {
@@ -454,8 +527,15 @@ private:
                    firstEnd = *view_.endOffset(split.first->getEndLoc());
     if (view_.constant(split.first) == 0 && sign == '+')
       edits.push_back({first, firstEnd, offset});
-    else
-      edits.push_back({firstEnd, firstEnd, std::string(" ") + sign + " " + offset});
+    else {
+      const bool isPlain =
+          isa<IntegerLiteral, DeclRefExpr, ParenExpr, CallExpr, MemberExpr, ArraySubscriptExpr>(
+              split.first->IgnoreImpCasts());
+      if (!isPlain)
+        edits.push_back({first, first, "("});
+      edits.push_back(
+          {firstEnd, firstEnd, std::string(isPlain ? " " : ") ") + sign + " " + offset});
+    }
     edits.push_back({*view_.offset(loop.getInc()->getBeginLoc()),
                      *view_.endOffset(loop.getInc()->getEndLoc()),
                      split.counter + " " + sign + "= " + stride});

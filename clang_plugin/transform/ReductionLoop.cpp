@@ -179,6 +179,9 @@ private:
     const auto places = {loop.getInc() ? loop.getInc()->getBeginLoc() : SourceLocation(),
                          result_.first ? result_.first->getBeginLoc() : SourceLocation()};
     if (!isBounded || result_.step == 0 || !counter->getType()->isIntegerType() ||
+        view_.context().getTypeSize(counter->getType()) < 32 ||
+        (result_.step < 0 && !(counter->getType()->isSignedIntegerType() &&
+                               condition->getLHS()->getType()->isSignedIntegerType())) ||
         !llvm::all_of(places, [&](SourceLocation at) { return view_.offset(at).has_value(); })) {
       refuse(&loop, "the loop does not count to a bound");
       return false;
@@ -305,7 +308,7 @@ private:
                                 type == context.IntTy || type == context.UnsignedIntTy ||
                                 type == context.LongTy || type == context.UnsignedLongTy ||
                                 type == context.LongLongTy || type == context.UnsignedLongLongTy;
-    if (!isExchangeable)
+    if (!isExchangeable || hasAlias(variable))
       return std::nullopt;
     Accumulator result{variable, "", "", type->isRealFloatingType(), false};
     std::size_t accounted = 0;
@@ -323,6 +326,22 @@ private:
     return result;
   }
 
+  /// True if the variable can be reached by another name.
+  bool hasAlias(const VarDecl *variable) const {
+    return llvm::any_of(body_.statements, [&](const Stmt *statement) {
+      if (const auto *unary = dyn_cast<UnaryOperator>(statement))
+        return unary->getOpcode() == UO_AddrOf && variableOf(unary->getSubExpr()) == variable;
+      if (isa<LambdaExpr>(statement))
+        return mentions(statement, variable);
+      const auto *declared = dyn_cast<DeclStmt>(statement);
+      return declared && llvm::any_of(declared->decls(), [&](const Decl *each) {
+               const auto *other = dyn_cast<VarDecl>(each);
+               return other && other->getType()->isReferenceType() && other->getInit() &&
+                      mentions(other->getInit(), variable);
+             });
+    });
+  }
+
   using Operation = std::pair<std::string, std::string>; ///< combine, identity
 
   /// How a write accumulates; `uses`: how often it mentions the variable.
@@ -337,6 +356,12 @@ private:
       return sum;
     const auto *set = dyn_cast<BinaryOperator>(write);
     if (!set)
+      return std::nullopt;
+    // An integer that is computed as a real number loses a part in each turn.
+    const auto *compound = dyn_cast<CompoundAssignOperator>(set);
+    const QualType computed = compound ? compound->getComputationResultType()
+                                       : set->getRHS()->IgnoreParenImpCasts()->getType();
+    if (variable->getType()->isIntegerType() && !computed->isIntegerType())
       return std::nullopt;
     if (set->getOpcode() != BO_Assign)
       return mentions(set->getRHS(), variable) ? std::nullopt : ofOpcode(set->getOpcode(), name);
@@ -364,7 +389,8 @@ private:
       return sum;
     const bool isFirst = isArgument(0);
     if (cudaFunction(call) != CudaFunction::Smaller || call->getNumArgs() != 2 ||
-        (!isFirst && !isArgument(1)) || mentions(call->getArg(isFirst), variable))
+        view_.isInText(call->getDirectCallee()->getLocation()) || (!isFirst && !isArgument(1)) ||
+        mentions(call->getArg(isFirst), variable))
       return std::nullopt;
     return Operation{name + " = " + callee.str() + "(" + name + ", ${OTHER})", ""};
   }
@@ -425,7 +451,9 @@ private:
     const Stmt *loop = result_.loop;
     if (isa_and_nonnull<AttributedStmt>(body_.parents.lookup(loop)))
       loop = body_.parents.lookup(loop);
-    return isEqual && declared && body_.parents.lookup(declared) == body_.parents.lookup(loop) &&
+    return isEqual && declared &&
+           llvm::none_of(body_.statements, [](const Stmt *each) { return isa<LabelStmt>(each); }) &&
+           body_.parents.lookup(declared) == body_.parents.lookup(loop) &&
            llvm::none_of(body_.statements, [&](const Stmt *statement) {
              const auto *use = dyn_cast<DeclRefExpr>(statement);
              return use && use->getDecl() == variable &&
@@ -442,7 +470,7 @@ private:
 };
 
 /// True for a function's own variable or a part of it, and for what a parameter points to or is.
-bool isOwnOrParameter(const Expr *lvalue) {
+bool isOwnOrParameter(const Expr *lvalue, const FunctionDecl &function) {
   const Expr *base = lvalue->IgnoreParenImpCasts();
   bool isBehindPointer = false;
   while (true) {
@@ -464,7 +492,7 @@ bool isOwnOrParameter(const Expr *lvalue) {
     return true;
   const auto *reference = dyn_cast<DeclRefExpr>(base);
   const auto *variable = reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
-  return variable && variable->hasLocalStorage() &&
+  return variable && variable->hasLocalStorage() && variable->getDeclContext() == &function &&
          (isa<ParmVarDecl>(variable) ||
           (!isBehindPointer && !variable->getType()->isReferenceType()));
 }
@@ -481,7 +509,7 @@ bool writesOnly(const FunctionDecl &function, llvm::SmallPtrSet<const FunctionDe
   const BodyView body = viewBody(definition);
   return llvm::all_of(body.statements, [&](const Stmt *statement) {
     const Expr *lvalue = writtenBy(statement);
-    if (lvalue && !isOwnOrParameter(lvalue))
+    if (lvalue && !isOwnOrParameter(lvalue, *definition))
       return false;
     llvm::SmallVector<const Expr *> arguments;
     const FunctionDecl *callee = calleeOf(statement, arguments);
@@ -493,7 +521,8 @@ bool writesOnly(const FunctionDecl &function, llvm::SmallPtrSet<const FunctionDe
           (argument->isLValue() && !argument->getType().isConstQualified())) {
         const auto *address = dyn_cast<UnaryOperator>(argument->IgnoreParenImpCasts());
         if (!isOwnOrParameter(address && address->getOpcode() == UO_AddrOf ? address->getSubExpr()
-                                                                           : argument))
+                                                                           : argument,
+                              *definition))
           return false;
       }
     return writesOnly(*callee, seen);

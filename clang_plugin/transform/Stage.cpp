@@ -7,6 +7,7 @@
 #include "clang_plugin/analysis/KernelFacts.h"
 #include "clang_plugin/transform/ReductionLoop.h"
 #include "clang_plugin/transform/ThreadOrder.h"
+#include "runtime/device/GpuLimits.h"
 
 #include <clang/AST/Attr.h>
 
@@ -71,7 +72,8 @@ private:
         bounds && view_.constant(bounds->getMaxThreads()).value_or(0) < kTile * kRows)
       return refuse(bounds->getLocation(), "the bounds allow too few threads");
     for (const LaunchShape &launch : view_.launches)
-      if (launch.block[2] != 1 || launch.grid[1] * launch.block[1] < kTile)
+      if (launch.block[2] != 1 || launch.grid[1] * launch.block[1] < kTile ||
+          std::uint64_t{launch.grid[1]} * launch.block[1] / kTile >= gpu::kMostGrid[1])
         return refuse(view_.kernel().getLocation(), "the launch has no plane of threads");
     return readStore(body) && areThreadsIndependent(view_, /*atomics=*/false, refusals_) &&
            readIndices(body);
@@ -85,12 +87,26 @@ private:
       const Expr *target = set && set->isAssignmentOp()                 ? set->getLHS()
                            : change && change->isIncrementDecrementOp() ? change->getSubExpr()
                                                                         : nullptr;
-      if (!target || variableOf(target))
+      if (!target)
         continue;
+      if (const VarDecl *variable = variableOf(target)) {
+        if (isa<ParmVarDecl>(variable) || variable->getType()->isReferenceType() ||
+            !variable->hasLocalStorage())
+          return refuse(statement->getBeginLoc(), "the kernel changes a parameter or a reference");
+        continue;
+      }
       if (store_ || !set || set->getOpcode() != BO_Assign || !isStatement(body, set))
         return refuse(statement->getBeginLoc(), "there is more than one plain store");
       store_ = set;
     }
+    const auto isSpelled = [&](const Stmt *statement) {
+      return view_.offset(statement->getBeginLoc()) && view_.endOffset(statement->getEndLoc());
+    };
+    for (const Stmt *statement : body.statements)
+      if (isa<ReturnStmt>(statement) && !isSpelled(statement))
+        return refuse(statement->getBeginLoc(), "a macro spells a return");
+    if (store_ && (!isSpelled(store_->getLHS()) || !isSpelled(store_->getRHS())))
+      return refuse(store_->getBeginLoc(), "a macro spells the store");
     if (!store_)
       return refuse(view_.kernel().getLocation(), "the kernel stores nothing itself");
     for (const Stmt *up = store_; up; up = body.parents.lookup(up))

@@ -93,6 +93,8 @@ TEST(Arithmetic, PowersAskForSmallWholeExponentsFirst) {
             "  if (exponent == 4)\n    return x * x * (x * x);\n"
             "  return powf(x, exponent);\n}\n\n" +
                 kernelOf("power(x, c)"));
+  EXPECT_EQ(textsFor(askArithmetic(kernelOf("powf(x, c)"))).size(), 1u)
+      << "__powf() knows no negative base";
   EXPECT_THAT(textsFor(askArithmetic(kernelOf("pow(x, 2.0)", "double"))),
               ElementsAre(HasSubstr("r[0] = powerd(x, 2.0);")));
   EXPECT_THAT(storedAfter("powf(x, y)"), ElementsAre("__powf(x, y)"))
@@ -119,6 +121,18 @@ TEST(Arithmetic, FunctionsOfTheUserStay) {
                              "namespace own { __device__ float expf(float x) { return x; } }\n"
                              "__global__ void k(float *r) { r[0] = own::expf(logf2(r[1])); }\n")),
       IsEmpty());
+}
+
+TEST(Arithmetic, ATemplateThatDividesSeveralTypesKeepsItsDivisions) {
+  EXPECT_THAT(
+      refusalsFor(askArithmetic(
+          "template <class T> __device__ T ratio(T a, T b) { return a / b; }\n"
+          "__global__ void k(float *r, int n) { r[0] = ratio(r[1], r[2]) + ratio(n, 3); }\n")),
+      ElementsAre("a template divides numbers of several types at one place"));
+}
+
+TEST(Arithmetic, LiteralsBeyondAFloatStay) {
+  EXPECT_THAT(storedAfter("x * 1e60 + 1e-60 * y"), IsEmpty());
 }
 
 } // namespace

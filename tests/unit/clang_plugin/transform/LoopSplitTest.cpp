@@ -220,5 +220,52 @@ TEST(LoopSplit, MemoryThatMayBeAThreadsOwnIsRefused) {
               Contains("1: it stores to what may be a thread's own memory"));
 }
 
+TEST(LoopSplit, AFirstValueOfSeveralWordsIsBracketed) {
+  EXPECT_THAT(textsFor(askLoopSplit("__global__ void k(const float *a, float *r, int n, int m) {\n"
+                                    "  float sum = 0;\n"
+                                    "  for (int i = n & 1; i < m; i++)\n"
+                                    "    sum += a[i];\n"
+                                    "  r[threadIdx.x] = sum;\n"
+                                    "}\n"))
+                  .front(),
+              HasSubstr("for (int i = (n & 1) + lane; i < m; i += 32)"));
+}
+
+TEST(LoopSplit, CountersThatWrapAreRefused) {
+  for (const char *head :
+       {"for (unsigned i = n; i > 0; --i)", "for (unsigned char i = 0; i < 250; i++)",
+        "for (int i = n; i >= 1u; --i)"}) {
+    const std::string text = std::string("__global__ void k(const float *a, float *r, int n) {\n") +
+                             "  float sum = 0;\n  " + head + "\n    sum += a[i];\n" +
+                             "  r[threadIdx.x] = sum;\n}\n";
+    EXPECT_THAT(refusalsFor(askLoopSplit(text)), Contains("3: the loop does not count to a bound"))
+        << head;
+  }
+}
+
+TEST(LoopSplit, AStoreWithAnotherEffectIsRefused) {
+  EXPECT_THAT(refusalsFor(askLoopSplit(rowSum("  float sum = 0;\n  int at = row;\n",
+                                              "    sum += a[i];\n", "  r[at++] = sum;\n"))),
+              Contains("9: the store changes something else, too"));
+}
+
+TEST(LoopSplit, AccumulatorsWithAnotherNameOrARoundingAreRefused) {
+  EXPECT_THAT(
+      refusalsFor(askLoopSplit(rowSum("  float sum = 0;\n  const float &seen = sum;\n",
+                                      "    sum += a[i] * (seen > 3);\n", "  r[row] = sum;\n"))),
+      Contains("8: the loop carries 'sum' to its next iteration"));
+  EXPECT_THAT(refusalsFor(askLoopSplit(
+                  rowSum("  int sum = 0;\n", "    sum += a[i];\n", "  r[row] = sum;\n"))),
+              Contains("7: the loop carries 'sum' to its next iteration"))
+      << "each turn cuts off a fraction";
+}
+
+TEST(LoopSplit, ALambdaThatRemembersIsRefused) {
+  EXPECT_THAT(refusalsFor(askLoopSplit(rowSum("  float sum = 0, last = 0;\n  auto step = [&](float "
+                                              "x) { float d = x - last; last = x; return d; };\n",
+                                              "    sum += step(a[i]);\n", "  r[row] = sum;\n"))),
+              Contains("8: the loop calls what may write to memory"));
+}
+
 } // namespace
 } // namespace kopt::frontend::test

@@ -102,5 +102,22 @@ TEST(Stage, TheTypeOfATemplateIsRefused) {
   EXPECT_THAT(textsFor(question), IsEmpty());
 }
 
+TEST(Stage, AChangedParameterIsRefused) {
+  EXPECT_THAT(refusalsFor(askStage(planeKernel("  h += 1;\n  out[x * h + y] = in[y * w + x];\n"))),
+              ElementsAre("4: the kernel changes a parameter or a reference"));
+}
+
+TEST(Stage, AStoreThatAMacroSpellsIsRefused) {
+  EXPECT_THAT(refusalsFor(askStage("#define AT(x, y) out[(x) * h + (y)]\n" +
+                                   planeKernel("  AT(x, y) = in[y * w + x];\n"))),
+              ElementsAre("5: a macro spells the store"));
+}
+
+TEST(Stage, ClustersKeepTheirGrid) {
+  EXPECT_THAT(refusalsFor(askStage("#define __cluster_dims__(x)\n" +
+                                   planeKernel("  out[x * h + y] = in[y * w + x];\n"))),
+              ElementsAre("the grid has to be a multiple of the cluster"));
+}
+
 } // namespace
 } // namespace kopt::frontend::test
