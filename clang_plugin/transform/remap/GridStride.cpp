@@ -129,6 +129,8 @@ private:
       if (!width || *width != launch.block[0] ||
           (elements && *elements > std::int64_t{launch.grid[0]} * *width))
         return refuse(found_.guard, "a launch has fewer threads than elements");
+      if (elements && *elements > INT32_MAX / 2)
+        return refuse(found_.guard, "the index may wrap with a step of the grid");
     }
     return true;
   }
@@ -160,8 +162,10 @@ private:
       return nameOf(each.coordinate) == "blockIdx.x";
     });
     const Expr *factor = use == body_.uses().end() ? nullptr : otherFactor(*use);
-    const llvm::StringRef width = factor ? view_.text(factor->getSourceRange()) : "",
-                          bound = view_.text(found_.bound->getSourceRange());
+    std::string width = factor ? view_.text(factor->getSourceRange()).str() : "";
+    if (factor && isa<BinaryOperator, ConditionalOperator>(factor->IgnoreImpCasts()))
+      width = "(" + width + ")";
+    const llvm::StringRef bound = view_.text(found_.bound->getSourceRange());
     llvm::StringRef declared =
         view_.text({found_.declaration->getBeginLoc(), found_.index->getInit()->getEndLoc()});
     declared.consume_front("const ");
@@ -181,7 +185,7 @@ private:
     const std::string name = found_.index->getName().str(),
                       head = "// Each thread takes the elements that are a grid apart.\n" +
                              body_.inner + "for (" + declared.str() + "; " + name + " < " +
-                             bound.str() + "; " + name + " += gridDim.x * " + width.str() + ")";
+                             bound.str() + "; " + name + " += gridDim.x * " + width + ")";
     // The declaration goes with its line.
     const llvm::StringRef rest = view_.text().drop_front(*semicolon);
     const unsigned blanks = rest.size() - rest.ltrim(" \t\n").size();
