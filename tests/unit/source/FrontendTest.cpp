@@ -300,7 +300,8 @@ TEST_F(FrontendTest, AccessesInWordsAreAskedForWithTheLaunches) {
     EXPECT_EQ(request["source"]["slice"], "slice");
     EXPECT_EQ(request["launches"][0]["block"], json({64, 2, 1}));
     ProcessResult result;
-    result.out = R"({"facts":[],"accesses":[{"line":7,"column":3,"text":"a[i]: load"}],"read_across":["a"]})";
+    result.out =
+        R"({"facts":[],"accesses":[{"line":7,"column":3,"text":"a[i]: load"}],"read_across":["a"]})";
     return result;
   });
   const ModelReply reply =
