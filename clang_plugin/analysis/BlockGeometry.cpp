@@ -43,16 +43,9 @@ bool knowsBlockByItself(const Decl *decl) {
 } // namespace
 
 BlockGeometry::BlockGeometry(const KernelView &view) : view_(view) {
-  for (const BodyView &body : view.bodies()) {
-    for (const Stmt *statement : body.statements) {
-      const auto *reference = dyn_cast<DeclRefExpr>(statement);
-      const auto *variable = reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
-      const auto *use =
-          variable ? dyn_cast_or_null<ImplicitCastExpr>(body.parentOf(reference)) : nullptr;
-      if (variable && (!use || use->getCastKind() != CK_LValueToRValue))
-        changing_.insert(variable);
-    }
-  }
+  for (const BodyView &body : view.bodies())
+    for (const VarDecl *variable : body.changingVariables())
+      changing_.insert(variable);
   for (const BodyView &body : view.bodies()) {
     readCoordinates(body);
     readTies(body);

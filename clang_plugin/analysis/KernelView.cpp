@@ -105,6 +105,24 @@ const CXXDestructorDecl *destructorOf(const Decl *declared) {
 
 } // namespace
 
+bool BodyView::isWithin(const Stmt *inner, const Stmt *outer) const {
+  while (inner && inner != outer)
+    inner = parents.lookup(inner);
+  return inner != nullptr;
+}
+
+llvm::DenseSet<const VarDecl *> BodyView::changingVariables() const {
+  llvm::DenseSet<const VarDecl *> changing;
+  for (const Stmt *statement : statements) {
+    const auto *reference = dyn_cast<DeclRefExpr>(statement);
+    const auto *variable = reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
+    const auto *use = variable ? dyn_cast_or_null<ImplicitCastExpr>(parentOf(reference)) : nullptr;
+    if (variable && (!use || use->getCastKind() != CK_LValueToRValue))
+      changing.insert(variable);
+  }
+  return changing;
+}
+
 const Stmt *BodyView::parentOf(const Stmt *statement) const {
   const Stmt *parent = parents.lookup(statement);
   while (parent && isa<ParenExpr>(parent))

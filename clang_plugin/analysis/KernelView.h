@@ -11,6 +11,7 @@
 #include <clang/AST/DeclTemplate.h>
 #include <clang/AST/ExprCXX.h>
 #include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/DenseSet.h>
 #include <llvm/Support/Error.h>
 
 namespace clang {
@@ -28,6 +29,10 @@ struct BodyView {
 
   /// The nearest ancestor that is not a parenthesis, or null.
   const clang::Stmt *parentOf(const clang::Stmt *statement) const;
+  /// True if `inner` is `outer` or a part of it.
+  bool isWithin(const clang::Stmt *inner, const clang::Stmt *outer) const;
+  /// The variables that more happens to than being read.
+  llvm::DenseSet<const clang::VarDecl *> changingVariables() const;
 };
 
 /// threadIdx.x and similar expressions, however the toolkit declares them.

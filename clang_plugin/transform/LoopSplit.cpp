@@ -224,7 +224,7 @@ private:
   /// True if the statement changes more than what it stores to: all lanes have to see that.
   static bool hasOtherEffect(const BodyView &body, const Stmt *statement) {
     return llvm::any_of(body.statements, [&](const Stmt *each) {
-      if (each == statement || !isWithin(body, each, statement))
+      if (each == statement || !body.isWithin(each, statement))
         return false;
       if (const auto *binary = dyn_cast<BinaryOperator>(each))
         return binary->isAssignmentOp();
@@ -243,12 +243,6 @@ private:
                                                   !type->isFunctionType();
              });
     });
-  }
-  static bool isWithin(const BodyView &body, const Stmt *inner, const Stmt *outer) {
-    for (const Stmt *up = inner; up; up = body.parents.lookup(up))
-      if (up == outer)
-        return true;
-    return false;
   }
 
   /// Functions that the kernel calls may store only to what is a thread's own.
@@ -395,11 +389,7 @@ private:
   }
 
   static bool isWithinLoop(const ReductionLoop &each, const ReductionLoop &outer) {
-    for (const Stmt *up = each.loop; up && each.body == outer.body;
-         up = each.body->parents.lookup(up))
-      if (up == outer.loop)
-        return true;
-    return false;
+    return each.body == outer.body && each.body->isWithin(each.loop, outer.loop);
   }
 
   /// True if the statement runs the body, directly or not.

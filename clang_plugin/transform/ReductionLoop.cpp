@@ -132,11 +132,7 @@ private:
     refusals_.add(at->getBeginLoc(), why);
     return std::nullopt;
   }
-  bool isInside(const Stmt *statement) const {
-    while (statement && statement != result_.loop)
-      statement = body_.parents.lookup(statement);
-    return statement != nullptr;
-  }
+  bool isInside(const Stmt *statement) const { return body_.isWithin(statement, result_.loop); }
   static const VarDecl *named(const Stmt *expression) {
     const auto *value = dyn_cast_or_null<Expr>(expression);
     return value ? variableOf(value) : nullptr;

@@ -157,10 +157,7 @@ private:
     return false;
   }
   bool isWithinValue(const BodyView &body, const Stmt *statement) const {
-    for (const Stmt *up = statement; up; up = body.parents.lookup(up))
-      if (up == store_->getRHS())
-        return true;
-    return false;
+    return body.isWithin(statement, store_->getRHS());
   }
 
   /// Where the text has the two global indices, which is all that may name a coordinate.

@@ -83,16 +83,8 @@ std::optional<long long> valueOf(const IndexForm &form, const LaunchShape &launc
   return sum;
 }
 
-IndexForms::IndexForms(const KernelView &view, const BodyView &body) : view_(view) {
-  for (const Stmt *statement : body.statements) {
-    const auto *reference = dyn_cast<DeclRefExpr>(statement);
-    const auto *variable = reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
-    const auto *use =
-        variable ? dyn_cast_or_null<ImplicitCastExpr>(body.parentOf(reference)) : nullptr;
-    if (variable && (!use || use->getCastKind() != CK_LValueToRValue))
-      changed_.insert(variable);
-  }
-}
+IndexForms::IndexForms(const KernelView &view, const BodyView &body)
+    : view_(view), changed_(body.changingVariables()) {}
 
 const Expr *IndexForms::definition(const VarDecl *variable) const {
   return variable && variable->isLocalVarDecl() && !variable->isStaticLocal() &&

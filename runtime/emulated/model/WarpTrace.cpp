@@ -54,14 +54,15 @@ void WarpTrace::merge(std::uint32_t warp, const LaneTraces &traces) {
   };
   works_.resize(std::max<std::size_t>(works_.size(), warp + 1));
   warp_ = warp;
-  const LaunchCounts before = counts_;
-  const std::uint64_t loadsBefore = loads(), sharedBefore = sharedLoads();
+  const std::uint64_t loadsBefore = loads(), sharedBefore = sharedLoads(),
+                      beyondL1Before = counts_.loadsBeyondL1,
+                      beyondL2Before = counts_.loadsBeyondL2;
   mergeLanes(traces);
   LaunchCounts::Work &work = works_[warp];
   work.loads += loads() - loadsBefore;
   work.sharedLoads += sharedLoads() - sharedBefore;
-  work.beyondL1 += counts_.loadsBeyondL1 - before.loadsBeyondL1;
-  work.beyondL2 += counts_.loadsBeyondL2 - before.loadsBeyondL2;
+  work.beyondL1 += counts_.loadsBeyondL1 - beyondL1Before;
+  work.beyondL2 += counts_.loadsBeyondL2 - beyondL2Before;
 }
 
 void WarpTrace::mergeLanes(const LaneTraces &traces) {
