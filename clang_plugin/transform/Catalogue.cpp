@@ -31,6 +31,7 @@ constexpr std::pair<const char *, std::vector<Offer> (*)(const KernelView &, Ref
     kRewrites[] = {{"loop-split", loopSplitOffers},
                    {"swap-axes", swapAxesOffers},
                    {"stage", stageOffers},
+                   {"jam", jamOffers},
                    {"specialise", specialiseOffers},
                    {"grid-size", gridSizeOffers},
                    {"arithmetic", arithmeticOffers},

@@ -56,6 +56,7 @@ std::vector<Offer> blockSizeOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> specialiseOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> gridSizeOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> swapAxesOffers(const KernelView &view, Refusals &refusals);
+std::vector<Offer> jamOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> coarsenOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> gridStrideOffers(const KernelView &view, Refusals &refusals);
 

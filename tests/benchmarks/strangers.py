@@ -74,6 +74,7 @@ class Program:
             return "does not build"
         done, self.seconds = run(self.command, self.folder, OWN_SECONDS)
         self.exit_code = done.returncode
+        self.printed = done.stdout.strip().splitlines()[-1:]
         return "" if done.returncode == 0 else f"ends with {done.returncode}"
 
     def tune(self):
@@ -110,6 +111,7 @@ class Program:
             reasons = [error["what"] for error in errors if error] + [k["stop_reason"] for k in kernels if k.get("stop_reason")]
             row["verdict"] = "none"
             row["problem"] = reasons[0] if reasons else replay.last_words(done)
+        row["printed"] = self.printed
         return row
 
     def kernel_seconds(self, program):
@@ -135,6 +137,7 @@ class Program:
         done, _ = run(self.command, self.folder, 3 * OWN_SECONDS)
         if done.returncode != self.exit_code:
             return f"the program ends with {done.returncode}"
+        self.printed += done.stdout.strip().splitlines()[-1:]
         turns = 3 if self.seconds < 4 else 1
         pairs = [(self.kernel_seconds("./main.unpatched"), self.kernel_seconds("./main")) for _ in range(turns)]
         again = {}
@@ -195,6 +198,7 @@ def main():
     parser.add_argument("--at-a-time", type=int, default=1, help="programs tuned at once on the one GPU")
     parser.add_argument("--within", type=float, default=float("inf"), help="seconds for all; no program is begun after them")
     parser.add_argument("--json", type=pathlib.Path, help="also write all rows here")
+    parser.add_argument("--printed", action="store_true", help="also show the last line that each program prints, before and with its patch")
     parser.add_argument("--log", type=pathlib.Path, help="folder for each program's log and answer")
     options = parser.parse_args()
     options.kopt = str(pathlib.Path(options.kopt).resolve())
@@ -233,6 +237,8 @@ def main():
         for worker in [pool.submit(tune_next) for _ in range(options.at_a_time)]:
             worker.result()
     print_stages(rows)
+    if options.printed:
+        print("\n" + "\n".join(f"{row['program']}: {' -> '.join(row['printed'])}" for row in rows))
     judged = [row for row in rows if row["verdict"] != "none" and row["in_time"]]
     broken = [row for row in rows if not row.get("patch", "holds").startswith("holds")]
     print(f"\n{len(judged)} of {len(rows)} programs have a verdict in time, {sum(row['verdict'] == 'win' for row in rows)} a win; "

@@ -45,9 +45,8 @@ bool ThreadBody::readText() {
   return true;
 }
 
-/// True if a use of a parameter does more than read it, or may do.
-bool ThreadBody::mayChange(const DeclRefExpr *parameter) const {
-  const Stmt *part = parameter, *parent = kernel().parentOf(part);
+bool ThreadBody::mayChange(const DeclRefExpr *variable) const {
+  const Stmt *part = variable, *parent = kernel().parentOf(part);
   const auto isPart = [&] {
     const auto *member = dyn_cast_or_null<MemberExpr>(parent);
     const auto *decay = dyn_cast_or_null<ImplicitCastExpr>(parent);

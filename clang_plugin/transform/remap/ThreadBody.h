@@ -26,6 +26,9 @@ public:
   /// A `continue` in the place of each return.
   const std::vector<SliceEdit> &returns() const { return returns_; }
 
+  /// True if a use of a variable does more than read it or a part of it, or may do.
+  bool mayChange(const clang::DeclRefExpr *variable) const;
+
   /// A part of the text with those of the edits that lie in it.
   std::string edited(unsigned from, unsigned to, std::vector<SliceEdit> edits) const;
   /// What stands behind a brace, one level deeper.
@@ -34,7 +37,6 @@ public:
 private:
   bool refuse(clang::SourceLocation at, const llvm::Twine &why);
   bool readText();
-  bool mayChange(const clang::DeclRefExpr *parameter) const;
   bool readStatement(const clang::Stmt *statement);
   const BodyView &kernel() const { return view_.bodies().front(); }
 
