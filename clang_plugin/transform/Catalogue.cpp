@@ -35,6 +35,7 @@ constexpr std::pair<const char *, std::vector<Offer> (*)(const KernelView &, Ref
                    {"specialise", specialiseOffers},
                    {"grid-size", gridSizeOffers},
                    {"arithmetic", arithmeticOffers},
+                   {"vectorize", vectorizeOffers},
                    {"coarsen", coarsenOffers},
                    {"grid-stride", gridStrideOffers},
                    {"block-size", blockSizeOffers},

@@ -57,6 +57,7 @@ std::vector<Offer> specialiseOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> gridSizeOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> swapAxesOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> jamOffers(const KernelView &view, Refusals &refusals);
+std::vector<Offer> vectorizeOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> coarsenOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> gridStrideOffers(const KernelView &view, Refusals &refusals);
 

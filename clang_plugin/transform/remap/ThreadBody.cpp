@@ -115,6 +115,11 @@ std::string ThreadBody::indented(llvm::StringRef inside) const {
   return text;
 }
 
+std::uint64_t allThreadsOf(const LaunchShape &launch) {
+  return std::uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2] * launch.block[0] *
+         launch.block[1] * launch.block[2];
+}
+
 const Expr *otherFactor(const CoordinateUse &use) {
   const Stmt *parent = use.body->parentOf(use.expression);
   while (isa_and_nonnull<CastExpr>(parent) || isa_and_nonnull<PseudoObjectExpr>(parent))

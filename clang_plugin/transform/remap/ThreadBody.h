@@ -46,6 +46,9 @@ private:
   std::vector<SliceEdit> returns_;
 };
 
+/// All threads of a launch.
+std::uint64_t allThreadsOf(const LaunchShape &launch);
+
 /// What a coordinate is multiplied by; null for another use.
 const clang::Expr *otherFactor(const CoordinateUse &use);
 

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/transform/ReductionLoop.h"
+#include "clang_plugin/transform/remap/Elements.h"
+
+namespace kopt::frontend {
+
+using namespace clang;
+
+namespace {
+
+class ElementReader {
+public:
+  ElementReader(const KernelView &view, const ThreadBody &body, Axes merged, ElementOrder order,
+                Refusals &refusals)
+      : view_(view), kernel_(view.bodies().front()), body_(body), forms_(view, kernel_),
+        refusals_(refusals) {
+    result_.merged = merged;
+    result_.order = order;
+  }
+
+  std::optional<Elements> run() {
+    if (!readGuard() || !readUnits() || !findAxes())
+      return std::nullopt;
+    return std::move(result_);
+  }
+
+private:
+  bool refuse(const Stmt *at, const llvm::Twine &why) {
+    refusals_.add(at->getBeginLoc(), why);
+    return false;
+  }
+
+  bool readGuard() {
+    const auto *block = cast<CompoundStmt>(kernel_.function->getBody());
+    const auto found =
+        llvm::find_if(block->body(), [](const Stmt *each) { return isa<IfStmt>(each); });
+    const auto *guard = found == block->body_end() ? nullptr : cast<IfStmt>(*found);
+    if (!guard || guard->getElse() || guard->getInit() || guard->getConditionVariable()) {
+      refusals_.add("it does not begin with a test of its index");
+      return false;
+    }
+    const Stmt *then = guard->getThen();
+    if (const auto *only = dyn_cast<CompoundStmt>(then); only && only->size() == 1)
+      then = only->body_front();
+    result_.guard = guard;
+    result_.leaves = isa<ReturnStmt>(then);
+    if (!result_.leaves && block->body_back() != guard)
+      return refuse(guard, "the test of its index is not around the whole work");
+    Axes guarded = 0;
+    if (!readTest(guard->getCond(), guarded))
+      return false;
+    return (guarded & result_.merged) == result_.merged ||
+           refuse(guard, "it does not test each index against a bound");
+  }
+
+  bool readTest(const Expr *test, Axes &guarded) {
+    const auto *binary = dyn_cast<BinaryOperator>(test->IgnoreParenImpCasts());
+    if (binary && binary->getOpcode() == (result_.leaves ? BO_LOr : BO_LAnd))
+      return readTest(binary->getLHS(), guarded) && readTest(binary->getRHS(), guarded);
+    const bool differs = forms_.mentions(test, [&](const Expr *part) {
+      const auto found = coordinate(part);
+      return found && (found->variable == "blockIdx" || found->variable == "threadIdx") &&
+             (result_.merged >> found->dimension & 1);
+    });
+    if (!differs)
+      return true;
+    if (!binary || binary->getOpcode() != (result_.leaves ? BO_GE : BO_LT) ||
+        !forms_.isFixed(binary->getRHS()))
+      return refuse(result_.guard, "it does not compare a fixed index with a fixed bound");
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      if (!isGlobalIndex(forms_, view_, binary->getLHS(), axis))
+        continue;
+      guarded |= 1u << axis;
+      const IndexForm bound = forms_.of(binary->getRHS());
+      for (const LaunchShape &launch : view_.launches)
+        if (const auto elements = valueOf(bound, launch);
+            elements && *elements > std::int64_t{launch.grid[axis]} * launch.block[axis])
+          return refuse(result_.guard, "a launch has fewer threads than elements");
+      return true;
+    }
+    return refuse(result_.guard, "the index is not blockIdx * blockDim + threadIdx");
+  }
+
+  bool readUnits() {
+    const auto *block = cast<CompoundStmt>(kernel_.function->getBody());
+    std::vector<const Stmt *> before, work;
+    bool isBefore = true;
+    for (const Stmt *each : block->body()) {
+      if (each != result_.guard)
+        (isBefore ? before : work).push_back(each);
+      else if (!result_.leaves)
+        work.push_back(result_.guard->getThen());
+      isBefore = isBefore && each != result_.guard;
+    }
+    for (const Stmt *each : kernel_.statements)
+      if (isa<ReturnStmt>(each) && !(result_.leaves && kernel_.isWithin(each, result_.guard)))
+        return refuse(each, "it returns beyond its guard");
+    result_.before.clear();
+    result_.work.clear();
+    unsigned place = body_.begin;
+    if (!addUnits(before, place, result_.before))
+      return false;
+    const auto behind =
+        result_.leaves ? endOf(result_.guard) : view_.endOffset(result_.guard->getRParenLoc());
+    if (!behind)
+      return refuse(result_.guard, "a macro spells the guard");
+    place = *behind;
+    return addUnits(work, place, result_.work);
+  }
+
+  /// Behind the semicolon or the brace.
+  std::optional<unsigned> endOf(const Stmt *statement) const {
+    const auto end = view_.endOffset(statement->getEndLoc());
+    if (!end)
+      return std::nullopt;
+    const char last = view_.text()[*end - 1];
+    if (last == ';' || (last == '}' && !isa<Expr>(statement)))
+      return end;
+    const llvm::StringRef rest = view_.text().drop_front(*end);
+    const std::size_t blanks = rest.size() - rest.ltrim().size();
+    return rest.substr(blanks).starts_with(";") ? std::optional(unsigned(*end + blanks + 1))
+                                                : std::nullopt;
+  }
+
+  /// `place`: the end of what stands before.
+  bool addUnits(llvm::ArrayRef<const Stmt *> statements, unsigned &place,
+                std::vector<Unit> &units) {
+    for (const Stmt *each : statements) {
+      if (const auto *block = dyn_cast<CompoundStmt>(each)) {
+        place = view_.endOffset(block->getLBracLoc()).value_or(place);
+        if (!addUnits({block->body_begin(), block->body_end()}, place, units))
+          return false;
+        place = view_.endOffset(block->getRBracLoc()).value_or(place);
+        continue;
+      }
+      const auto *attributed = dyn_cast<AttributedStmt>(each);
+      const Stmt *bare = attributed ? attributed->getSubStmt() : each;
+      const auto begin = view_.offset(bare->getBeginLoc()), end = endOf(bare);
+      if (!begin || !end || *begin < place)
+        return refuse(each, "a macro spells a statement");
+      Unit unit;
+      unit.statement = bare;
+      unit.begin = *begin;
+      unit.end = *end;
+      unit.lead = view_.text().slice(place, *begin).trim().str();
+      const auto *loop = dyn_cast<ForStmt>(bare);
+      if (loop && !apart_.contains(loop) && isShared(*loop)) {
+        unit.loop = loop;
+        unsigned inner = *view_.endOffset(loop->getRParenLoc());
+        if (!addUnits({loop->getBody()}, inner, unit.inside))
+          return false;
+      }
+      for (const Stmt *part : kernel_.statements)
+        if (kernel_.isWithin(part, bare) && !(unit.loop && kernel_.isWithin(part, loop->getBody())))
+          unit.parts.push_back(part);
+      place = *end;
+      units.push_back(std::move(unit));
+    }
+    return true;
+  }
+
+  /// False for a loop that is left, or whose head is of a macro.
+  bool isShared(const ForStmt &loop) const {
+    return view_.endOffset(loop.getRParenLoc()) && view_.offset(loop.getBody()->getBeginLoc()) &&
+           llvm::none_of(kernel_.statements, [&](const Stmt *each) {
+             if (!isa<BreakStmt, ContinueStmt>(each) || !kernel_.isWithin(each, &loop))
+               return false;
+             const Stmt *up = kernel_.parents.lookup(each);
+             while (!isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt>(up) &&
+                    !(isa<SwitchStmt>(up) && isa<BreakStmt>(each)))
+               up = kernel_.parents.lookup(up);
+             return up == &loop;
+           });
+  }
+
+  /// Until nothing changes: what depends on the element, through variables. A loop whose head does
+  /// is not run together.
+  bool findAxes() {
+    for (bool isChanged = true; isChanged;) {
+      isChanged = false;
+      headOfElement_ = nullptr;
+      if (!spread(result_.before, isChanged) || !spread(result_.work, isChanged))
+        return false;
+      if (!headOfElement_)
+        continue;
+      apart_.insert(headOfElement_);
+      result_.axes.clear();
+      if (!readUnits())
+        return false;
+      isChanged = true;
+    }
+    for (const Unit &unit : result_.before)
+      if (!isa<DeclStmt>(unit.statement) || hasEffect(unit))
+        return refuse(unit.statement, "it does more than declare before its guard");
+    return true;
+  }
+
+  bool spread(std::vector<Unit> &units, bool &isChanged) {
+    for (Unit &unit : units) {
+      const Axes axes = hasEffect(unit) ? result_.merged : result_.axesOf(unit.parts);
+      if (unit.loop) {
+        if (axes != 0)
+          headOfElement_ = unit.loop;
+        if (!spread(unit.inside, isChanged))
+          return false;
+        continue;
+      }
+      isChanged |= axes != unit.axes;
+      unit.axes = axes;
+      for (const Stmt *part : unit.parts) {
+        if (isa<LambdaExpr>(part))
+          return refuse(part, "the kernel has a lambda");
+        const auto *reference = dyn_cast<DeclRefExpr>(part);
+        if (const auto *variable = reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
+            variable && variable->hasLocalStorage() && body_.mayChange(reference))
+          join(variable, axes, isChanged);
+        if (const auto *declared = dyn_cast<DeclStmt>(part))
+          for (const Decl *each : declared->decls())
+            if (const auto *variable = dyn_cast<VarDecl>(each))
+              join(variable, axes, isChanged);
+      }
+    }
+    return true;
+  }
+
+  void join(const VarDecl *variable, Axes axes, bool &isChanged) {
+    Axes &known = result_.axes[variable];
+    isChanged |= (known | axes) != known;
+    known |= axes;
+  }
+
+  /// True if it may change more than local variables: each element has to do it.
+  static bool hasEffect(const Unit &unit) {
+    return llvm::any_of(unit.parts, [&](const Stmt *part) {
+      const auto *binary = dyn_cast<BinaryOperator>(part);
+      const auto *unary = dyn_cast<UnaryOperator>(part);
+      const Expr *target = binary && binary->isAssignmentOp()         ? binary->getLHS()
+                           : unary && unary->isIncrementDecrementOp() ? unary->getSubExpr()
+                                                                      : nullptr;
+      if (target)
+        return !isLocal(target);
+      if (const auto *construct = dyn_cast<CXXConstructExpr>(part))
+        return !construct->getConstructor()->isTrivial();
+      const auto *call = dyn_cast<CallExpr>(part);
+      if (!call || coordinate(call))
+        return false;
+      const FunctionDecl *callee = call->getDirectCallee();
+      return !callee || !writesOnlyThroughParameters(*callee) ||
+             llvm::any_of(callee->parameters(), [](const ParmVarDecl *parameter) {
+               const QualType pointee = parameter->getType()->getPointeeType();
+               return !pointee.isNull() && !pointee.isConstQualified();
+             });
+    });
+  }
+
+  const KernelView &view_;
+  const BodyView &kernel_;
+  const ThreadBody &body_;
+  const IndexForms forms_;
+  Refusals &refusals_;
+  Elements result_;
+  llvm::DenseSet<const ForStmt *> apart_; ///< loops that each element runs by itself
+  const ForStmt *headOfElement_ = nullptr;
+};
+
+void number(std::vector<Unit> &units, unsigned &groups) {
+  const Unit *last = nullptr;
+  for (Unit &unit : units) {
+    const bool isNext = last && !last->loop && !unit.loop && last->axes == unit.axes &&
+                        last->wide.empty() && unit.wide.empty();
+    unit.group = isNext ? last->group : ++groups;
+    number(unit.inside, groups);
+    last = &unit;
+  }
+}
+
+} // namespace
+
+Axes Elements::axesOf(llvm::ArrayRef<const Stmt *> parts) const {
+  Axes found = 0;
+  for (const Stmt *part : parts) {
+    if (const auto place = coordinate(dyn_cast<Expr>(part));
+        place && (place->variable == "blockIdx" ||
+                  (order == ElementOrder::Adjacent && place->variable == "threadIdx")))
+      found |= 1u << place->dimension & merged;
+    if (const auto *reference = dyn_cast<DeclRefExpr>(part))
+      found |= axes.lookup(dyn_cast<VarDecl>(reference->getDecl()));
+    if (const auto *declared = dyn_cast<DeclStmt>(part))
+      for (const Decl *each : declared->decls())
+        found |= axes.lookup(dyn_cast<VarDecl>(each));
+  }
+  return found;
+}
+
+std::optional<Elements> readElements(const KernelView &view, const ThreadBody &body, Axes merged,
+                                     ElementOrder order, Refusals &refusals) {
+  return ElementReader(view, body, merged, order, refusals).run();
+}
+
+bool isGlobalIndex(const IndexForms &forms, const KernelView &view, const Expr *expression,
+                   unsigned axis) {
+  const IndexForm form = forms.of(expression);
+  const auto width = form.factorOf(nameOf({"blockIdx", axis}));
+  const auto thread = form.terms.find({nameOf({"threadIdx", axis})});
+  return width && form.terms.size() == 2 && thread != form.terms.end() && thread->second == 1 &&
+         width->opaque.empty() && llvm::all_of(view.launches, [&](const LaunchShape &launch) {
+           return valueOf(*width, launch) == launch.block[axis];
+         });
+}
+
+bool isLocal(const Expr *lvalue) {
+  lvalue = lvalue->IgnoreParenImpCasts();
+  if (const auto *subscript = dyn_cast<ArraySubscriptExpr>(lvalue))
+    return subscript->getBase()->IgnoreParenImpCasts()->getType()->isArrayType() &&
+           isLocal(subscript->getBase());
+  if (const auto *member = dyn_cast<MemberExpr>(lvalue))
+    return !member->isArrow() && isLocal(member->getBase());
+  const auto *reference = dyn_cast<DeclRefExpr>(lvalue);
+  const auto *variable = reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
+  return variable && variable->hasLocalStorage() && !variable->getType()->isReferenceType();
+}
+
+void numberGroups(Elements &elements) {
+  unsigned groups = 0;
+  number(elements.before, groups);
+  number(elements.work, groups);
+}
+
+} // namespace kopt::frontend
