@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/analysis/KernelFacts.h"
 
+#include "clang_plugin/analysis/Writes.h"
+
 #include <clang/AST/Attr.h>
 #include <clang/Lex/Lexer.h>
 
@@ -166,36 +168,20 @@ bool KernelFacts::waits(const Stmt *statement, bool lanes) const {
 
 MemorySpace KernelFacts::spaceOf(const Expr *lvalue) const {
   llvm::SmallPtrSet<const VarDecl *, 8> seen;
-  const Expr *expression = lvalue->IgnoreParenCasts();
-  while (true) {
-    if (const auto *subscript = dyn_cast<ArraySubscriptExpr>(expression)) {
-      expression = subscript->getBase()->IgnoreParenCasts();
-    } else if (const auto *member = dyn_cast<MemberExpr>(expression)) {
-      expression = member->getBase()->IgnoreParenCasts();
-    } else if (const auto *unary = dyn_cast<UnaryOperator>(expression)) {
-      expression = unary->getSubExpr()->IgnoreParenCasts();
-    } else if (const auto *binary = dyn_cast<BinaryOperator>(expression);
-               binary && binary->isAdditiveOp()) {
-      const Expr *left = binary->getLHS();
-      expression = (left->getType()->isPointerType() ? left : binary->getRHS())->IgnoreParenCasts();
-    } else if (const auto *reference = dyn_cast<DeclRefExpr>(expression)) {
-      const auto *variable = dyn_cast<VarDecl>(reference->getDecl());
-      if (!variable)
-        return MemorySpace::Global;
-      if (variable->hasAttr<CUDASharedAttr>())
-        return MemorySpace::Shared;
-      if (!variable->isLocalVarDeclOrParm())
-        return MemorySpace::Global;
-      const QualType type = variable->getType();
-      if (!type->isPointerType() && !type->isReferenceType())
-        return MemorySpace::Local;
-      if (!variable->getInit() || !seen.insert(variable).second)
-        return MemorySpace::Global;
-      expression = variable->getInit()->IgnoreParenCasts();
-    } else {
+  for (const VarDecl *variable = readLvalue(lvalue).variable; variable;) {
+    const QualType type = variable->getType();
+    const Expr *init = variable->getInit();
+    if (variable->hasAttr<CUDASharedAttr>())
+      return MemorySpace::Shared;
+    if (!variable->isLocalVarDeclOrParm())
       return MemorySpace::Global;
-    }
+    if (!type->isPointerType() && !type->isReferenceType())
+      return MemorySpace::Local;
+    if (!init || !seen.insert(variable).second)
+      return MemorySpace::Global;
+    variable = (type->isPointerType() ? pointedTo(init) : readLvalue(init)).variable;
   }
+  return MemorySpace::Global;
 }
 
 bool KernelFacts::reachesOutput(const BodyView &body, const Expr *expression) const {

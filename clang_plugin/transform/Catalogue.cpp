@@ -83,6 +83,12 @@ llvm::Expected<OfferList> findOffers(const TransformRequest &request) {
         refusals.add("the grid has to be a multiple of the cluster");
         continue;
       }
+      llvm::erase_if(offer.edits, [](const SliceEdit &each) {
+        return each.begin == each.end && each.text.empty();
+      });
+      llvm::stable_sort(offer.edits, [](const SliceEdit &a, const SliceEdit &b) {
+        return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+      });
       if (offer.launch || applyEdits(request.source.slice, offer.edits) != request.source.slice) {
         offer.technique = technique;
         offers.push_back(std::move(offer));

@@ -3,29 +3,26 @@
 // add up variables.
 #pragma once
 
+#include "clang_plugin/analysis/Writes.h"
 #include "clang_plugin/transform/Transformation.h"
 
 namespace kopt::frontend {
 
 /// A variable that the iterations of a loop only add to, or take the largest of, and so on.
 struct Accumulator {
-  const clang::VarDecl *variable = nullptr;
+  std::string name;
   /// Adds another lane's part: "sum += ${OTHER}", "m = fmaxf(m, ${OTHER})".
   std::string combine;
   /// What a lane begins with that has no part in the first value; empty: the first value itself, as
   /// the operation may meet it twice.
   std::string identity;
-  bool isFloating = false;
   bool startsAtIdentity = false; ///< it was declared so just before the loop
 };
 
-/// `for (i = first; i < last; i += step)`, or the mirror image with a step below 0.
 struct ReductionLoop {
   const BodyView *body = nullptr;
   const clang::ForStmt *loop = nullptr;
-  std::string counter;
-  long long step = 0;
-  const clang::Expr *first = nullptr;
+  CountedLoop count;
   std::vector<Accumulator> accumulators;
 };
 
@@ -33,9 +30,5 @@ struct ReductionLoop {
 /// Variables that every iteration sets anew do not matter if only the loop uses them.
 std::optional<ReductionLoop> readReductionLoop(const KernelView &view, const BodyView &body,
                                                const clang::ForStmt &loop, Refusals &refusals);
-
-/// True if the function, and those that it calls, write to no memory but their own variables and
-/// what they get a pointer or a reference to.
-bool writesOnlyThroughParameters(const clang::FunctionDecl &function);
 
 } // namespace kopt::frontend

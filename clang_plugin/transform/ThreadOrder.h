@@ -8,6 +8,8 @@
 
 namespace kopt::frontend {
 
+inline constexpr unsigned kWarp = 32;
+
 /// True if each thread of the kernel could run alone, in any order and in any warp or block: it
 /// waits for no other, shares no memory but global memory, exchanges nothing within a warp, and
 /// reads no clock. Atomics that do not wait are allowed if `atomics`. What is not known counts

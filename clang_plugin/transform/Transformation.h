@@ -44,7 +44,8 @@ private:
 std::vector<const clang::VarDecl *> staticShared(const BodyView &body);
 
 // Every offer of a rewrite for this kernel, the most promising first; empty if the rewrite does not
-// match, with what is in its way in `refusals`. Their techniques are set by findOffers().
+// match, with what is in its way in `refusals`. findOffers() sets their techniques and sorts their
+// edits: at one place, insertions come before what replaces text, in the order in which they are.
 std::vector<Offer> loopSplitOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> arithmeticOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> stageOffers(const KernelView &view, Refusals &refusals);

@@ -6,7 +6,6 @@
 
 namespace kopt::frontend {
 
-inline constexpr unsigned kWarp = 32;
 /// About what the largest GPUs have. Fewer threads than kFewThreads leave them idle: a warp for
 /// each of a multiprocessor's four schedulers.
 inline constexpr unsigned kMultiprocessors = 132, kFewThreads = kMultiprocessors * 4 * kWarp;

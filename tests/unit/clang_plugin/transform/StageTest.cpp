@@ -104,7 +104,7 @@ TEST(Stage, TheTypeOfATemplateIsRefused) {
 
 TEST(Stage, AChangedParameterIsRefused) {
   EXPECT_THAT(refusalsFor(askStage(planeKernel("  h += 1;\n  out[x * h + y] = in[y * w + x];\n"))),
-              ElementsAre("4: the kernel changes a parameter or a reference"));
+              ElementsAre("4: the parameter 'h' may change"));
 }
 
 TEST(Stage, AStoreThatAMacroSpellsIsRefused) {
