@@ -22,23 +22,10 @@ namespace {
 using Block = std::array<unsigned, 3>;
 
 constexpr Block kLineBlocks[] = {{128, 1, 1}, {256, 1, 1}, {512, 1, 1}, {64, 1, 1}, {1024, 1, 1}};
-constexpr Block kPlaneBlocks[] = {
-    {32, 8, 1},
-    {32, 16, 1},
-    {16, 16, 1},
-    {64, 4, 1},
-    {32, 4, 1},
-    {32, 32, 1},
-    {16, 8, 1},
-    {128, 2, 1},
-    {64, 8, 1},
-    {8, 8, 1},
-    // Tall blocks, for kernels whose neighbouring data lies along threadIdx.y.
-    {8, 32, 1},
-    {4, 64, 1},
-    {1, 256, 1},
-    {8, 128, 1},
-    {2, 128, 1}};
+/// The tall ones at the end are for kernels whose neighbouring data lies along threadIdx.y.
+constexpr Block kPlaneBlocks[] = {{32, 8, 1},  {32, 16, 1}, {16, 16, 1}, {64, 4, 1},  {32, 4, 1},
+                                  {32, 32, 1}, {16, 8, 1},  {128, 2, 1}, {64, 8, 1},  {8, 8, 1},
+                                  {8, 32, 1},  {4, 64, 1},  {1, 256, 1}, {8, 128, 1}, {2, 128, 1}};
 
 unsigned threads(const Block &block) { return block[0] * block[1] * block[2]; }
 
@@ -93,13 +80,9 @@ std::vector<Offer> blockSizeOffers(const KernelView &view, Refusals &refusals) {
     return {};
   }
 
-  unsigned mostThreads = gpu::kMostThreads;
-  if (const auto *bounds = view.kernel().getAttr<CUDALaunchBoundsAttr>()) {
-    const auto declared = view.constant(bounds->getMaxThreads());
-    mostThreads =
-        declared ? static_cast<unsigned>(std::clamp<long long>(*declared, 0, gpu::kMostThreads))
-                 : 0;
-  }
+  const auto *bounds = view.kernel().getAttr<CUDALaunchBoundsAttr>();
+  const long long mostThreads =
+      bounds ? view.constant(bounds->getMaxThreads()).value_or(0) : gpu::kMostThreads;
   std::vector<Offer> offers;
   for (const Block &block :
        rule->plane ? llvm::ArrayRef(kPlaneBlocks) : llvm::ArrayRef(kLineBlocks)) {

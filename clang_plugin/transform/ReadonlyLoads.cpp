@@ -6,6 +6,7 @@
 // finds out by itself what is not written (measured: nvcc 13.0 emits ld.global.nc either way), and
 // `const` would change the kernel's symbol. The kernel alone does not show whether two buffers
 // overlap, so both kinds of offers carry a note.
+#include "clang_plugin/analysis/BodyText.h"
 #include "clang_plugin/analysis/PointerUses.h"
 #include "clang_plugin/transform/Transformation.h"
 
@@ -41,23 +42,17 @@ bool isLdgType(QualType type) {
 /// it.
 bool isRead(const BodyView &body, const Expr *element) {
   const Stmt *parent = body.parentOf(element);
-  while (parent) {
-    if (const auto *cast = dyn_cast<ImplicitCastExpr>(parent)) {
-      if (cast->getCastKind() == CK_LValueToRValue)
-        return true;
-      if (cast->getCastKind() != CK_NoOp)
-        return false;
-    } else if (const auto *member = dyn_cast<MemberExpr>(parent)) {
-      if (!isa<FieldDecl>(member->getMemberDecl()) || member->isArrow())
-        return false;
-    } else if (const auto *construct = dyn_cast<CXXConstructExpr>(parent)) {
-      return construct->getConstructor()->isCopyOrMoveConstructor();
-    } else {
-      return false;
-    }
-    parent = body.parentOf(parent);
+  for (; parent; parent = body.parentOf(parent)) {
+    const auto *cast = dyn_cast<ImplicitCastExpr>(parent);
+    const auto *member = dyn_cast<MemberExpr>(parent);
+    if (cast && cast->getCastKind() == CK_LValueToRValue)
+      return true;
+    if (!(cast && cast->getCastKind() == CK_NoOp) &&
+        !(member && isa<FieldDecl>(member->getMemberDecl()) && !member->isArrow()))
+      break;
   }
-  return false;
+  const auto *construct = dyn_cast_or_null<CXXConstructExpr>(parent);
+  return construct && construct->getConstructor()->isCopyOrMoveConstructor();
 }
 
 bool isRestrictable(const ParmVarDecl &declared, const ParmVarDecl &substituted) {
@@ -94,47 +89,36 @@ std::optional<Offer> restrictOffer(const KernelView &view,
 void addLdgOffers(const KernelView &view, PointerUses &uses,
                   llvm::ArrayRef<const ParmVarDecl *> readonly, std::vector<Offer> &offers) {
   const BodyView &body = view.bodies().front();
-  struct Load {
-    const VarDecl *parameter;
-    unsigned begin, end;
-  };
-  std::vector<Load> loads;
+  std::vector<std::pair<const VarDecl *, TextSpan>> loads; // with the parameter
   for (const Stmt *statement : body.statements) {
-    const Expr *pointer = nullptr;
-    if (const auto *subscript = dyn_cast<ArraySubscriptExpr>(statement))
-      pointer = subscript->getBase();
-    else if (const auto *unary = dyn_cast<UnaryOperator>(statement);
-             unary && unary->getOpcode() == UO_Deref)
-      pointer = unary->getSubExpr();
-    if (!pointer)
+    const auto *subscript = dyn_cast<ArraySubscriptExpr>(statement);
+    const auto *unary = dyn_cast<UnaryOperator>(statement);
+    const Expr *pointer = subscript                                 ? subscript->getBase()
+                          : unary && unary->getOpcode() == UO_Deref ? unary->getSubExpr()
+                                                                    : nullptr;
+    const auto *element = pointer ? cast<Expr>(statement) : nullptr;
+    if (!element || !isLdgType(element->getType()) || element->getType().isVolatileQualified())
       continue;
-    const auto *element = cast<Expr>(statement);
-    const VarDecl *root = isLdgType(element->getType()) && !element->getType().isVolatileQualified()
-                              ? uses.root(body, pointer)
-                              : nullptr;
-    const auto begin = view.offset(element->getBeginLoc()),
-               end = view.endOffset(element->getEndLoc());
-    if (root && llvm::is_contained(readonly, root) && isRead(body, element) && begin && end)
-      loads.push_back({root, *begin, *end});
+    const VarDecl *root = uses.root(body, pointer);
+    const auto span = spanOf(view, element->getSourceRange());
+    if (root && llvm::is_contained(readonly, root) && isRead(body, element) && span)
+      loads.emplace_back(root, *span);
   }
   std::vector<const VarDecl *> loaded;
   for (const ParmVarDecl *parameter : readonly)
-    if (llvm::any_of(loads, [&](const Load &load) { return load.parameter == parameter; }))
+    if (llvm::is_contained(llvm::make_first_range(loads), parameter))
       loaded.push_back(parameter);
 
   const auto offerFor = [&](llvm::ArrayRef<const VarDecl *> parameters) {
     Offer offer{"", "load through __ldg():", kOverlapNote, {}, {}};
     for (const VarDecl *parameter : parameters)
       offer.title += (parameter == parameters.front() ? " " : ", ") + parameter->getName().str();
-    for (const Load &load : loads) {
-      if (!llvm::is_contained(parameters, load.parameter))
-        continue;
-      offer.edits.push_back({load.begin, load.begin, "__ldg(&"});
-      offer.edits.push_back({load.end, load.end, ")"});
-    }
     // Insertions at the same offset have the same text, so their order does not matter.
-    llvm::sort(offer.edits,
-               [](const SliceEdit &a, const SliceEdit &b) { return a.begin < b.begin; });
+    for (const auto &[parameter, span] : loads)
+      if (llvm::is_contained(parameters, parameter)) {
+        offer.edits.push_back({span.begin, span.begin, "__ldg(&"});
+        offer.edits.push_back({span.end, span.end, ")"});
+      }
     offers.push_back(std::move(offer));
   };
   if (!loaded.empty())

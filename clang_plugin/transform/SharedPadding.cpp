@@ -148,8 +148,6 @@ std::vector<Offer> sharedPaddingOffers(const KernelView &view, Refusals &refusal
                      array.variable->getName().str() + " to " + size;
       offer.edits.push_back({array.sizeBegin, array.sizeEnd, size});
     }
-    llvm::sort(offer.edits,
-               [](const SliceEdit &a, const SliceEdit &b) { return a.begin < b.begin; });
     if (bytes <= gpu::kSharedWithoutOptIn)
       offers.push_back(std::move(offer));
   };
