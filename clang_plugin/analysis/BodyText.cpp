@@ -14,7 +14,7 @@ unsigned lineStart(llvm::StringRef text, unsigned place) {
   return unsigned(text.take_front(place).rfind('\n') + 1); // npos + 1 is 0: the first line
 }
 
-std::string BodyText::deeper(llvm::StringRef inside) const {
+std::string BodyText::indented(llvm::StringRef inside) const {
   const auto [first, rest] = inside.split('\n');
   std::string text; // the first line stands behind the brace
   if (!first.trim().empty())

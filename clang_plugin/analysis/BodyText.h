@@ -24,7 +24,7 @@ struct BodyText : TextSpan {
 
   /// A part of the body, or its text after edits, one level deeper. Blank lines at both ends are
   /// left out, and directives in the first column stay there.
-  std::string deeper(llvm::StringRef inside) const;
+  std::string indented(llvm::StringRef inside) const;
 };
 
 /// Nothing if a macro or another file spells the braces.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/transform/GuardedBody.h"
 
-#include "clang_plugin/analysis/KernelView.h"
+#include "clang_plugin/analysis/BodyText.h"
 #include "clang_plugin/analysis/RawTokens.h"
 #include "clang_plugin/transform/Transformation.h"
 #include "runtime/device/GpuLimits.h"
 
 #include <clang/AST/Attr.h>
+#include <clang/AST/Mangle.h>
 
 #include <set>
 
@@ -47,12 +48,12 @@ std::vector<TextToken> tokensOf(llvm::StringRef text) {
   return tokens;
 }
 
-/// A kernel's chunk of a slice, and its body. Places count from the begin of `inside`.
+/// A kernel's chunk of a slice. Places count from the begin of `inside`.
 struct KernelText {
   const KernelView &view;
-  BodyView body;                      ///< of the template, if it is one
+  BodyView body; ///< of the template, if it is one
+  BodyText layout;
   llvm::StringRef head, inside, tail; ///< before, between and after the braces
-  unsigned begin = 0;                 ///< of `inside`, in the slice
   std::vector<TextToken> tokens{};    ///< of `inside`
 
   llvm::ArrayRef<Stmt *> statements() const {
@@ -62,49 +63,52 @@ struct KernelText {
   /// Where the token at a location is, or the macro that it comes from.
   unsigned at(SourceLocation location) const {
     const SourceManager &sources = view.context().getSourceManager();
-    return sources.getFileOffset(sources.getExpansionLoc(location)) - begin;
+    return sources.getFileOffset(sources.getExpansionLoc(location)) - layout.begin;
   }
   unsigned at(const Stmt *statement) const { return at(statement->getBeginLoc()); }
   unsigned endOf(const Stmt *statement) const {
     const SourceManager &sources = view.context().getSourceManager();
     const SourceLocation last = sources.getExpansionRange(statement->getEndLoc()).getEnd();
-    return view.endOffset(last).value_or(begin) - begin;
+    return view.endOffset(last).value_or(layout.begin) - layout.begin;
   }
 };
 
-/// The tokens before a body without `__launch_bounds__(…)` and `__restrict__`, and where in the
-/// text the bounds begin and end.
-struct Head {
-  std::vector<llvm::StringRef> tokens;
-  std::size_t boundsBegin = 0, boundsEnd = 0;
-};
-
-Head headOf(const KernelText &kernel) {
-  Head head;
-  std::optional<int> depth; // within the bounds
-  for (const TextToken &token : tokensOf(kernel.head)) {
-    if (token.text == "__launch_bounds__") {
-      depth = 0;
-      head.boundsBegin = token.begin;
-    } else if (!depth && token.text != "__restrict__" && token.text != "__restrict") {
-      head.tokens.push_back(token.text);
-    } else if (depth && (*depth += (token.text == "(") - (token.text == ")")) == 0) {
-      depth.reset();
-      head.boundsEnd = token.end();
-    }
+/// `__launch_bounds__(…)` in the tokens before a body; empty if there is none.
+TextSpan boundsIn(llvm::StringRef head) {
+  TextSpan bounds;
+  int depth = 0;
+  for (const RawToken &token : rawTokens(head)) {
+    if (token.text == "__launch_bounds__")
+      bounds.begin = token.begin;
+    else if (bounds.begin == 0)
+      continue;
+    depth += token.is(tok::l_paren) - token.is(tok::r_paren);
+    bounds.end = token.end;
+    if (depth == 0 && token.is(tok::r_paren))
+      break;
   }
-  return head;
+  return bounds;
+}
+
+/// What has to be the same of two kernels.
+std::vector<std::string> promisesOf(llvm::StringRef head) {
+  const TextSpan bounds = boundsIn(head);
+  std::vector<std::string> tokens;
+  for (RawToken &token : rawTokens(head))
+    if (!bounds.contains({token.begin, token.end}) && token.text != "__restrict__" &&
+        token.text != "__restrict")
+      tokens.push_back(std::move(token.text));
+  return tokens;
 }
 
 /// The head of a kernel with both bodies: that of the special one, which may promise more of its
 /// pointers. Its bounds hold for its own launches only.
 std::string headOfBoth(const KernelText &usual, const KernelText &special) {
-  if (headOf(usual).boundsEnd > 0)
+  if (boundsIn(usual.head).end > 0)
     return usual.head.str();
-  const Head own = headOf(special);
-  const llvm::StringRef behind = special.head.drop_front(own.boundsEnd);
-  return (special.head.take_front(own.boundsBegin) + (own.boundsEnd > 0 ? behind.ltrim() : behind))
-      .str();
+  const TextSpan bounds = boundsIn(special.head);
+  const llvm::StringRef behind = special.head.drop_front(bounds.end);
+  return (special.head.take_front(bounds.begin) + (bounds.end > 0 ? behind.ltrim() : behind)).str();
 }
 
 /// True if this use of a parameter may change it: assigns it, or passes it on as something that
@@ -172,10 +176,8 @@ std::uint64_t sharedBytes(const KernelText &usual, const KernelText &special,
   for (const KernelText *kernel : {&usual, &special})
     for (const BodyView &body : kernel->view.bodies()) {
       const bool isKernel = body.function == &kernel->view.kernel();
-      std::string name = body.function->getType().getAsString();
-      llvm::raw_string_ostream out(name);
-      body.function->getNameForDiagnostic(out, kernel->view.context().getPrintingPolicy(), true);
-      if (!isKernel && !callees.insert(out.str()).second)
+      if (!isKernel &&
+          !callees.insert(ASTNameGenerator(kernel->view.context()).getName(body.function)).second)
         continue;
       for (const VarDecl *variable : staticShared(body))
         if (!isKernel || kernel == &usual || kernel->at(variable->getLocation()) >= beginning)
@@ -188,7 +190,7 @@ std::uint64_t sharedBytes(const KernelText &usual, const KernelText &special,
 bool isNamedElsewhere(const KernelText &kernel, llvm::StringRef name) {
   const auto tokens = tokensOf(kernel.view.text());
   return llvm::count_if(tokens, [&](const TextToken &each) {
-           return each.text == name && each.begin - kernel.begin >= kernel.inside.size();
+           return each.text == name && each.begin - kernel.layout.begin >= kernel.inside.size();
          }) != 1;
 }
 
@@ -227,48 +229,20 @@ bool isChain(const KernelText &kernel, std::size_t beginning) {
   return isa_and_nonnull<CompoundStmt>(part);
 }
 
-/// The lines without blank ones at both ends.
-llvm::SmallVector<llvm::StringRef> linesOf(llvm::StringRef text) {
-  llvm::SmallVector<llvm::StringRef> lines;
-  text.split(lines, '\n');
-  const auto isBlank = [](llvm::StringRef line) { return line.trim().empty(); };
-  while (!lines.empty() && isBlank(lines.back()))
-    lines.pop_back();
-  lines.erase(lines.begin(), llvm::find_if_not(lines, isBlank));
-  return lines;
-}
-
-std::string indented(llvm::StringRef text, llvm::StringRef step) {
-  std::string result;
-  for (const llvm::StringRef line : linesOf(text)) {
-    // Directives in the first column stay there.
-    const bool stays = line.trim().empty() || line.starts_with("#");
-    result += (stays ? "" : step.str()) + line.str() + "\n";
-  }
-  return result;
-}
-
-/// The indentation of a body's statements, as the user's.
-std::string innerIndentation(const KernelText &kernel, const std::string &outer) {
-  const Stmt *first = kernel.statements().empty() ? nullptr : kernel.statements().front();
-  if (const auto *unrolled = dyn_cast_or_null<AttributedStmt>(first))
-    first = unrolled->getSubStmt();
-  const std::string inner =
-      first ? kernel.view.indentation(kernel.begin + kernel.at(first)) : outer;
-  return inner.size() > outer.size() && inner.starts_with(outer) ? inner : outer + "  ";
-}
-
 class BodyGuarder {
 public:
   explicit BodyGuarder(const GuardRequest &request) : request_(request), guard_(request.guard) {}
 
   ChunkReply run() {
     KernelSource source = request_.source;
-    const auto usualSlice = open(source);
+    auto usualSlice = openSlice(source);
     source.slice = request_.special;
     source.expression = request_.specialExpression;
-    const auto specialSlice = open(source);
-    if (!usualSlice || !specialSlice)
+    auto specialSlice = openSlice(source);
+    for (auto *slice : {&usualSlice, &specialSlice})
+      if (!*slice)
+        refuse(llvm::toString(slice->takeError()));
+    if (!reply_.refusal.empty())
       return reply_;
     const auto usual = read(usualSlice->view, request_.chunk);
     const auto special = read(specialSlice->view, request_.specialChunk);
@@ -282,7 +256,7 @@ public:
       if (isNamedElsewhere(*usual, name) || isNamedElsewhere(*special, name))
         refuse("'" + name + "' is used outside of the kernel's body, too");
       const std::string declaration = localConstant(*special, name);
-      constants_ += declaration + "\n";
+      constants_ += usual->layout.inner + usual->layout.step + declaration + "\n";
       if (declaration.empty())
         refuse("'" + name + "' is not declared as one constant on a line of its own");
     }
@@ -298,20 +272,11 @@ private:
     return false;
   }
 
-  std::optional<OpenSlice> open(const KernelSource &source) {
-    auto slice = openSlice(source);
-    if (slice)
-      return std::move(*slice);
-    refuse(llvm::toString(slice.takeError()));
-    return std::nullopt;
-  }
-
   std::optional<KernelText> read(const KernelView &view, const TextRange &chunk) {
-    const auto *block = dyn_cast_or_null<CompoundStmt>(view.pattern().getBody());
-    const auto open = block ? view.offset(block->getLBracLoc()) : std::nullopt,
-               close = block ? view.offset(block->getRBracLoc()) : std::nullopt;
-    if (!open || !close || *open < chunk.begin || *close >= chunk.end ||
-        chunk.end > view.text().size() || !llvm::all_of(block->body(), [&](const Stmt *statement) {
+    const auto layout = bodyText(view, view.pattern());
+    if (!layout || layout->begin <= chunk.begin || layout->end >= chunk.end ||
+        chunk.end > view.text().size() ||
+        !llvm::all_of(view.pattern().getBody()->children(), [&](const Stmt *statement) {
           return view.isInText(statement->getBeginLoc());
         })) {
       refuse("the kernel's body is no block of its chunk, or a macro or another file spells it");
@@ -319,10 +284,10 @@ private:
     }
     KernelText kernel{view,
                       viewBody(&view.pattern()),
-                      view.text().slice(chunk.begin, *open),
-                      view.text().slice(*open + 1, *close),
-                      view.text().slice(*close + 1, chunk.end),
-                      *open + 1};
+                      *layout,
+                      view.text().slice(chunk.begin, layout->begin - 1),
+                      view.text().slice(layout->begin, layout->end),
+                      view.text().slice(layout->end + 1, chunk.end)};
     kernel.tokens = tokensOf(kernel.inside);
     if (kernel.tokens.empty() || kernel.tokens.back().depth == 0)
       return kernel;
@@ -335,7 +300,7 @@ private:
       if (llvm::none_of(usual.body.function->parameters(),
                         [&](const ParmVarDecl *each) { return each->getName() == name; }))
         return refuse("the kernel has no parameter '" + name + "'");
-    return (headOf(usual).tokens == headOf(special).tokens && usual.tail == special.tail) ||
+    return (promisesOf(usual.head) == promisesOf(special.head) && usual.tail == special.tail) ||
            refuse("more than the kernel's body differs");
   }
 
@@ -370,23 +335,19 @@ private:
   }
 
   std::string write(const KernelText &usual, const KernelText &special, std::size_t beginning) {
-    const std::string outer = usual.view.indentation(usual.begin + usual.inside.size());
-    const std::string inner = innerIndentation(usual, outer), step = inner.substr(outer.size());
+    const BodyText &layout = usual.layout;
+    const std::string shared = beginning ? usual.inside.take_front(beginning).str() : "\n";
     const auto rest = [&](const KernelText &kernel) {
-      const llvm::StringRef text = kernel.inside.drop_front(beginning);
-      return text.contains('\n') ? text.str() : inner + text.trim().str();
+      return layout.indented((beginning ? "\n" : "") + kernel.inside.drop_front(beginning).str());
     };
-    const llvm::StringRef shared = usual.inside.take_front(beginning);
-    std::string text =
-        (headOfBoth(usual, special) + "{" + (shared.empty() ? "\n" : shared) + inner + "if (" +
-         guard_.condition + ") {\n" + indented(constants_, inner + step) +
-         indented(rest(special), step) + inner + "} else ")
-            .str();
+    std::string text = headOfBoth(usual, special) + "{" + shared + layout.inner + "if (" +
+                       guard_.condition + ") {\n" + constants_ + rest(special) + layout.inner +
+                       "} else ";
     if (guard_.extendsChain && isChain(usual, beginning))
       text += usual.inside.drop_front(beginning).trim().str() + "\n";
     else
-      text += "{\n" + indented(rest(usual), step) + inner + "}\n";
-    return text + outer + "}" + usual.tail.str();
+      text += "{\n" + rest(usual) + layout.inner + "}\n";
+    return text + layout.outer + "}" + usual.tail.str();
   }
 
   const GuardRequest &request_;

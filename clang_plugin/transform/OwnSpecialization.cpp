@@ -20,18 +20,17 @@ namespace {
 struct Signature {
   llvm::StringRef text;
   unsigned name = 0; ///< where the kernel's name is
-  std::vector<RawToken> tokens{};
+  std::vector<RawToken> tokens = rawTokens(text);
 
-  bool isBeforeName(std::size_t token, std::initializer_list<llvm::StringRef> words) const {
-    return tokens[token].begin < name && llvm::is_contained(words, tokens[token].text);
-  }
   bool is(std::size_t token, llvm::StringRef text) const {
     return token < tokens.size() && tokens[token].text == text;
   }
+  bool isBeforeName(std::size_t token, std::initializer_list<llvm::StringRef> words) const {
+    return tokens[token].begin < name && llvm::is_contained(words, tokens[token].text);
+  }
   /// The token behind the bracket that opens at a token.
   std::size_t behind(std::size_t open) const {
-    int depth = 0;
-    for (; open < tokens.size(); ++open) {
+    for (int depth = 0; open < tokens.size(); ++open) {
       depth += tokens[open].is(tok::l_paren) || tokens[open].is(tok::l_square);
       depth -= tokens[open].is(tok::r_paren) || tokens[open].is(tok::r_square);
       if (depth == 0)
@@ -46,34 +45,30 @@ struct Signature {
 std::string signatureWith(const Signature &signature,
                           const std::map<std::string, std::string> &values,
                           llvm::StringRef arguments) {
-  std::string made;
-  std::size_t copied = signature.tokens.front().begin;
-  const auto put = [&](std::size_t until, const llvm::Twine &text, std::size_t next) {
-    made += (signature.text.slice(copied, until) + text).str();
-    copied = next;
-  };
-  for (std::size_t i = 0; i < signature.tokens.size(); ++i) {
-    const RawToken &token = signature.tokens[i];
-    const bool isMacro = signature.is(i, "KOPT_TUNE") && signature.is(i + 1, "("),
-               isAttribute =
-                   signature.is(i, "[") && signature.is(i + 1, "[") && signature.is(i + 2, "kopt"),
-               isStorage = signature.isBeforeName(i, {"static", "extern"});
-    if (isMacro || isAttribute || isStorage) {
-      const std::size_t next = isStorage ? i + 1 : signature.behind(isMacro ? i + 1 : i);
-      put(token.begin, "",
-          next < signature.tokens.size() ? signature.tokens[next].begin : signature.text.size());
+  std::vector<SliceEdit> edits;
+  const auto &tokens = signature.tokens;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    std::size_t next = i;
+    if (signature.isBeforeName(i, {"static", "extern"}))
+      next = i + 1;
+    else if (signature.is(i, "KOPT_TUNE") && signature.is(i + 1, "("))
+      next = signature.behind(i + 1);
+    else if (signature.is(i, "[") && signature.is(i + 1, "[") && signature.is(i + 2, "kopt"))
+      next = signature.behind(i);
+    const bool isMember = i > 0 && llvm::is_contained({".", "->", "::"}, tokens[i - 1].text);
+    const auto value = values.find(tokens[i].text);
+    if (next > i) {
+      const unsigned end =
+          next < tokens.size() ? tokens[next].begin : unsigned(signature.text.size());
+      edits.push_back({tokens[i].begin, end, ""});
       i = next - 1;
-    } else if (token.begin == signature.name) {
-      put(token.end, "<" + arguments + ">", token.end);
-    } else if (const auto value = values.find(token.text);
-               value != values.end() &&
-               !(i > 0 && (signature.is(i - 1, ".") || signature.is(i - 1, "->") ||
-                           signature.is(i - 1, "::")))) {
-      put(token.begin, value->second, token.end);
+    } else if (tokens[i].begin == signature.name) {
+      edits.push_back({tokens[i].end, tokens[i].end, ("<" + arguments + ">").str()});
+    } else if (value != values.end() && !isMember) {
+      edits.push_back({tokens[i].begin, tokens[i].end, value->second});
     }
   }
-  put(signature.text.size(), "", 0);
-  return made;
+  return llvm::StringRef(applyEdits(signature.text.str(), edits)).ltrim().str();
 }
 
 } // namespace
@@ -98,8 +93,7 @@ llvm::Expected<ChunkReply> specializeKernel(const SpecializeRequest &request) {
              open = view.offset(block->getLBracLoc());
   if (!angle || !name || !open || *angle < request.chunk.begin || *open >= request.chunk.end)
     return refuse("a macro or another file spells a part of it");
-  Signature signature{view.text().slice(*angle + 1, *open), *name - *angle - 1};
-  signature.tokens = rawTokens(signature.text);
+  const Signature signature{view.text().slice(*angle + 1, *open), *name - *angle - 1};
   const llvm::StringRef rest = view.text().slice(*open + 1, request.chunk.end);
 
   std::set<std::string> used;

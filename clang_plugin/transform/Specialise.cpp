@@ -7,7 +7,7 @@
 // they do not when both are inlined (measured: nvcc 13.0). Matches scalars and members of structs
 // that the kernel reads and that take few values. Refuses members of classes, parameters without a
 // name or with attributes, and kernels that macros spell or that were specialised already.
-#include "clang_plugin/analysis/KernelView.h"
+#include "clang_plugin/analysis/BodyText.h"
 #include "clang_plugin/analysis/RawTokens.h"
 #include "clang_plugin/transform/ThreadOrder.h"
 
@@ -41,14 +41,6 @@ struct Scalar {
 struct Tuple {
   std::vector<std::string> values;
   double weight = 0;
-};
-
-/// Where the text says what becomes the function and what stays the kernel's.
-struct Places {
-  unsigned begin = 0;                    ///< of the definition, with its attributes
-  unsigned templateBegin = 0, angle = 0; ///< of `template <…>`, and behind it; 0: no template
-  unsigned parametersBegin = 0, parametersEnd = 0; ///< with the brackets
-  unsigned open = 0, close = 0;                    ///< braces of the body
 };
 
 /// Where the definition begins, as chunks of slices do; nothing if a macro spells that, or if an
@@ -106,39 +98,35 @@ private:
 
   /// False if a macro spells the value.
   bool dropDefault(clang::SourceRange value) {
-    const auto begin = view_.offset(value.getBegin()), end = view_.endOffset(value.getEnd());
-    if (!begin || !end)
-      return false;
-    const llvm::StringRef before = view_.text().take_front(*begin);
-    const llvm::StringRef kept = before.take_front(before.rfind('=')).rtrim();
-    defaults_.push_back({unsigned(kept.size()), *end, ""});
-    return true;
+    const auto span = spanOf(view_, value);
+    if (span)
+      defaults_.push_back(
+          {unsigned(view_.text().take_front(span->begin).rtrim(" \t\n=").size()), span->end, ""});
+    return span.has_value();
   }
 
-  std::string withoutDefaults(unsigned begin, unsigned end) const {
+  std::string withoutDefaults(const TextSpan &span) const {
     std::vector<SliceEdit> edits;
     for (const SliceEdit &edit : defaults_)
-      if (begin <= edit.begin && edit.end <= end)
-        edits.push_back({edit.begin - begin, edit.end - begin, ""});
-    return applyEdits(view_.text().slice(begin, end).str(), edits);
+      if (span.contains({edit.begin, edit.end}))
+        edits.push_back({edit.begin - span.begin, edit.end - span.begin, ""});
+    return applyEdits(view_.text().slice(span.begin, span.end).str(), edits);
   }
 
   bool readForm() {
-    const auto *block = dyn_cast_or_null<CompoundStmt>(pattern_.getBody());
-    const FunctionTypeLoc type = pattern_.getFunctionTypeLoc();
     if (isa<CXXMethodDecl>(pattern_) || pattern_.getQualifierLoc())
       return refuse(pattern_.getLocation(), "it is a member, or is defined outside its namespace");
-    const auto begin = definitionBegin(view_), name = view_.offset(pattern_.getLocation()),
-               open = block ? view_.offset(block->getLBracLoc()) : std::nullopt,
-               close = block ? view_.offset(block->getRBracLoc()) : std::nullopt,
-               first = type ? view_.offset(type.getLParenLoc()) : std::nullopt,
-               last = type ? view_.endOffset(type.getRParenLoc()) : std::nullopt;
-    if (!begin || !name || !open || !close || !first || !last ||
-        !rawTokens(view_.text().slice(*last, *open)).empty())
+    const FunctionTypeLoc type = pattern_.getFunctionTypeLoc();
+    const auto begin = definitionBegin(view_);
+    const auto body = bodyText(view_, pattern_);
+    const auto parameters = type ? spanOf(view_, type.getParensRange()) : std::nullopt;
+    if (!begin || !view_.offset(pattern_.getLocation()) || !body || !parameters ||
+        !rawTokens(view_.text().slice(parameters->end, body->begin - 1)).empty())
       return refuse(pattern_.getLocation(),
                     "a macro spells a part of it, or it is no plain function");
-    places_ = {*begin, 0, 0, *first, *last, *open, *close};
-    outer_ = view_.indentation(*close);
+    begin_ = *begin;
+    parameters_ = *parameters;
+    body_ = *body;
     const std::string kernel = pattern_.getNameAsString();
     const bool isCamel = !llvm::StringRef(kernel).contains('_') &&
                          llvm::any_of(kernel, [](char c) { return llvm::isLower(c); }) &&
@@ -152,7 +140,7 @@ private:
   }
 
   bool readParameters() {
-    const llvm::StringRef all = view_.text().slice(places_.parametersBegin, places_.parametersEnd);
+    const llvm::StringRef all = view_.text().slice(parameters_.begin, parameters_.end);
     if (all.contains("__grid_constant__")) // Clang does not know it
       return refuse(pattern_.getLocation(), "a parameter is a __grid_constant__");
     if (pattern_.getNumParams() != view_.kernel().getNumParams())
@@ -177,12 +165,10 @@ private:
       return pattern_.getTemplateSpecializationKind() != TSK_ExplicitSpecialization ||
              refuse(pattern_.getLocation(), "it is a specialization of a template");
     const TemplateParameterList &parameters = *generic->getTemplateParameters();
-    const auto begin = view_.offset(parameters.getTemplateLoc()),
-               angle = view_.endOffset(parameters.getRAngleLoc());
-    if (!begin || !angle || generic->hasAssociatedConstraints() || parameters.hasParameterPack())
+    const auto span = spanOf(view_, {parameters.getTemplateLoc(), parameters.getRAngleLoc()});
+    if (!span || generic->hasAssociatedConstraints() || parameters.hasParameterPack())
       return refuse(generic->getLocation(), "its template has constraints or a parameter pack");
-    places_.templateBegin = *begin;
-    places_.angle = *angle;
+    template_ = *span;
     for (const NamedDecl *parameter : parameters) {
       if (!parameter->getIdentifier())
         return refuse(parameter->getLocation(), "a parameter of its template has no name");
@@ -350,15 +336,7 @@ private:
   /// The kernel's new body.
   std::string bodyOf(const std::vector<const Scalar *> &chosen,
                      const std::vector<Tuple> &tuples) const {
-    const auto *block = cast<CompoundStmt>(pattern_.getBody());
-    const std::string &outer = outer_;
-    std::string inner = outer + "  ";
-    if (!block->body_empty())
-      if (const auto first = view_.offset(block->body_front()->getBeginLoc()))
-        if (const std::string own = view_.indentation(*first);
-            own.size() > outer.size() && llvm::StringRef(own).starts_with(outer))
-          inner = own;
-    const std::string deeper = inner + inner.substr(outer.size());
+    const std::string &inner = body_.inner, deeper = inner + body_.step;
     const bool isBlock =
         llvm::any_of(chosen, [](const Scalar *each) { return !each->member().empty(); });
     std::string text =
@@ -373,30 +351,31 @@ private:
     text += before + (isBlock ? "{\n" : "");
     if (!isBlock)
       text = llvm::StringRef(text).rtrim().str() + "\n";
-    return text + callOf(chosen, nullptr, deeper) + (isBlock ? inner + "}\n" : "") + outer + "}";
+    return text + callOf(chosen, nullptr, deeper) + (isBlock ? inner + "}\n" : "") + body_.outer +
+           "}";
   }
 
   /// The function with the kernel's parameters and body.
   std::string function() const {
+    const std::string &outer = body_.outer;
     std::string text;
-    if (places_.angle > 0)
-      text = withoutDefaults(places_.templateBegin, places_.angle) + "\n" + outer_;
+    if (template_.end > 0)
+      text = withoutDefaults(template_) + "\n" + outer;
     const std::string head = "static __device__ __forceinline__ void " + helper_;
     // Parameters below each other stay so. The first line of a chunk has lost its indentation.
-    const llvm::StringRef before = view_.text().take_front(places_.parametersBegin);
-    const bool isFirst = view_.indentation(places_.parametersBegin).size() < outer_.size();
-    const std::string column(before.size() - before.rfind('\n') + (isFirst ? outer_.size() : 0),
-                             ' ');
+    const unsigned line = lineStart(view_.text(), parameters_.begin);
+    const bool isFirst = view_.indentation(parameters_.begin).size() < outer.size();
+    const std::string column(parameters_.begin - line + 1 + (isFirst ? outer.size() : 0), ' ');
     llvm::SmallVector<llvm::StringRef> lines;
-    const std::string parameters = withoutDefaults(places_.parametersBegin, places_.parametersEnd);
+    const std::string parameters = withoutDefaults(parameters_);
     llvm::StringRef(parameters).split(lines, '\n');
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const bool isBelow = i > 0 && lines[i].consume_front(column);
       text += (i == 0 ? head : "\n") +
-              (isBelow ? std::string(outer_.size() + head.size() + 1, ' ') : "") + lines[i].str();
+              (isBelow ? std::string(outer.size() + head.size() + 1, ' ') : "") + lines[i].str();
     }
-    return text + view_.text().slice(places_.parametersEnd, places_.close + 1).str() + "\n\n" +
-           view_.indentation(places_.begin);
+    return text + view_.text().slice(parameters_.end, body_.end + 1).str() + "\n\n" +
+           view_.indentation(begin_);
   }
 
   Offer offerFor(const std::vector<const Scalar *> &chosen) const {
@@ -412,8 +391,8 @@ private:
                                            " values of " + llvm::join(names, ", ");
     offer.note = "faster only where " + llvm::join(conditions, ", or ") +
                  "; all other launches run the original body";
-    offer.edits = {{places_.begin, places_.begin, function()},
-                   {places_.open, places_.close + 1, bodyOf(chosen, tuples)}};
+    offer.edits = {{begin_, begin_, function()},
+                   {body_.begin - 1, body_.end + 1, bodyOf(chosen, tuples)}};
     offer.legality = Legality::Guarded;
     return offer;
   }
@@ -421,8 +400,9 @@ private:
   const KernelView &view_;
   const FunctionDecl &pattern_;
   Refusals &refusals_;
-  Places places_;
-  std::string outer_;               ///< the indentation of the kernel
+  unsigned begin_ = 0;             ///< of the definition, with its attributes
+  TextSpan template_, parameters_; ///< `template <…>`, if it is one; `(…)`
+  BodyText body_;
   std::vector<SliceEdit> defaults_; ///< removes the default values from the text
   std::string helper_, arguments_;  ///< the function's name, and its template arguments
   std::vector<Scalar> scalars_;

@@ -25,23 +25,14 @@ bool ThreadBody::read() {
 }
 
 bool ThreadBody::readText() {
-  const auto *block = dyn_cast_or_null<CompoundStmt>(view_.pattern().getBody());
-  const auto open = block ? view_.offset(block->getLBracLoc()) : std::nullopt,
-             close = block ? view_.offset(block->getRBracLoc()) : std::nullopt;
-  if (!open || !close || block->body_empty())
+  const auto body = bodyText(view_, view_.pattern());
+  if (!body || cast<CompoundStmt>(view_.pattern().getBody())->body_empty())
     return refuse(view_.pattern().getLocation(), "a macro or another file spells the body");
-  begin = *open + 1;
-  end = *close;
-  outer = view_.indentation(*close);
-  const auto first = view_.offset(block->body_front()->getBeginLoc());
-  inner = view_.indentation(first.value_or(*close));
-  if (!llvm::StringRef(inner).starts_with(outer) || inner == outer)
-    inner = outer + "  ";
-  step = inner.substr(outer.size());
+  static_cast<BodyText &>(*this) = *body;
   const llvm::StringRef text = view_.text().slice(begin, end);
   for (const RawToken &token : rawTokens(text))
     if (text.slice(token.begin, token.end).contains('\n'))
-      return refuse(block->getLBracLoc(), "the body has a text of several lines");
+      return refuse(view_.pattern().getBody()->getBeginLoc(), "the body has a text of several lines");
   return true;
 }
 
@@ -99,20 +90,6 @@ std::string ThreadBody::edited(unsigned from, unsigned to, std::vector<SliceEdit
     edit.end -= from;
   }
   return applyEdits(view_.text().slice(from, to).str(), edits);
-}
-
-/// The statements one level deeper.
-std::string ThreadBody::indented(llvm::StringRef inside) const {
-  std::string text;
-  const auto [first, rest] = inside.split('\n');
-  if (!first.trim().empty()) // behind the brace
-    text = inner + step + first.trim().str() + "\n";
-  llvm::SmallVector<llvm::StringRef> lines;
-  rest.rtrim().ltrim('\n').split(lines, '\n');
-  for (const llvm::StringRef line : lines)
-    if (!rest.trim().empty())
-      text += (line.trim().empty() || line.starts_with("#") ? "" : step) + line.str() + "\n";
-  return text;
 }
 
 std::uint64_t allThreadsOf(const LaunchShape &launch) {

@@ -2,6 +2,7 @@
 // The body of a kernel that becomes the body of a loop over the work of several threads.
 #pragma once
 
+#include "clang_plugin/analysis/BodyText.h"
 #include "clang_plugin/transform/ThreadOrder.h"
 
 namespace kopt::frontend {
@@ -10,7 +11,7 @@ namespace kopt::frontend {
 /// each of a multiprocessor's four schedulers.
 inline constexpr unsigned kMultiprocessors = 132, kFewThreads = kMultiprocessors * 4 * kWarp;
 
-class ThreadBody {
+class ThreadBody : public BodyText {
 public:
   ThreadBody(const KernelView &view, Refusals &refusals) : view_(view), refusals_(refusals) {}
 
@@ -18,9 +19,6 @@ public:
   /// one: changed parameters, returns from within loops, labels.
   bool read();
 
-  unsigned begin = 0, end = 0; ///< in the text, between the braces
-  std::string outer, inner;    ///< indentation of the closing brace and of the statements
-  std::string step;            ///< the difference
   const std::vector<CoordinateUse> &uses() const { return uses_; }
   /// A `continue` in the place of each return.
   const std::vector<SliceEdit> &returns() const { return returns_; }
@@ -30,8 +28,6 @@ public:
 
   /// A part of the text with those of the edits that lie in it.
   std::string edited(unsigned from, unsigned to, std::vector<SliceEdit> edits) const;
-  /// What stands behind a brace, one level deeper.
-  std::string indented(llvm::StringRef inside) const;
 
 private:
   bool refuse(clang::SourceLocation at, const llvm::Twine &why);
