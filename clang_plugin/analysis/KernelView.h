@@ -13,9 +13,13 @@
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/DenseSet.h>
 #include <llvm/Support/Error.h>
+#include <memory>
 
 namespace clang {
 class ASTUnit;
+}
+namespace kopt::frontend::model {
+struct KernelModel;
 }
 
 namespace kopt::frontend {
@@ -60,6 +64,8 @@ public:
   /// Workload and target from the request; empty and 2048 unless set.
   std::vector<LaunchShape> launches;
   unsigned threadsPerMultiprocessor = 2048;
+  /// What the kernel does with memory: null until a rewrite asks for it with modelOf().
+  mutable std::shared_ptr<const model::KernelModel> model;
 
   /// The offset in the slice text of a location that is written there, outside of any macro
   /// expansion.

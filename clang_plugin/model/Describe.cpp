@@ -80,7 +80,7 @@ private:
     return value ? text(*value) : "?";
   }
 
-  std::string assumed(const std::vector<unsigned> &assumptions) const {
+  std::string assumed(const std::set<unsigned> &assumptions) const {
     std::string result;
     for (unsigned number : assumptions) {
       const Assumption &each = model_.assumptions[number];
@@ -118,7 +118,7 @@ private:
                                    {loop.hasAtomics, "atomics"},
                                    {loop.hasBarriers, "barriers"},
                                    {loop.hasCalls, "unknown calls"},
-                                   {loop.hasOtherExits, "other exits"}})
+                                   {loop.otherExit.has_value(), "other exits"}})
       if (is)
         result += std::string(", ") + what;
     for (const Reduction &reduction : loop.reductions)
@@ -147,25 +147,21 @@ private:
 
   std::string conditionText(const Condition &condition) const {
     std::string result = "condition " + (condition.text.empty() ? "?" : condition.text);
-    if (condition.left && condition.right)
-      result += ": " + text(*condition.left) + " " + toString(condition.relation) + " " +
-                text(*condition.right);
+    const auto &compared = condition.compared;
+    if (compared)
+      result += ": " + text(compared->left) + " " + toString(compared->relation) + " " +
+                text(compared->right);
     result += condition.isUniform ? ", uniform" : "";
     result += condition.isGuard ? ", guard" : "";
     if (condition.endsKernel)
       result +=
           std::string(", the kernel ends where it is ") + (condition.endsWhen ? "true" : "false");
-    return result + assumed(condition.assumptions);
+    return compared ? result + assumed(compared->assumptions) : result;
   }
 
   /// The value in the launch, if there is only one.
   std::optional<std::int64_t> number(const Polynomial &value) const {
-    if (const auto constant = value.constant())
-      return constant;
-    const auto range = launch_ ? rangeOf(value, model_, launch_) : std::nullopt;
-    if (!range || range->low != range->high || range->low != std::int64_t(range->low))
-      return std::nullopt;
-    return std::int64_t(range->low);
+    return valueOf(value, model_, launch_);
   }
 
   std::string bytes(const Polynomial &value) const {
@@ -177,11 +173,9 @@ private:
   std::string causes(const Access &access) const {
     std::set<std::string> names;
     if (access.offset)
-      for (const Term &term : access.offset->terms)
-        for (unsigned symbol : term.symbols)
-          if (model_.symbols[symbol].kind == SymbolKind::Unknown &&
-              model_.symbols[symbol].varies[0])
-            names.insert(model_.symbols[symbol].name);
+      for (unsigned symbol : access.offset->symbols())
+        if (model_.symbols[symbol].kind == SymbolKind::Unknown && model_.symbols[symbol].varies[0])
+          names.insert(model_.symbols[symbol].name);
     if (names.empty())
       return access.whyUnknown.empty() ? "the pointer differs between lanes" : access.whyUnknown;
     return "it depends on " + llvm::join(names, " and ");

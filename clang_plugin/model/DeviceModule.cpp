@@ -314,6 +314,17 @@ llvm::Error simplify(DeviceModule &device) {
 
 } // namespace
 
+std::optional<std::pair<llvm::StringRef, unsigned>> registerRead(const llvm::Value &value) {
+  const auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&value);
+  llvm::StringRef name = call ? call->getCalledFunction()->getName() : "";
+  if (!name.consume_front("llvm.nvvm.read.ptx.sreg."))
+    return std::nullopt;
+  const auto [variable, axis] = name.split('.');
+  if (axis.size() != 1 || axis[0] < 'x' || axis[0] > 'z' || variable.contains("cluster"))
+    return std::nullopt;
+  return std::pair(variable, unsigned(axis[0] - 'x'));
+}
+
 bool isOnlyRead(const llvm::Value &pointer) {
   return llvm::all_of(pointer.users(), [&](const llvm::User *user) {
     if (llvm::isa<llvm::GEPOperator, llvm::AddrSpaceCastOperator>(user))

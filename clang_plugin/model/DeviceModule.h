@@ -22,6 +22,10 @@ struct DeviceModule {
   llvm::StringMap<CudaFunction> library;
 };
 
+/// The register of special use that an instruction reads along an axis: ("tid", 0), also of
+/// "ctaid", "ntid" and "nctaid".
+std::optional<std::pair<llvm::StringRef, unsigned>> registerRead(const llvm::Value &value);
+
 /// True of memory that instructions only load from, through this pointer.
 bool isOnlyRead(const llvm::Value &pointer);
 

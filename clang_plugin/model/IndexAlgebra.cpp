@@ -2,7 +2,6 @@
 #include "clang_plugin/model/IndexAlgebra.h"
 
 #include "clang_plugin/analysis/ScalarLeaves.h"
-#include "clang_plugin/model/Ranges.h"
 
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Operator.h>
@@ -26,22 +25,8 @@ std::optional<Known> combined(const Known &left, const Known &right, Combine com
   if (!value)
     return std::nullopt;
   Known result{std::move(*value), left.assumptions};
-  result.assumptions.insert(result.assumptions.end(), right.assumptions.begin(),
-                            right.assumptions.end());
-  llvm::sort(result.assumptions);
-  result.assumptions.erase(llvm::unique(result.assumptions), result.assumptions.end());
+  result.assumptions.insert(right.assumptions.begin(), right.assumptions.end());
   return result;
-}
-
-std::string keyOf(const Polynomial &value) {
-  std::string key;
-  for (const Term &term : value.terms) {
-    key += std::to_string(term.factor);
-    for (unsigned symbol : term.symbols)
-      key += "*" + std::to_string(symbol);
-    key += "+";
-  }
-  return key;
 }
 
 const char *signOf(unsigned opcode) {
@@ -54,34 +39,25 @@ const char *signOf(unsigned opcode) {
   return found == std::end(kSigns) ? nullptr : found->second;
 }
 
-/// The result of an operation with a constant on the right; the whole type where not known.
-std::optional<Range> rangeAfter(unsigned opcode, const std::optional<Range> &left,
-                                const Range &other) {
-  const bool isNatural = left && left->low >= 0;
-  if ((opcode == Instruction::Or || opcode == Instruction::Xor) && isNatural && other.low >= 0 &&
-      left->high <= UINT32_MAX && other.high <= UINT32_MAX)
-    return Range{0, NextPowerOf2(std::uint64_t(std::max(left->high, other.high))) - 1};
-  if (other.low != other.high)
+/// The results of an operation, whose operands are known modulo its type.
+std::optional<Range> rangeAfter(const BinaryOperator &operation, bool isSigned,
+                                const std::optional<Range> &left,
+                                const std::optional<Range> &right) {
+  const unsigned bits = widthOf(operation);
+  const Range fits = rangeOfType(bits, isSigned);
+  const auto constants = [&](const std::optional<Range> &range) {
+    return range && range->low >= fits.low && range->high <= fits.high
+               ? ConstantRange::getNonEmpty(APInt(bits, std::uint64_t(range->low)),
+                                            APInt(bits, std::uint64_t(range->high)) + 1)
+               : ConstantRange::getFull(bits);
+  };
+  const ConstantRange result = constants(left).binaryOp(operation.getOpcode(), constants(right));
+  if (result.isEmptySet())
     return std::nullopt;
-  const auto right = std::int64_t(other.low);
-  switch (opcode) {
-  case Instruction::And:
-    return right >= 0 ? std::optional(Range{0, right}) : std::nullopt;
-  case Instruction::URem:
-  case Instruction::SRem:
-    return right > 0 && isNatural ? std::optional(Range{0, right - 1}) : std::nullopt;
-  case Instruction::UDiv:
-  case Instruction::SDiv:
-    return right > 0 && isNatural ? std::optional(Range{left->low / right, left->high / right})
-                                  : std::nullopt;
-  case Instruction::LShr:
-  case Instruction::AShr:
-    return right >= 0 && right < 63 && isNatural
-               ? std::optional(Range{left->low >> right, left->high >> right})
-               : std::nullopt;
-  default:
-    return std::nullopt;
-  }
+  return isSigned
+             ? Range{result.getSignedMin().getSExtValue(), result.getSignedMax().getSExtValue()}
+             : Range{result.getUnsignedMin().getZExtValue(),
+                     result.getUnsignedMax().getZExtValue()};
 }
 
 /// The scalar or pointer at an offset of a type, with its path as launches have it; nothing if
@@ -115,7 +91,7 @@ IndexAlgebra::IndexAlgebra(const KernelView &view, const IrFacts &facts, KernelM
     numbers_[facts.loops[i]] = i;
 }
 
-Known IndexAlgebra::symbolOf(const std::string &key, const Symbol &symbol) {
+Known IndexAlgebra::symbolOf(const SymbolKey &key, const Symbol &symbol) {
   const auto [place, added] = symbols_.try_emplace(key, unsigned(model_.symbols.size()));
   if (added)
     model_.symbols.push_back(symbol);
@@ -132,29 +108,27 @@ unsigned IndexAlgebra::iteration(const Loop &loop) {
                 : facts.counter.empty() ? "iteration@" + std::to_string(facts.place.line)
                                         : "iteration(" + facts.counter + ")"};
   symbol.loops = {number};
-  return symbolOf("iteration" + std::to_string(number), symbol).value.terms.front().symbols.front();
+  return *symbolOf({"iteration" + std::to_string(number), {}}, symbol).value.symbols().begin();
 }
 
 bool IndexAlgebra::endsWithin(const Polynomial &value, const BasicBlock &where) const {
-  for (const Term &term : value.terms)
-    for (unsigned symbol : term.symbols)
-      for (unsigned loop : model_.symbols[symbol].loops)
-        if (!facts_.loops[loop]->contains(&where))
-          return false;
-  return true;
+  return all_of(value.symbols(), [&](unsigned symbol) {
+    return all_of(model_.symbols[symbol].loops,
+                  [&](unsigned loop) { return facts_.loops[loop]->contains(&where); });
+  });
 }
 
 void IndexAlgebra::inherit(Symbol &symbol, const Polynomial &from) const {
-  for (const Term &term : from.terms)
-    for (unsigned number : term.symbols) {
-      const Symbol &part = model_.symbols[number];
-      for (unsigned axis = 0; axis < 3; ++axis)
-        symbol.varies[axis] |= part.varies[axis];
-      symbol.isOfMemory |= part.isOfMemory;
-      for (unsigned loop : part.loops)
-        if (!is_contained(symbol.loops, loop))
-          symbol.loops.push_back(loop);
-    }
+  for (unsigned number : from.symbols()) {
+    const Symbol &part = model_.symbols[number];
+    for (unsigned axis = 0; axis < 3; ++axis)
+      symbol.varies[axis] |= part.varies[axis];
+    symbol.isOfMemory |= part.isOfMemory;
+    symbol.isOfBlock |= part.isOfBlock;
+    for (unsigned loop : part.loops)
+      if (!is_contained(symbol.loops, loop))
+        symbol.loops.push_back(loop);
+  }
 }
 
 Known IndexAlgebra::unknown(const Value &value, bool isSigned, const Use *use) {
@@ -167,7 +141,7 @@ Known IndexAlgebra::unknown(const Value &value, bool isSigned, const Use *use) {
     if (instruction->mayReadFromMemory() || isa<CallBase>(instruction))
       symbol.name = textOf_(*instruction);
     symbol.isOfMemory = instruction->mayReadFromMemory() && !facts_.memory.isStable(*instruction);
-    symbol.line = instruction->getDebugLoc() ? instruction->getDebugLoc().getLine() : 0;
+    symbol.isOfBlock = true;
     for (const Loop *loop = facts_.loopInfo.getLoopFor(instruction->getParent()); loop;
          loop = loop->getParentLoop())
       if (!user || loop->contains(user))
@@ -179,9 +153,10 @@ Known IndexAlgebra::unknown(const Value &value, bool isSigned, const Use *use) {
   for (unsigned axis = 0; axis < 3; ++axis)
     symbol.varies[axis] =
         use ? facts_.variance.variesWhereUsed(*use, axis) : facts_.variance.varies(value, axis);
-  return symbolOf("value" + std::to_string(reinterpret_cast<std::uintptr_t>(&value)) +
-                      (isSigned ? "s" : "u") +
-                      (use ? std::to_string(reinterpret_cast<std::uintptr_t>(use)) : ""),
+  return symbolOf({"value" + std::to_string(reinterpret_cast<std::uintptr_t>(&value)) +
+                       (isSigned ? "s" : "u") +
+                       (use ? std::to_string(reinterpret_cast<std::uintptr_t>(use)) : ""),
+                   {}},
                   symbol);
 }
 
@@ -224,7 +199,7 @@ std::optional<Known> IndexAlgebra::scalar(StringRef name, clang::QualType type) 
   Symbol symbol{SymbolKind::Scalar, 0, name.str()};
   symbol.bits = unsigned(view_.context().getIntWidth(type));
   symbol.isSigned = type->isSignedIntegerOrEnumerationType();
-  return symbolOf("scalar" + name.str(), symbol);
+  return symbolOf({"scalar" + name.str(), {}}, symbol);
 }
 
 std::optional<std::pair<std::string, clang::QualType>>
@@ -268,24 +243,21 @@ std::optional<Known> IndexAlgebra::computed(const Instruction &instruction) {
 }
 
 std::optional<Known> IndexAlgebra::coordinate(const Instruction &instruction) {
-  const auto *call = dyn_cast<IntrinsicInst>(&instruction);
-  StringRef name = call ? call->getCalledFunction()->getName() : "";
-  if (!name.consume_front("llvm.nvvm.read.ptx.sreg."))
-    return std::nullopt;
+  const auto read = registerRead(instruction);
   constexpr std::tuple<const char *, SymbolKind, const char *> kRegisters[] = {
       {"tid", SymbolKind::ThreadIdx, "threadIdx."},
       {"ctaid", SymbolKind::BlockIdx, "blockIdx."},
       {"ntid", SymbolKind::BlockDim, "blockDim."},
       {"nctaid", SymbolKind::GridDim, "gridDim."}};
-  const auto [variable, axis] = name.split('.');
   for (const auto &[known, kind, written] : kRegisters) {
-    if (variable != known || axis.size() != 1 || axis[0] < 'x' || axis[0] > 'z')
+    if (!read || read->first != known)
       continue;
-    Symbol symbol{kind, unsigned(axis[0] - 'x'), written + axis.str()};
+    Symbol symbol{kind, read->second, std::string(written) + "xyz"[read->second]};
     symbol.bits = 32;
     symbol.isSigned = false;
     symbol.varies[symbol.index] = kind == SymbolKind::ThreadIdx;
-    return symbolOf(symbol.name, symbol);
+    symbol.isOfBlock = kind == SymbolKind::BlockIdx;
+    return symbolOf({symbol.name, {}}, symbol);
   }
   return std::nullopt;
 }
@@ -336,20 +308,21 @@ std::optional<Known> IndexAlgebra::opaqueOperation(const BinaryOperator &operati
     return operand.terms.size() > 1 || text.find('*') != text.npos ? "(" + text + ")" : text;
   };
   symbol.name = "(" + operandText(left->value) + " " + sign + " " + operandText(right->value) + ")";
-  symbol.line = operation.getDebugLoc() ? operation.getDebugLoc().getLine() : 0;
   if (symbol.name.size() > kLongestName)
-    symbol.name = std::string(sign) + "@" + std::to_string(symbol.line);
+    symbol.name = std::string(sign) + "@" +
+                  std::to_string(operation.getDebugLoc() ? operation.getDebugLoc().getLine() : 0);
   symbol.bits = widthOf(operation);
   symbol.isSigned = isSigned || isBitwise;
-  if (const auto range = rangeOf(right->value, model_))
-    symbol.range = rangeAfter(opcode, rangeOf(left->value, model_), *range);
+  symbol.range = rangeAfter(operation, symbol.isSigned, rangeOf(left->value, model_),
+                            rangeOf(right->value, model_));
   inherit(symbol, left->value);
   inherit(symbol, right->value);
-  Known result = symbolOf(operation.getOpcodeName() + std::to_string(symbol.bits) + " " +
-                              keyOf(left->value) + " " + keyOf(right->value),
-                          symbol);
-  return combined(combined(result, {{}, left->assumptions}, sum).value(), {{}, right->assumptions},
-                  sum);
+  Known result = symbolOf(
+      {operation.getOpcodeName() + std::to_string(symbol.bits), {left->value, right->value}},
+      symbol);
+  result.assumptions = left->assumptions;
+  result.assumptions.insert(right->assumptions.begin(), right->assumptions.end());
+  return result;
 }
 
 std::optional<Known> IndexAlgebra::widened(const CastInst &cast) {
@@ -381,25 +354,23 @@ std::optional<Known> IndexAlgebra::exact(const Use &use, bool isSigned) {
     return Known{Polynomial::of(isSigned ? constant->getSExtValue()
                                          : std::int64_t(constant->getZExtValue()))};
   Known known = used(use);
-  const std::vector<Term> &terms = known.value.terms;
-  if (terms.size() == 1 && terms.front().factor == 1 && terms.front().symbols.size() == 1) {
-    const unsigned number = terms.front().symbols.front();
+  const std::set<unsigned> symbols = known.value.symbols();
+  if (symbols.size() == 1 && known.value == Polynomial::ofSymbol(*symbols.begin())) {
+    const unsigned number = *symbols.begin();
     Symbol symbol = model_.symbols[number];
     if (symbol.kind == SymbolKind::Unknown && symbol.bits == bits && symbol.isSigned != isSigned &&
         !symbol.range) {
       symbol.isSigned = isSigned;
-      return Known{symbolOf("read again" + std::to_string(number), symbol).value,
-                   known.assumptions};
+      return Known{symbolOf({"read again", {known.value}}, symbol).value, known.assumptions};
     }
   }
-  Known assumed;
-  demand(value, known.value, isSigned, assumed.assumptions);
-  return combined(known, assumed, sum);
+  demand(value, known.value, isSigned, known.assumptions);
+  return known;
 }
 
 /// Adds what has to be assumed for the value, read as signed or unsigned, to be the polynomial.
 void IndexAlgebra::demand(const Value &value, const Polynomial &known, bool isSigned,
-                          std::vector<unsigned> &assumptions, unsigned depth) {
+                          std::set<unsigned> &assumptions, unsigned depth) {
   const unsigned bits = widthOf(value);
   const Range fits = rangeOfType(bits, isSigned);
   const std::optional<Range> range = rangeOf(known, model_);
@@ -437,12 +408,18 @@ void IndexAlgebra::demand(const Value &value, const Polynomial &known, bool isSi
       return;
     }
   }
-  const auto found = find_if(model_.assumptions, [&](const Assumption &each) {
-    return each.value == known && each.bits == bits && each.isSigned == isSigned;
-  });
-  assumptions.push_back(unsigned(found - model_.assumptions.begin()));
+  assume({known, bits, isSigned}, assumptions);
+}
+
+void IndexAlgebra::assume(const Assumption &assumption, std::set<unsigned> &assumptions) {
+  const Range fits = rangeOfType(assumption.bits, assumption.isSigned);
+  const std::optional<Range> range = rangeOf(assumption.value, model_);
+  if (range && range->low >= fits.low && range->high <= fits.high)
+    return;
+  const auto found = find(model_.assumptions, assumption);
+  assumptions.insert(unsigned(found - model_.assumptions.begin()));
   if (found == model_.assumptions.end())
-    model_.assumptions.push_back({known, bits, isSigned});
+    model_.assumptions.push_back(assumption);
 }
 
 std::optional<std::pair<Known, Known>> IndexAlgebra::steps(const PHINode &variable) {
@@ -474,10 +451,17 @@ std::optional<Known> IndexAlgebra::ofScev(const SCEV &expression, const Loop &lo
     return known;
   }
   if (const auto *cast = dyn_cast<SCEVIntegralCastExpr>(&expression)) {
-    const auto *value = dyn_cast<SCEVUnknown>(cast->getOperand());
-    std::optional<Known> known = value ? ofScev(*value, loop) : std::nullopt;
-    if (known && !isa<SCEVTruncateExpr>(cast))
-      demand(*value->getValue(), known->value, isa<SCEVSignExtendExpr>(cast), known->assumptions);
+    std::optional<Known> known = ofScev(*cast->getOperand(), loop);
+    const bool isSigned = isa<SCEVSignExtendExpr>(cast);
+    if (!known || isa<SCEVTruncateExpr>(cast))
+      return known;
+    if (const auto *value = dyn_cast<SCEVUnknown>(cast->getOperand()))
+      demand(*value->getValue(), known->value, isSigned, known->assumptions);
+    else
+      assume({known->value,
+              unsigned(facts_.evolution.getTypeSizeInBits(cast->getOperand()->getType())),
+              isSigned},
+             known->assumptions);
     return known;
   }
   const auto *list = dyn_cast<SCEVCommutativeExpr>(&expression);
@@ -509,7 +493,9 @@ std::optional<Known> IndexAlgebra::merged(const PHINode &phi) {
     const Known known = used(incoming);
     if (result && known.value != result->value)
       return std::nullopt;
-    result = result ? combined(*result, {{}, known.assumptions}, sum) : std::optional(known);
+    if (!result)
+      result = known;
+    result->assumptions.insert(known.assumptions.begin(), known.assumptions.end());
   }
   return result && endsWithin(result->value, *phi.getParent()) ? result : std::nullopt;
 }
@@ -525,12 +511,11 @@ std::optional<Known> IndexAlgebra::stableLoad(const Instruction &load) {
   symbol.name = textOf_(load);
   if (symbol.name.empty())
     symbol.name = at.root->getName().str() + "[?]";
-  symbol.line = load.getDebugLoc() ? load.getDebugLoc().getLine() : 0;
   symbol.bits = widthOf(load);
   inherit(symbol, at.offset->value);
-  Known known = symbolOf("load" + std::to_string(symbol.bits) + at.root->getName().str() + " " +
-                             keyOf(at.offset->value),
-                         symbol);
+  Known known = symbolOf(
+      {"load" + std::to_string(symbol.bits) + at.root->getName().str(), {at.offset->value}},
+      symbol);
   known.assumptions = at.offset->assumptions;
   return known;
 }

@@ -19,7 +19,7 @@ namespace kopt::frontend::model {
 /// A polynomial, and the assumptions on which it rests.
 struct Known {
   Polynomial value;
-  std::vector<unsigned> assumptions = {};
+  std::set<unsigned> assumptions = {};
 };
 
 struct Address {
@@ -55,6 +55,9 @@ public:
   unsigned numberOf(const llvm::Loop *loop) const { return numbers_.lookup(loop); }
 
 private:
+  /// What a symbol is computed by, and of what.
+  using SymbolKey = std::pair<std::string, std::vector<Polynomial>>;
+
   Known valueOf(const llvm::Value &value);
   std::optional<Known> computed(const llvm::Instruction &instruction);
   std::optional<Known> sumLike(const llvm::BinaryOperator &operation);
@@ -67,10 +70,11 @@ private:
   Known used(const llvm::Use &use);
   std::optional<Known> exact(const llvm::Use &use, bool isSigned);
   void demand(const llvm::Value &value, const Polynomial &known, bool isSigned,
-              std::vector<unsigned> &assumptions, unsigned depth = 0);
+              std::set<unsigned> &assumptions, unsigned depth = 0);
+  void assume(const Assumption &assumption, std::set<unsigned> &assumptions);
   bool endsWithin(const Polynomial &value, const llvm::BasicBlock &where) const;
   Known unknown(const llvm::Value &value, bool isSigned, const llvm::Use *use = nullptr);
-  Known symbolOf(const std::string &key, const Symbol &symbol);
+  Known symbolOf(const SymbolKey &key, const Symbol &symbol);
   void inherit(Symbol &symbol, const Polynomial &from) const;
   std::optional<Known> scalar(llvm::StringRef name, clang::QualType type);
   const clang::ParmVarDecl *parameterOf(const llvm::Value &argument) const;
@@ -82,7 +86,7 @@ private:
   std::function<std::string(const llvm::Instruction &)> textOf_;
   llvm::DenseMap<const llvm::Loop *, unsigned> numbers_;
   llvm::DenseMap<const llvm::Value *, Known> values_;
-  std::map<std::string, unsigned> symbols_;
+  std::map<SymbolKey, unsigned> symbols_;
 };
 
 } // namespace kopt::frontend::model

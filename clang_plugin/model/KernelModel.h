@@ -21,6 +21,7 @@ struct Assumption {
   Polynomial value;
   unsigned bits = 32;
   bool isSigned = true;
+  bool operator==(const Assumption &) const = default;
 };
 
 enum class AccessKind { Load, Store, Atomic };
@@ -52,7 +53,7 @@ struct Access {
   /// From the root, in bytes, modulo 2^64.
   std::optional<Polynomial> offset = {};
   /// What `offset` rests on: numbers in KernelModel::assumptions.
-  std::vector<unsigned> assumptions = {};
+  std::set<unsigned> assumptions = {};
   std::string whyUnknown; ///< why there is no offset
   /// Bytes from one thread to the next along x, y, z, in the same iteration of all loops. 0: they
   /// read the same place.
@@ -68,14 +69,17 @@ constexpr auto spellings(Relation) {
   return std::to_array<std::string_view>({"<", "<=", ">", ">=", "==", "!="});
 }
 
+struct Comparison {
+  Polynomial left, right;
+  Relation relation = Relation::Less;
+  std::set<unsigned> assumptions = {};
+};
+
 /// A branch of the kernel.
 struct Condition {
   Place place; ///< of the comparison
   std::string text;
-  /// The comparison, where it is one of integers that are known.
-  std::optional<Polynomial> left = {}, right = {};
-  Relation relation = Relation::Less;
-  std::vector<unsigned> assumptions = {};
+  std::optional<Comparison> compared = {}; ///< where it compares integers that are known
   bool isUniform = false; ///< the threads of a block that come here together decide alike
   /// The kernel ends without another effect where the condition has the value `endsWhen`.
   bool endsKernel = false, endsWhen = false;
@@ -104,18 +108,22 @@ struct LoopFacts {
   Place place;        ///< of `for`, `while` or `do`
   unsigned depth = 1; ///< 1: not inside another
   std::optional<unsigned> parent = {};
-  std::vector<Place> calls = {}; ///< as Access::calls
   /// `for (counter = first; counter relation bound; counter += step)`, where the loop is one. The
   /// bound does not change in the loop.
   std::string counter;
   std::optional<Polynomial> first = {}, step = {}, bound = {};
   Relation relation = Relation::Less;
-  std::vector<unsigned> assumptions = {};
+  std::set<unsigned> assumptions = {};
   std::optional<std::uint64_t> trips = {};     ///< where it is a constant
   std::optional<std::uint64_t> mostTrips = {}; ///< a constant that it does not exceed
   bool isUniform = false; ///< the threads of a block that enter it together leave it together
   bool hasStores = false, hasAtomics = false, hasBarriers = false, hasCalls = false;
-  bool hasOtherExits = false; ///< break, return, or more than one condition
+  std::optional<Place> otherExit = {}; ///< break, return, or a second condition
+  bool carriesMore = false; ///< maybe, values other than the counter to the next iteration
+  /// It strides over the grid along this axis: `first` is blockIdx times `gridWidth` and something
+  /// without the grid, `step` is gridDim times `gridWidth`.
+  std::optional<unsigned> gridAxis = {};
+  Polynomial gridWidth = {};
   std::vector<Reduction> reductions = {};
 };
 
@@ -129,7 +137,6 @@ struct Barrier {
   BarrierKind kind = BarrierKind::Block;
   bool isUniform = false; ///< all threads of a block reach it, or none
   std::vector<unsigned> loops = {};
-  std::vector<Place> calls = {};
 };
 
 /// Something that the model does not see through: a call that is not inlined, inline assembly.
@@ -146,6 +153,12 @@ struct KernelModel {
   std::vector<Barrier> barriers;
   std::vector<Condition> conditions;
   std::vector<Blind> blind; ///< each may read and write any memory
+  /// Along each axis, where blockIdx or gridDim does anything but begin and step the loops that
+  /// stride over the grid.
+  std::array<std::vector<Blind>, 3> gridUses = {};
+
+  /// The symbol of a coordinate or an iteration; one that no polynomial has if there is none.
+  unsigned coordinate(SymbolKind kind, unsigned index) const;
 };
 
 /// Fails if the slice does not parse, or is too large or too damaged for code generation.
@@ -157,8 +170,15 @@ llvm::Expected<KernelModel> makeModel(const KernelView &view);
 std::optional<Range> rangeOf(const Polynomial &polynomial, const KernelModel &model,
                              const LaunchShape *launch = nullptr);
 
+/// All values of an integer type.
+Range rangeOfType(unsigned bits, bool isSigned);
+
+/// The value in a launch, if there is only one; without a launch, in all.
+std::optional<std::int64_t> valueOf(const Polynomial &polynomial, const KernelModel &model,
+                                    const LaunchShape *launch);
+
 /// True if these assumptions hold in the launch.
-bool hold(llvm::ArrayRef<unsigned> assumptions, const KernelModel &model,
+bool hold(const std::set<unsigned> &assumptions, const KernelModel &model,
           const LaunchShape &launch);
 
 } // namespace kopt::frontend::model

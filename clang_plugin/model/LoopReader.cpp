@@ -2,6 +2,8 @@
 #include "clang_plugin/model/LoopReader.h"
 
 #include <llvm/IR/DebugInfo.h>
+#include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/Local.h>
 
@@ -31,12 +33,12 @@ const DILocalVariable *variableOf(const PHINode &phi) {
   return found;
 }
 
-std::optional<Relation> relationOf(const ICmpInst &compare) {
+std::optional<Relation> relationOf(CmpInst::Predicate predicate) {
   // Of the signed predicate, in the order of Relation.
   constexpr CmpInst::Predicate kPredicates[] = {CmpInst::ICMP_SLT, CmpInst::ICMP_SLE,
                                                 CmpInst::ICMP_SGT, CmpInst::ICMP_SGE,
                                                 CmpInst::ICMP_EQ,  CmpInst::ICMP_NE};
-  const auto *found = find(kPredicates, compare.getSignedPredicate());
+  const auto *found = find(kPredicates, ICmpInst::getSignedPredicate(predicate));
   return found == std::end(kPredicates) ? std::nullopt
                                         : std::optional(Relation(found - kPredicates));
 }
@@ -145,22 +147,9 @@ private:
 
 } // namespace
 
-Relation opposite(Relation relation) {
-  constexpr Relation kOpposite[] = {Relation::GreaterEqual, Relation::Greater,  Relation::LessEqual,
-                                    Relation::Less,         Relation::NotEqual, Relation::Equal};
-  return kOpposite[unsigned(relation)];
-}
-
-Relation mirrored(Relation relation) {
-  constexpr Relation kMirrored[] = {Relation::Greater, Relation::GreaterEqual,
-                                    Relation::Less,    Relation::LessEqual,
-                                    Relation::Equal,   Relation::NotEqual};
-  return kMirrored[unsigned(relation)];
-}
-
 std::optional<Comparison> comparisonOf(const Value &condition, IndexAlgebra &algebra) {
   const auto *compare = dyn_cast<ICmpInst>(&condition);
-  const auto relation = compare ? relationOf(*compare) : std::nullopt;
+  const auto relation = compare ? relationOf(compare->getPredicate()) : std::nullopt;
   if (!relation)
     return std::nullopt;
   const auto readAs = [&](bool isSigned) {
@@ -180,9 +169,7 @@ std::optional<Comparison> comparisonOf(const Value &condition, IndexAlgebra &alg
       right = other;
     }
   Comparison result{left->value, right->value, *relation, left->assumptions};
-  for (unsigned each : right->assumptions)
-    if (!is_contained(result.assumptions, each))
-      result.assumptions.push_back(each);
+  result.assumptions.insert(right->assumptions.begin(), right->assumptions.end());
   return result;
 }
 
@@ -191,11 +178,14 @@ void LoopReader::read(unsigned number) {
   LoopFacts &facts = model_.loops[number];
   SmallVector<BasicBlock *, 4> exiting;
   loop.getExitingBlocks(exiting);
-  facts.hasOtherExits = exiting.size() != 1;
+  for (const BasicBlock *block : exiting)
+    for (const BasicBlock *next : successors(block))
+      if (exiting.size() != 1 && block != loop.getHeader() && !loop.contains(next))
+        facts.otherExit = sources_.at(next->getTerminator()->getDebugLoc(), Role::Call).place;
   facts.isUniform =
       none_of(exiting, [this](const BasicBlock *block) { return facts_.variance.isSplit(*block); });
   const bool endsInHeader = testsFirst(loop);
-  if (!facts.hasOtherExits)
+  if (exiting.size() == 1)
     if (const auto *count = dyn_cast<SCEVConstant>(facts_.evolution.getBackedgeTakenCount(&loop));
         count && count->getAPInt().ult(std::uint64_t(1) << 62))
       facts.trips = count->getAPInt().getZExtValue() + (endsInHeader ? 0 : 1);
@@ -234,6 +224,9 @@ void LoopReader::readCounter(const Loop &loop, LoopFacts &facts) {
     if (!steps)
       continue;
     const DILocalVariable *variable = variableOf(phi);
+    counters_.insert(&phi);
+    facts.carriesMore =
+        std::next(loop.getHeader()->phis().begin()) != loop.getHeader()->phis().end();
     facts.counter = variable ? variable->getName().str() : "";
     facts.first = steps->first.value;
     facts.step = steps->second.value;
@@ -242,25 +235,23 @@ void LoopReader::readCounter(const Loop &loop, LoopFacts &facts) {
     std::optional<Comparison> read = comparisonOf(*compare, algebra_);
     if (!read)
       return;
-    if (read->right.has(iteration)) {
+    CmpInst::Predicate predicate = compare->getPredicate();
+    if (read->right.symbols().contains(iteration)) {
       std::swap(read->left, read->right);
-      read->relation = mirrored(read->relation);
+      predicate = CmpInst::getSwappedPredicate(predicate);
     }
-    const auto changes = [&](const Term &term) {
-      return any_of(term.symbols, [&](unsigned symbol) {
-        return is_contained(model_.symbols[symbol].loops, algebra_.numberOf(&loop));
-      });
+    const auto changes = [&](unsigned symbol) {
+      return is_contained(model_.symbols[symbol].loops, algebra_.numberOf(&loop));
     };
     const auto growth = product(steps->second.value, Polynomial::ofSymbol(iteration));
     const auto counter = growth ? sum(steps->first.value, *growth) : std::nullopt;
-    if (any_of(read->right.terms, changes) || counter != read->left)
+    if (any_of(read->right.symbols(), changes) || counter != read->left)
       return;
     facts.bound = read->right;
-    facts.relation =
-        loop.contains(branch->getSuccessor(0)) ? read->relation : opposite(read->relation);
-    for (unsigned each : read->assumptions)
-      if (!is_contained(facts.assumptions, each))
-        facts.assumptions.push_back(each);
+    facts.relation = *relationOf(loop.contains(branch->getSuccessor(0))
+                                     ? predicate
+                                     : CmpInst::getInversePredicate(predicate));
+    facts.assumptions.merge(read->assumptions);
     return;
   }
 }
@@ -272,9 +263,86 @@ void LoopReader::readContents(const Loop &loop, LoopFacts &facts) {
       facts.hasCalls |= !found.blind.empty();
       facts.hasBarriers |= found.barrier.has_value();
       for (const MemoryUse &use : found.uses) {
+        facts.carriesMore |=
+            use.kind != AccessKind::Load && isa<AllocaInst>(MemoryUses::rootOf(use.pointer));
         facts.hasStores |= use.kind == AccessKind::Store;
         facts.hasAtomics |= use.kind == AccessKind::Atomic;
       }
+    }
+}
+
+void LoopReader::readGrid() {
+  for (unsigned axis = 0; axis < 3; ++axis)
+    findGridLoops(axis);
+  for (const Instruction &instruction : instructions(*facts_.device.kernel)) {
+    const auto read = registerRead(instruction);
+    if (read && read->first.ends_with("ctaid"))
+      followGrid(instruction, read->second,
+                 std::string(read->first == "ctaid" ? "blockIdx." : "gridDim.") +
+                     "xyz"[read->second]);
+    // Cooperative groups, clusters, and what kopt's own headers have as variables.
+    const auto *call = dyn_cast<CallBase>(&instruction);
+    const auto *assembly = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
+    StringRef asked = assembly                            ? StringRef(assembly->getAsmString())
+                      : call && call->getCalledFunction() ? call->getCalledFunction()->getName()
+                                                          : "";
+    for (const MemoryUse &use : facts_.memory.of(instruction).uses)
+      if (const Value *root = MemoryUses::rootOf(use.pointer);
+          root->getName() == "kopt_emulated_blockIdx" || root->getName() == "kopt_emulated_gridDim")
+        asked = "ctaid";
+    if (!read && (asked.contains("ctaid") || asked.contains("cluster")))
+      for (std::vector<Blind> &uses : model_.gridUses)
+        uses.push_back({sources_.at(instruction.getDebugLoc(), Role::Call).place, "the grid"});
+  }
+}
+
+void LoopReader::findGridLoops(unsigned axis) {
+  const Polynomial block = Polynomial::ofSymbol(model_.coordinate(SymbolKind::BlockIdx, axis)),
+                   grid = Polynomial::ofSymbol(model_.coordinate(SymbolKind::GridDim, axis));
+  for (LoopFacts &loop : model_.loops) {
+    if (!loop.bound || loop.step->isZero() ||
+        (loop.relation != Relation::Less && loop.relation != Relation::LessEqual))
+      continue;
+    const auto width = loop.first->growth(*block.symbols().begin());
+    const auto own = width ? product(*width, block) : std::nullopt;
+    const auto rest = own ? difference(*loop.first, *own) : std::nullopt;
+    const auto hasGrid = [&](const Polynomial &value) {
+      return value.symbols().contains(*grid.symbols().begin());
+    };
+    if (!rest || hasGrid(*rest) || hasGrid(*width) || product(*width, grid) != loop.step)
+      continue;
+    loop.gridAxis = axis;
+    loop.gridWidth = *width;
+  }
+}
+
+bool LoopReader::isGridLoop(const PHINode &phi, unsigned axis) const {
+  const Loop *loop = facts_.loopInfo.getLoopFor(phi.getParent());
+  return counters_.contains(&phi) && model_.loops[algebra_.numberOf(loop)].gridAxis == axis &&
+         all_of(phi.users(),
+                [&](const User *user) { return loop->contains(cast<Instruction>(user)); });
+}
+
+/// Sums and products of it are in the polynomials of loops. All else is another use.
+void LoopReader::followGrid(const Instruction &read, unsigned axis, const std::string &name) {
+  SmallVector<const Instruction *> open = {&read};
+  SmallPtrSet<const Instruction *, 16> seen;
+  while (!open.empty())
+    for (const User *each : open.pop_back_val()->users()) {
+      const auto *user = cast<Instruction>(each);
+      const auto *phi = dyn_cast<PHINode>(user);
+      const auto *disjoint = dyn_cast<PossiblyDisjointInst>(user);
+      if (!seen.insert(user).second || (phi && isGridLoop(*phi, axis)))
+        continue;
+      if (user->getType()->isIntegerTy() && user->getType()->getIntegerBitWidth() >= 32 &&
+          (is_contained<unsigned>({Instruction::Add, Instruction::Sub, Instruction::Mul,
+                                   Instruction::Shl, Instruction::SExt, Instruction::ZExt,
+                                   Instruction::Trunc},
+                                  user->getOpcode()) ||
+           (disjoint && disjoint->isDisjoint())))
+        open.push_back(user);
+      else
+        model_.gridUses[axis].push_back({sources_.at(user->getDebugLoc(), Role::Load).place, name});
     }
 }
 

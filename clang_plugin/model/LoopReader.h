@@ -6,34 +6,35 @@
 
 namespace kopt::frontend::model {
 
-/// The comparison that a conditional branch decides by, as read from IR.
-struct Comparison {
-  Polynomial left, right;
-  Relation relation = Relation::Less;
-  std::vector<unsigned> assumptions;
-};
+/// What a conditional branch decides by.
 std::optional<Comparison> comparisonOf(const llvm::Value &condition, IndexAlgebra &algebra);
 
-Relation opposite(Relation relation); ///< what holds where this one does not
-Relation mirrored(Relation relation); ///< with the sides exchanged
-
-/// Fills in model.loops; sizes and places are there already. Outer loops first.
+/// Fills in model.loops; their places are there already.
 class LoopReader {
 public:
-  LoopReader(const IrFacts &facts, IndexAlgebra &algebra, KernelModel &model)
-      : facts_(facts), algebra_(algebra), model_(model) {}
+  LoopReader(const IrFacts &facts, const SourceMap &sources, IndexAlgebra &algebra,
+             KernelModel &model)
+      : facts_(facts), sources_(sources), algebra_(algebra), model_(model) {}
 
+  /// Outer loops first.
   void read(unsigned number);
+  /// Then, which loops stride over the grid.
+  void readGrid();
 
 private:
+  void findGridLoops(unsigned axis);
+  void followGrid(const llvm::Instruction &read, unsigned axis, const std::string &name);
+  bool isGridLoop(const llvm::PHINode &phi, unsigned axis) const;
   bool testsFirst(const llvm::Loop &loop) const;
   void readCounter(const llvm::Loop &loop, LoopFacts &facts);
   void readContents(const llvm::Loop &loop, LoopFacts &facts);
   void readReductions(const llvm::Loop &loop, LoopFacts &facts);
 
   const IrFacts &facts_;
+  const SourceMap &sources_;
   IndexAlgebra &algebra_;
   KernelModel &model_;
+  llvm::DenseSet<const llvm::PHINode *> counters_;
 };
 
 } // namespace kopt::frontend::model

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/model/LoopReader.h"
-#include "clang_plugin/model/Ranges.h"
 
 #include <clang/Frontend/ASTUnit.h>
 #include <llvm/Analysis/AssumptionCache.h>
+#include <llvm/Analysis/IteratedDominanceFrontier.h>
 #include <llvm/Analysis/PostDominators.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
@@ -15,41 +15,6 @@ namespace kopt::frontend::model {
 using namespace llvm;
 
 namespace {
-
-/// Which branches decide whether a basic block is reached.
-class ControlDependence {
-public:
-  ControlDependence(const Function &kernel, const PostDominatorTree &tree) {
-    for (const BasicBlock &block : kernel) {
-      const Instruction *end = block.getTerminator();
-      if (end->getNumSuccessors() < 2 || !tree.getNode(&block))
-        continue;
-      const DomTreeNode *stop = tree.getNode(&block)->getIDom();
-      for (unsigned i = 0; i < end->getNumSuccessors(); ++i)
-        for (const DomTreeNode *at = tree.getNode(end->getSuccessor(i)); at && at != stop;
-             at = at->getIDom())
-          if (at->getBlock())
-            direct_[at->getBlock()].push_back(&block);
-    }
-  }
-
-  SmallPtrSet<const BasicBlock *, 8> of(const BasicBlock &block) const {
-    SmallPtrSet<const BasicBlock *, 8> found;
-    SmallVector<const BasicBlock *, 8> waiting = {&block};
-    while (!waiting.empty()) {
-      const auto list = direct_.find(waiting.pop_back_val());
-      if (list == direct_.end())
-        continue;
-      for (const BasicBlock *branch : list->second)
-        if (found.insert(branch).second)
-          waiting.push_back(branch);
-    }
-    return found;
-  }
-
-private:
-  DenseMap<const BasicBlock *, SmallVector<const BasicBlock *, 2>> direct_;
-};
 
 /// The analyses of one kernel, in the order in which they rest on each other.
 struct Analyses {
@@ -71,7 +36,7 @@ class ModelMaker {
 public:
   ModelMaker(const KernelView &view, const DeviceModule &device)
       : device_(device), sources_(view), analyses_(*device.kernel), memory_(device),
-        variance_(*device.kernel, memory_), control_(*device.kernel, analyses_.postDominators),
+        variance_(*device.kernel, memory_),
         facts_{device, memory_, variance_, analyses_.loops, analyses_.evolution, loopsInOrder()},
         algebra_(view, facts_, model_, [this](const Instruction &instruction) {
           return sources_.at(instruction.getDebugLoc(), roleOf(instruction)).text;
@@ -118,14 +83,14 @@ private:
       LoopFacts &made = model_.loops.emplace_back();
       const SourceMap::Found found = sources_.at(loop->getStartLoc(), Role::Loop);
       made.place = found.place;
-      made.calls = found.calls;
       made.depth = loop->getLoopDepth();
       if (const Loop *parent = loop->getParentLoop())
         made.parent = algebra_.numberOf(parent);
     }
-    LoopReader reader(facts_, algebra_, model_);
+    LoopReader reader(facts_, sources_, algebra_, model_);
     for (unsigned i = 0; i < facts_.loops.size(); ++i)
       reader.read(i);
+    reader.readGrid();
   }
 
   std::vector<unsigned> loopsAround(const BasicBlock &block) const {
@@ -172,29 +137,22 @@ private:
       const bool ends[] = {isEnd(branch->getSuccessor(0)), isEnd(branch->getSuccessor(1))};
       condition.endsKernel = ends[0] != ends[1];
       condition.endsWhen = ends[0];
-      if (const auto read = comparisonOf(*branch->getCondition(), algebra_)) {
-        condition.left = read->left;
-        condition.right = read->right;
-        condition.relation = read->relation;
-        condition.assumptions = read->assumptions;
+      condition.compared = comparisonOf(*branch->getCondition(), algebra_);
+      if (const auto &read = condition.compared)
         condition.isGuard = isGuard(read->left, read->right) || isGuard(read->right, read->left);
-      }
     }
     conditions_[&block] = unsigned(model_.conditions.size());
     model_.conditions.push_back(std::move(condition));
   }
 
   bool isGuard(const Polynomial &index, const Polynomial &bound) const {
-    const auto any = [this](const Polynomial &value, auto is) {
-      return any_of(value.terms, [&](const Term &term) {
-        return any_of(term.symbols, [&](unsigned each) { return is(model_.symbols[each].kind); });
-      });
-    };
-    const auto isKind = [](SymbolKind kind) {
-      return [kind](SymbolKind each) { return each == kind; };
-    };
-    return any(index, isKind(SymbolKind::ThreadIdx)) && any(index, isKind(SymbolKind::BlockIdx)) &&
-           !any(bound, [](SymbolKind each) { return each != SymbolKind::Scalar; });
+    std::set<SymbolKind> kinds;
+    for (unsigned each : index.symbols())
+      kinds.insert(model_.symbols[each].kind);
+    return kinds.contains(SymbolKind::ThreadIdx) && kinds.contains(SymbolKind::BlockIdx) &&
+           all_of(bound.symbols(), [this](unsigned each) {
+             return model_.symbols[each].kind == SymbolKind::Scalar;
+           });
   }
 
   /// The branches that must have gone a certain way for the block to be reached.
@@ -222,12 +180,19 @@ private:
       model_.blind.push_back({source.place, found.blind});
     if (found.barrier)
       model_.barriers.push_back(
-          {source.place, *found.barrier,
-           none_of(control_.of(block),
-                   [this](const BasicBlock *branch) { return variance_.isSplit(*branch); }),
-           loopsAround(block), source.calls});
+          {source.place, *found.barrier, isReachedAlike(block), loopsAround(block)});
     for (const MemoryUse &use : found.uses)
       readUse(instruction, use, found.uses.size() > 1 && isa<MemIntrinsic>(instruction));
+  }
+
+  /// Whether the branches that decide if the block is reached go the same way in all threads.
+  bool isReachedAlike(const BasicBlock &block) {
+    SmallPtrSet<BasicBlock *, 1> reached = {const_cast<BasicBlock *>(&block)};
+    ReverseIDFCalculator deciding(analyses_.postDominators);
+    deciding.setDefiningBlocks(reached);
+    SmallVector<BasicBlock *> branches;
+    deciding.calculate(branches);
+    return none_of(branches, [this](BasicBlock *branch) { return variance_.isSplit(*branch); });
   }
 
   void readUse(const Instruction &instruction, const MemoryUse &use, bool isCopy) {
@@ -246,7 +211,7 @@ private:
     access.calls = std::move(source.calls);
     access.kind = use.kind;
     access.bytes = unsigned(use.bytes);
-    access.isVolatile = use.isVolatile;
+    access.isVolatile = instruction.isVolatile();
     access.loops = loopsAround(block);
     access.loopStrides.resize(access.loops.size());
     access.reached = reachedBy(block);
@@ -292,32 +257,20 @@ private:
     const bool isFixed = !made || isa<AllocaInst>(root) || access.isParameter;
     const Polynomial &offset = *access.offset;
     const auto unknowns = [&](auto changes) {
-      return any_of(offset.terms, [&](const Term &term) {
-        return any_of(term.symbols, [&](unsigned each) {
-          const Symbol &symbol = model_.symbols[each];
-          return symbol.kind == SymbolKind::Unknown && changes(symbol);
-        });
+      return any_of(offset.symbols(), [&](unsigned each) {
+        const Symbol &symbol = model_.symbols[each];
+        return symbol.kind == SymbolKind::Unknown && changes(symbol);
       });
-    };
-    const auto growthBy = [&](auto isSymbol) -> std::optional<Polynomial> {
-      for (unsigned i = 0; i < model_.symbols.size(); ++i)
-        if (isSymbol(model_.symbols[i]))
-          return offset.growth(i);
-      return Polynomial{};
     };
     for (unsigned axis = 0; axis < 3; ++axis)
       if ((isFixed || !variance_.varies(root, axis)) &&
           !unknowns([axis](const Symbol &symbol) { return symbol.varies[axis]; }))
-        access.strides[axis] = growthBy([axis](const Symbol &symbol) {
-          return symbol.kind == SymbolKind::ThreadIdx && symbol.index == axis;
-        });
+        access.strides[axis] = offset.growth(model_.coordinate(SymbolKind::ThreadIdx, axis));
     for (std::size_t i = 0; i < access.loops.size(); ++i) {
       const unsigned loop = access.loops[i];
       if ((isFixed || !facts_.loops[loop]->contains(made)) &&
           !unknowns([loop](const Symbol &symbol) { return is_contained(symbol.loops, loop); }))
-        access.loopStrides[i] = growthBy([loop](const Symbol &symbol) {
-          return symbol.kind == SymbolKind::Iteration && symbol.index == loop;
-        });
+        access.loopStrides[i] = offset.growth(model_.coordinate(SymbolKind::Iteration, loop));
     }
   }
 
@@ -357,7 +310,6 @@ private:
   Analyses analyses_;
   MemoryUses memory_;
   ThreadVariance variance_;
-  ControlDependence control_;
   KernelModel model_;
   IrFacts facts_;
   IndexAlgebra algebra_;

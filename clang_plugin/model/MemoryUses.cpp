@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/model/MemoryUses.h"
 
+#include <llvm/Analysis/MemoryLocation.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/Demangle/Demangle.h>
 #include <llvm/IR/InlineAsm.h>
@@ -70,7 +71,7 @@ bool MemoryUses::isParameterItself(const Value *root) {
 
 bool MemoryUses::isStable(const Instruction &load) const {
   const InstructionUses found = of(load);
-  if (found.uses.size() != 1 || !found.blind.empty() || found.uses.front().isVolatile)
+  if (found.uses.size() != 1 || !found.blind.empty() || load.isVolatile())
     return false;
   if (found.uses.front().isReadOnly)
     return true;
@@ -87,22 +88,15 @@ bool MemoryUses::isStable(const Instruction &load) const {
 
 InstructionUses MemoryUses::of(const Instruction &instruction) const {
   InstructionUses result;
-  if (const auto *load = dyn_cast<LoadInst>(&instruction))
-    result.uses.push_back({load->getPointerOperand(), AccessKind::Load,
-                           layout_.getTypeStoreSize(load->getType()), load->isVolatile(),
-                           load->hasMetadata(LLVMContext::MD_invariant_load)});
-  else if (const auto *store = dyn_cast<StoreInst>(&instruction))
-    result.uses.push_back({store->getPointerOperand(), AccessKind::Store,
-                           layout_.getTypeStoreSize(store->getValueOperand()->getType()),
-                           store->isVolatile()});
-  else if (const auto *update = dyn_cast<AtomicRMWInst>(&instruction))
-    result.uses.push_back({update->getPointerOperand(), AccessKind::Atomic,
-                           layout_.getTypeStoreSize(update->getType())});
-  else if (const auto *exchange = dyn_cast<AtomicCmpXchgInst>(&instruction))
-    result.uses.push_back({exchange->getPointerOperand(), AccessKind::Atomic,
-                           layout_.getTypeStoreSize(exchange->getNewValOperand()->getType())});
-  else if (const auto *call = dyn_cast<CallBase>(&instruction))
+  if (const auto *call = dyn_cast<CallBase>(&instruction))
     addCall(*call, result);
+  else if (const auto place = MemoryLocation::getOrNone(&instruction))
+    result.uses.push_back({place->Ptr,
+                           isa<LoadInst>(instruction)    ? AccessKind::Load
+                           : isa<StoreInst>(instruction) ? AccessKind::Store
+                                                         : AccessKind::Atomic,
+                           place->Size.getValue(),
+                           instruction.hasMetadata(LLVMContext::MD_invariant_load)});
   return result;
 }
 
@@ -136,19 +130,16 @@ void MemoryUses::addCall(const CallBase &call, InstructionUses &result) const {
 }
 
 void MemoryUses::addIntrinsic(const IntrinsicInst &call, InstructionUses &result) const {
-  const auto *copy = dyn_cast<MemIntrinsic>(&call);
   if (const auto *transfer = dyn_cast<MemTransferInst>(&call))
-    result.uses.push_back(
-        {transfer->getRawSource(), AccessKind::Load, lengthOf(*transfer), transfer->isVolatile()});
-  if (copy) {
-    result.uses.push_back(
-        {copy->getRawDest(), AccessKind::Store, lengthOf(*copy), copy->isVolatile()});
+    result.uses.push_back({transfer->getRawSource(), AccessKind::Load, lengthOf(*transfer)});
+  if (const auto *copy = dyn_cast<MemIntrinsic>(&call)) {
+    result.uses.push_back({copy->getRawDest(), AccessKind::Store, lengthOf(*copy)});
     return;
   }
   const StringRef name = call.getCalledFunction()->getName();
   if (name.starts_with("llvm.nvvm.ldg.") || name.starts_with("llvm.nvvm.ldu."))
-    result.uses.push_back({call.getArgOperand(0), AccessKind::Load,
-                           layout_.getTypeStoreSize(call.getType()), false, true});
+    result.uses.push_back(
+        {call.getArgOperand(0), AccessKind::Load, layout_.getTypeStoreSize(call.getType()), true});
   else if (name.starts_with("llvm.nvvm.atomic"))
     result.uses.push_back(
         {call.getArgOperand(0), AccessKind::Atomic, layout_.getTypeStoreSize(call.getType())});
@@ -195,7 +186,7 @@ void MemoryUses::addLibraryCall(const CallBase &call, CudaFunction kind,
       break;
     result.uses.push_back(
         {pointer, AccessKind::Load,
-         layout_.getTypeStoreSize(first ? call.getParamStructRetType(0) : call.getType()), false,
+         layout_.getTypeStoreSize(first ? call.getParamStructRetType(0) : call.getType()),
          base == "__ldg"});
     if (first)
       result.uses.push_back({call.getArgOperand(0), AccessKind::Store, 0});
@@ -218,7 +209,7 @@ void MemoryUses::addLibraryCall(const CallBase &call, CudaFunction kind,
   default:
     break;
   }
-  result.blind = "a call of " + base.str();
+  result.blind = "a call of " + name;
 }
 
 } // namespace kopt::frontend::model

@@ -14,7 +14,6 @@ struct MemoryUse {
   const llvm::Value *pointer = nullptr;
   AccessKind kind = AccessKind::Load;
   std::uint64_t bytes = 0; ///< 0: not a constant
-  bool isVolatile = false;
   bool isReadOnly = false; ///< the source promises that nothing writes there
 };
 

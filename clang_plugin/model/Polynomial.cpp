@@ -2,7 +2,7 @@
 #include "clang_plugin/model/Polynomial.h"
 
 #include <algorithm>
-#include <map>
+#include <iterator>
 
 namespace kopt::frontend::model {
 namespace {
@@ -10,76 +10,55 @@ namespace {
 /// Beyond this, no stride can be read off it.
 constexpr std::size_t kMostTerms = 48, kHighestDegree = 6;
 
-using Factors = std::map<std::vector<unsigned>, std::int64_t>;
-
-std::optional<Polynomial> collected(const Factors &factors) {
-  Polynomial result;
-  for (const auto &[symbols, factor] : factors)
-    if (factor != 0)
-      result.terms.push_back({factor, symbols});
-  if (result.terms.size() > kMostTerms)
-    return std::nullopt;
-  return result;
+/// False if the sum has no use any more.
+bool addTo(Polynomial &sum, const std::vector<unsigned> &symbols, std::int64_t factor,
+           std::int64_t times) {
+  std::int64_t scaled = 0, &total = sum.terms[symbols];
+  if (__builtin_mul_overflow(factor, times, &scaled) ||
+      __builtin_add_overflow(total, scaled, &total))
+    return false;
+  if (total == 0)
+    sum.terms.erase(symbols);
+  return sum.terms.size() <= kMostTerms && symbols.size() <= kHighestDegree;
 }
 
-std::optional<Polynomial> addMultiple(const Polynomial &left, const Polynomial &right,
-                                      std::int64_t times) {
-  Factors factors;
-  for (const Term &term : left.terms)
-    factors[term.symbols] = term.factor;
-  for (const Term &term : right.terms) {
-    std::int64_t scaled = 0, &factor = factors[term.symbols];
-    if (__builtin_mul_overflow(term.factor, times, &scaled) ||
-        __builtin_add_overflow(factor, scaled, &factor))
+std::optional<Polynomial> addMultiple(Polynomial sum, const Polynomial &other, std::int64_t times) {
+  for (const auto &[symbols, factor] : other.terms)
+    if (!addTo(sum, symbols, factor, times))
       return std::nullopt;
-  }
-  return collected(factors);
+  return sum;
 }
 
 } // namespace
 
 Polynomial Polynomial::of(std::int64_t number) {
-  return number ? Polynomial{{{number, {}}}} : Polynomial{};
+  return number ? Polynomial{{{{}, number}}} : Polynomial{};
 }
-
-Polynomial Polynomial::ofSymbol(unsigned symbol) { return {{{1, {symbol}}}}; }
 
 std::optional<std::int64_t> Polynomial::constant() const {
   if (terms.empty())
     return 0;
-  if (terms.size() == 1 && terms.front().symbols.empty())
-    return terms.front().factor;
-  return std::nullopt;
+  return terms.size() == 1 && terms.contains({}) ? std::optional(terms.at({})) : std::nullopt;
 }
 
-bool Polynomial::has(unsigned symbol) const {
-  return std::any_of(terms.begin(), terms.end(), [symbol](const Term &term) {
-    return std::binary_search(term.symbols.begin(), term.symbols.end(), symbol);
-  });
+std::set<unsigned> Polynomial::symbols() const {
+  std::set<unsigned> result;
+  for (const auto &[product, factor] : terms)
+    result.insert(product.begin(), product.end());
+  return result;
 }
 
 std::optional<Polynomial> Polynomial::growth(unsigned symbol) const {
   Polynomial result;
-  for (Term term : terms) {
-    const auto [from, to] = std::equal_range(term.symbols.begin(), term.symbols.end(), symbol);
+  for (const auto &[product, factor] : terms) {
+    std::vector<unsigned> symbols = product;
+    const auto [from, to] = std::equal_range(symbols.begin(), symbols.end(), symbol);
     if (to - from > 1)
       return std::nullopt;
     if (from == to)
       continue;
-    term.symbols.erase(from);
-    result.terms.push_back(term);
-  }
-  std::sort(result.terms.begin(), result.terms.end(),
-            [](const Term &a, const Term &b) { return a.symbols < b.symbols; });
-  return result;
-}
-
-std::optional<Polynomial> Polynomial::dividedBy(std::int64_t number) const {
-  Polynomial result = *this;
-  for (Term &term : result.terms) {
-    if (number == 0 || term.factor % number != 0)
-      return std::nullopt;
-    term.factor /= number;
+    symbols.erase(from);
+    result.terms[symbols] = factor;
   }
   return result;
 }
@@ -87,15 +66,15 @@ std::optional<Polynomial> Polynomial::dividedBy(std::int64_t number) const {
 std::string Polynomial::text(const std::vector<Symbol> &symbols) const {
   // By name, whatever the numbers of the symbols are. Constants come last, as people write them.
   std::map<std::pair<bool, std::string>, std::int64_t> products;
-  for (const Term &term : terms) {
+  for (const auto &[symbolsOfTerm, factor] : terms) {
     std::vector<std::string> names;
-    for (unsigned symbol : term.symbols)
+    for (unsigned symbol : symbolsOfTerm)
       names.push_back(symbols[symbol].name);
     std::sort(names.begin(), names.end());
     std::string product;
     for (const std::string &name : names)
       product += (product.empty() ? "" : " * ") + name;
-    products[{names.empty(), product}] += term.factor;
+    products[{names.empty(), product}] += factor;
   }
   std::string result;
   for (const auto &[key, factor] : products) {
@@ -120,19 +99,15 @@ std::optional<Polynomial> difference(const Polynomial &left, const Polynomial &r
 }
 
 std::optional<Polynomial> product(const Polynomial &left, const Polynomial &right) {
-  Factors factors;
-  for (const Term &one : left.terms)
-    for (const Term &other : right.terms) {
+  Polynomial result;
+  for (const auto &[one, factor] : left.terms)
+    for (const auto &[other, times] : right.terms) {
       std::vector<unsigned> symbols;
-      std::merge(one.symbols.begin(), one.symbols.end(), other.symbols.begin(), other.symbols.end(),
-                 std::back_inserter(symbols));
-      std::int64_t scaled = 0, &factor = factors[symbols];
-      if (symbols.size() > kHighestDegree ||
-          __builtin_mul_overflow(one.factor, other.factor, &scaled) ||
-          __builtin_add_overflow(factor, scaled, &factor))
+      std::merge(one.begin(), one.end(), other.begin(), other.end(), std::back_inserter(symbols));
+      if (!addTo(result, symbols, factor, times))
         return std::nullopt;
     }
-  return collected(factors);
+  return result;
 }
 
 } // namespace kopt::frontend::model

@@ -5,7 +5,9 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,40 +31,35 @@ struct Range {
 struct Symbol {
   SymbolKind kind = SymbolKind::Unknown;
   unsigned index = 0;
-  std::string name;  ///< "threadIdx.x", "n", "size.x"; of Unknown, what is computed: "idx[i]"
-  unsigned line = 0; ///< of Unknown
+  std::string name; ///< "threadIdx.x", "n", "size.x"; of Unknown, what is computed: "idx[i]"
   unsigned bits = 64;
   bool isSigned = true;
   /// Whether it may differ between threads of a block that differ in this coordinate alone.
   std::array<bool, 3> varies = {false, false, false};
   /// It rests on memory that others may write while the kernel runs. Then it varies as well.
   bool isOfMemory = false;
+  bool isOfBlock = false;           ///< it may differ between blocks
   std::vector<unsigned> loops = {}; ///< it may change with each iteration of these
   std::optional<Range> range = {};  ///< of Unknown, where it is narrower than its type's
 };
 
-struct Term {
-  std::int64_t factor = 0;
-  std::vector<unsigned> symbols = {}; ///< numbers in KernelModel::symbols, sorted; repeated: powers
-  bool operator==(const Term &) const = default;
-};
-
-/// A sum of terms, sorted by their symbols, none of them 0.
+/// A sum of products.
 struct Polynomial {
-  std::vector<Term> terms = {};
+  /// The factors, none of them 0, of the products: numbers in KernelModel::symbols, sorted;
+  /// repeated for powers.
+  std::map<std::vector<unsigned>, std::int64_t> terms = {};
 
   static Polynomial of(std::int64_t number);
-  static Polynomial ofSymbol(unsigned symbol);
+  static Polynomial ofSymbol(unsigned symbol) { return {{{{symbol}, 1}}}; }
 
+  auto operator<=>(const Polynomial &) const = default;
   bool operator==(const Polynomial &) const = default;
   bool isZero() const { return terms.empty(); }
   /// Its value if it has no symbols.
   std::optional<std::int64_t> constant() const;
-  bool has(unsigned symbol) const;
+  std::set<unsigned> symbols() const;
   /// What it grows by if the symbol grows by 1; nothing if that depends on the symbol itself.
   std::optional<Polynomial> growth(unsigned symbol) const;
-  /// Divided by a number; nothing if a factor is no multiple of it.
-  std::optional<Polynomial> dividedBy(std::int64_t number) const;
   std::string text(const std::vector<Symbol> &symbols) const;
 };
 

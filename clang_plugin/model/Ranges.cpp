@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clang_plugin/model/Ranges.h"
+#include "clang_plugin/model/KernelModel.h"
 
 #include <llvm/ADT/StringExtras.h>
 
@@ -39,10 +39,10 @@ public:
 
   std::optional<Range> of(const Polynomial &polynomial, unsigned depth = 0) const {
     Range result;
-    for (const Term &term : polynomial.terms) {
-      std::optional<Range> product = Range{term.factor, term.factor};
-      for (std::size_t i = 0; i < term.symbols.size(); ++i) {
-        const std::optional<Range> symbol = ofSymbol(model_.symbols[term.symbols[i]], depth);
+    for (const auto &[symbols, factor] : polynomial.terms) {
+      std::optional<Range> product = Range{factor, factor};
+      for (const unsigned each : symbols) {
+        const std::optional<Range> symbol = ofSymbol(model_.symbols[each], depth);
         product = product && symbol ? multiplied(*product, *symbol) : std::nullopt;
       }
       if (!product || __builtin_add_overflow(result.low, product->low, &result.low) ||
@@ -118,7 +118,15 @@ std::optional<Range> rangeOf(const Polynomial &polynomial, const KernelModel &mo
   return Ranger(model, launch).of(polynomial);
 }
 
-bool hold(llvm::ArrayRef<unsigned> assumptions, const KernelModel &model,
+std::optional<std::int64_t> valueOf(const Polynomial &polynomial, const KernelModel &model,
+                                    const LaunchShape *launch) {
+  const auto range = rangeOf(polynomial, model, launch);
+  return range && range->low == range->high && range->low == std::int64_t(range->low)
+             ? std::optional(std::int64_t(range->low))
+             : std::nullopt;
+}
+
+bool hold(const std::set<unsigned> &assumptions, const KernelModel &model,
           const LaunchShape &launch) {
   // With those of the loops whose bounds they rest on.
   std::vector<unsigned> all(assumptions.begin(), assumptions.end());
@@ -128,14 +136,19 @@ bool hold(llvm::ArrayRef<unsigned> assumptions, const KernelModel &model,
     const std::optional<Range> range = rangeOf(assumption.value, model, &launch);
     if (!range || range->low < fits.low || range->high > fits.high)
       return false;
-    for (const Term &term : assumption.value.terms)
-      for (unsigned symbol : term.symbols)
-        for (unsigned loop : model.symbols[symbol].loops)
-          for (unsigned each : model.loops[loop].assumptions)
-            if (!llvm::is_contained(all, each))
-              all.push_back(each);
+    for (const unsigned symbol : assumption.value.symbols())
+      for (const unsigned loop : model.symbols[symbol].loops)
+        for (const unsigned each : model.loops[loop].assumptions)
+          if (!llvm::is_contained(all, each))
+            all.push_back(each);
   }
   return true;
+}
+
+unsigned KernelModel::coordinate(SymbolKind kind, unsigned index) const {
+  const auto found = llvm::find_if(
+      symbols, [&](const Symbol &each) { return each.kind == kind && each.index == index; });
+  return unsigned(found - symbols.begin());
 }
 
 } // namespace kopt::frontend::model

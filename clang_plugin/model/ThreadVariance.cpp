@@ -3,6 +3,7 @@
 
 #include <llvm/Analysis/TargetTransformInfoImpl.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/IntrinsicsNVPTX.h>
 
 namespace kopt::frontend::model {
 namespace {
@@ -36,13 +37,10 @@ public:
 
 private:
   bool isSource(const IntrinsicInst &call) const {
-    StringRef input = call.getCalledFunction()->getName();
-    if (input.consume_front("llvm.nvvm.read.ptx.sreg.")) {
-      const auto [variable, axis] = input.split('.');
-      if (variable == "tid" && axis.size() == 1)
-        return axes_ & (1u << (axis[0] - 'x'));
-      return !is_contained({"ctaid", "ntid", "nctaid", "warpsize"}, variable);
-    }
+    if (const auto read = registerRead(call))
+      return read->first == "tid" && axes_ & (1u << read->second);
+    if (call.getCalledFunction()->getName().starts_with("llvm.nvvm.read.ptx.sreg."))
+      return call.getIntrinsicID() != Intrinsic::nvvm_read_ptx_sreg_warpsize;
     if (call.isConvergent())
       return true;
     return !call.doesNotAccessMemory() && !call.isAssumeLikeIntrinsic() && !memory_.isStable(call);

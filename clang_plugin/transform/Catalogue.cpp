@@ -2,6 +2,7 @@
 #include "clang_plugin/transform/Catalogue.h"
 
 #include "clang_plugin/analysis/KernelView.h"
+#include "clang_plugin/model/KernelModel.h"
 #include "runtime/device/GpuLimits.h"
 
 namespace kopt::frontend {
@@ -59,6 +60,17 @@ void Refusals::keep(unsigned line, const llvm::Twine &why) {
         return each.technique == technique_ && each.line == line && each.why == refusal.why;
       }))
     list_.push_back(refusal);
+}
+
+const model::KernelModel *modelOf(const KernelView &view, Refusals &refusals) {
+  if (!view.model) {
+    llvm::Expected<model::KernelModel> made = model::makeModel(view);
+    if (made)
+      view.model = std::make_shared<const model::KernelModel>(std::move(*made));
+    else
+      refusals.add(llvm::toString(made.takeError()));
+  }
+  return view.model.get();
 }
 
 llvm::Expected<OfferList> findOffers(const TransformRequest &request) {

@@ -20,6 +20,9 @@ namespace kopt::frontend {
 
 struct BodyView;
 class KernelView;
+namespace model {
+struct KernelModel;
+}
 
 /// Why one rewrite does not apply to a kernel or to parts of it.
 class Refusals {
@@ -39,6 +42,10 @@ private:
   std::string technique_;
   std::vector<OfferRefusal> &list_;
 };
+
+/// The model of the kernel, made when it is first asked for; null, with a refusal, if there is
+/// none.
+const model::KernelModel *modelOf(const KernelView &view, Refusals &refusals);
 
 /// The static shared variables that a body declares.
 std::vector<const clang::VarDecl *> staticShared(const BodyView &body);

@@ -7,398 +7,115 @@
 // where there is only one block. Blocks that wait for others have to run at once: a limit of the
 // grid.
 #include "clang_plugin/analysis/CudaFunctions.h"
-#include "clang_plugin/transform/remap/IndexForm.h"
+#include "clang_plugin/model/KernelModel.h"
 #include "clang_plugin/transform/remap/ThreadBody.h"
 #include "runtime/device/GpuLimits.h"
-
-#include <clang/AST/Attr.h>
-
-#include <numeric>
 
 namespace kopt::frontend {
 
 using namespace clang;
+using model::Access;
+using model::AccessKind;
+using model::LoopFacts;
+using model::Polynomial;
 
 namespace {
 
-/// A loop whose threads take every gridDim-th turn.
-struct GridLoop {
-  const Stmt *loop = nullptr, *body = nullptr;
-  const VarDecl *counter = nullptr;
-  const Expr *start = nullptr, *step = nullptr, *bound = nullptr;
-  const Stmt *stepping = nullptr; ///< the statement that adds the step
-  IndexForm width;                ///< how much further the next block begins
-};
-
-/// The amount in `i += amount` or `i = i + amount`.
-const Expr *amountOf(const Stmt *statement, const VarDecl *&counter) {
-  const auto *binary = dyn_cast_or_null<BinaryOperator>(statement);
-  counter = binary ? variableOf(binary->getLHS()) : nullptr;
-  if (!counter)
-    return nullptr;
-  if (binary->getOpcode() == BO_AddAssign)
-    return binary->getRHS();
-  const auto *sum = binary->getOpcode() == BO_Assign
-                        ? dyn_cast<BinaryOperator>(binary->getRHS()->IgnoreParenImpCasts())
-                        : nullptr;
-  if (!sum || sum->getOpcode() != BO_Add)
-    return nullptr;
-  return variableOf(sum->getLHS()) == counter   ? sum->getRHS()
-         : variableOf(sum->getRHS()) == counter ? sum->getLHS()
-                                                : nullptr;
-}
-
-/// The bound in `i < bound`, `i <= bound` and their mirror images.
-const Expr *boundOf(const Expr *condition, const VarDecl *counter) {
-  const auto *binary =
-      condition ? dyn_cast<BinaryOperator>(condition->IgnoreParenImpCasts()) : nullptr;
-  if (!binary)
-    return nullptr;
-  const BinaryOperatorKind kind = binary->getOpcode();
-  if (variableOf(binary->getLHS()) == counter)
-    return kind == BO_LT || kind == BO_LE ? binary->getRHS() : nullptr;
-  return variableOf(binary->getRHS()) == counter && (kind == BO_GT || kind == BO_GE)
-             ? binary->getLHS()
-             : nullptr;
-}
-
-/// The strided loops of a body along one dimension, and whether the grid may have another size
-/// there.
+/// The loops that stride over the grid along one axis, and whether its size may be another there.
 class GridLoops {
 public:
-  GridLoops(const KernelView &view, const BodyView &body, unsigned dimension, Refusals &refusals)
-      : view_(view), body_(body), forms_(view, body), refusals_(refusals),
-        block_(nameOf({"blockIdx", dimension})), grid_(nameOf({"gridDim", dimension})) {
-    for (const Stmt *statement : body.statements) {
-      if (const auto *declaration = dyn_cast<DeclStmt>(statement))
-        for (const Decl *each : declaration->decls())
-          if (const auto *variable = dyn_cast<VarDecl>(each))
-            declarations_[variable] = statement;
-      if (const auto *binary = dyn_cast<BinaryOperator>(statement);
-          binary && binary->getOpcode() == BO_Assign)
-        assignments_.push_back(binary);
-      addLoop(statement);
-    }
+  GridLoops(const KernelView &view, const model::KernelModel &model, unsigned axis,
+            Refusals &refusals)
+      : view_(view), model_(model), axis_(axis), refusals_(refusals) {
+    for (const LoopFacts &loop : model.loops)
+      if (loop.gridAxis == axis)
+        loops_.push_back(&loop);
   }
 
-  /// False, with a refusal, if something but the loops depends on the grid.
+  /// False, with a refusal, if something but the loops depends on the grid, or if what they store
+  /// is not for each turn to store.
   bool check() {
-    return llvm::all_of(body_.statements, [&](const Stmt *each) { return checkUse(each); }) &&
-           (loops_.empty() ||
-            llvm::all_of(body_.statements, [&](const Stmt *each) { return checkEffect(each); }));
+    for (const model::Blind &use : model_.gridUses[axis_])
+      return refuse(use.place, use.what + " has another use than to begin a loop or to step in it");
+    for (const model::Blind &blind : model_.blind) {
+      isProven_ = areApart_ = false;
+      if (llvm::StringRef(blind.what).contains("grid_group"))
+        return refuse(blind.place, "it knows the grid by other means");
+    }
+    for (const LoopFacts *loop : loops_) {
+      if (loop->otherExit)
+        return refuse(*loop->otherExit, "the loop that strides over the grid is left early");
+      isProven_ = isProven_ && !loop->carriesMore &&
+                  llvm::none_of(loop->bound->symbols(), [this](unsigned symbol) {
+                    return model_.symbols[symbol].isOfMemory;
+                  });
+    }
+    return llvm::all_of(model_.accesses,
+                        [this](const Access &access) { return checkAccess(access); });
   }
 
-  const std::vector<GridLoop> &loops() const { return loops_; }
-  const IndexForms &forms() const { return forms_; }
+  const std::vector<const LoopFacts *> &loops() const { return loops_; }
   /// Each turn computes the same whichever thread it is given to.
   bool isProven() const { return isProven_ && areApart_; }
-  /// The turns store to places that are certainly different ones.
+  /// No turn reads or writes what another one certainly or maybe writes.
   bool areApart() const { return areApart_; }
 
 private:
-  bool refuse(const Stmt *at, const llvm::Twine &why) {
-    refusals_.add(at->getBeginLoc(), why);
+  bool refuse(const model::Place &at, const llvm::Twine &why) {
+    const SourceManager &sources = view_.context().getSourceManager();
+    refusals_.add(sources.translateLineCol(sources.getMainFileID(), at.line, at.column), why);
     return false;
   }
 
-  bool isOfGrid(const Stmt *expression) const {
-    return forms_.mentions(expression, [&](const Expr *part) {
-      const auto found = coordinate(part);
-      return found && (nameOf(*found) == block_ || nameOf(*found) == grid_);
-    });
-  }
-
-  void addLoop(const Stmt *statement) {
-    GridLoop found;
-    const Expr *condition = nullptr;
-    if (const auto *loop = dyn_cast<ForStmt>(statement)) {
-      found.body = loop->getBody();
-      condition = loop->getCond();
-      found.stepping = loop->getInc();
-      if (const auto *assigned = dyn_cast_or_null<BinaryOperator>(loop->getInit());
-          assigned && assigned->getOpcode() == BO_Assign) {
-        found.counter = variableOf(assigned->getLHS());
-        found.start = assigned->getRHS();
-      }
-    } else if (const auto *loop = dyn_cast<WhileStmt>(statement)) {
-      found.body = loop->getBody();
-      condition = loop->getCond();
+  bool checkAccess(const Access &access) {
+    if (access.kind == AccessKind::Load || access.space == model::MemorySpace::Local)
+      return true;
+    if (access.kind == AccessKind::Atomic || access.space == model::MemorySpace::Shared) {
+      isProven_ = false; // it may be of another turn, or its order may matter
+      return true;
     }
-    if (!condition)
-      return;
-    // Without a third part the last statement steps.
-    const auto *block = dyn_cast_or_null<CompoundStmt>(found.body);
-    if (!found.stepping && block && !block->body_empty())
-      found.stepping = block->body_back();
-    const VarDecl *counter = nullptr;
-    found.loop = statement;
-    found.step = amountOf(found.stepping, counter);
-    if (!found.step || (found.start && counter != found.counter))
-      return;
-    found.counter = counter;
-    if (!found.start)
-      found.start = counter->getInit();
-    found.bound = boundOf(condition, counter);
-    if (!found.start || !found.bound || !isOfGrid(found.start) || !isOfGrid(found.step) ||
-        !counter->isLocalVarDecl() || !counter->getType()->isIntegerType())
-      return;
-    const IndexForm start = forms_.of(found.start), step = forms_.of(found.step);
-    const auto width = start.factorOf(block_), stride = step.factorOf(grid_);
-    IndexForm rest = start;
-    std::erase_if(rest.terms,
-                  [&](const auto &term) { return llvm::is_contained(term.first, block_); });
-    const bool isWhole = stride && llvm::all_of(step.terms, [&](const auto &term) {
-                           return llvm::is_contained(term.first, grid_);
-                         });
-    const auto isTied = [&](const IndexForm &form) {
-      return form.has(block_) || form.has(grid_) ||
-             llvm::any_of(form.opaque, [&](const auto &part) { return isOfGrid(part.second); });
-    };
-    if (!width || !isWhole || !(*width == *stride) || isTied(*width) || isTied(rest))
-      return;
-    found.width = *width;
-    loops_.push_back(std::move(found));
+    const auto loop = llvm::find_if(
+        access.loops, [this](unsigned each) { return model_.loops[each].gridAxis == axis_; });
+    if (loop == access.loops.end())
+      return refuse(access.place, "a store is outside of the loops that stride over the grid");
+    const auto &stride = access.loopStrides[std::size_t(loop - access.loops.begin())];
+    const auto block =
+        access.offset ? access.offset->growth(model_.coordinate(model::SymbolKind::BlockIdx, axis_))
+                      : std::nullopt;
+    const auto ofTurn =
+        block ? product(*block,
+                        Polynomial::ofSymbol(model_.coordinate(model::SymbolKind::GridDim, axis_)))
+              : std::nullopt;
+    if (stride && stride->isZero())
+      return refuse(access.place, "a store is to the same place in each turn of the loop");
+    if (stride && stride != ofTurn)
+      return refuse(access.place, "where a store goes depends on the turns before");
+    areApart_ = areApart_ && stride && access.space != model::MemorySpace::Unknown &&
+                llvm::all_of(model_.accesses, [&](const Access &other) {
+                  return other.root != access.root || isOfOneTurn(other, access, *block);
+                });
+    return true;
   }
 
-  bool isIn(const Stmt *statement, const Stmt *outer) const {
-    while (statement && statement != outer)
-      statement = body_.parents.lookup(statement);
-    return statement;
-  }
-
-  const GridLoop *loopAround(const Stmt *statement) const {
-    for (const GridLoop &loop : loops_)
-      if (isIn(statement, loop.body))
-        return &loop;
-    return nullptr;
-  }
-
-  /// True if the grid's number or size, as this, is needed for a loop alone.
-  bool servesALoop(const Stmt *use) const {
-    for (const GridLoop &loop : loops_) {
-      if (isIn(use, loop.start) || isIn(use, loop.step))
-        return true;
-      const auto *reference = dyn_cast<DeclRefExpr>(use);
-      if (reference && reference->getDecl() == loop.counter && isIn(use, loop.loop))
-        return true;
-    }
-    // Or it defines a local whose uses are looked at in turn.
-    const Stmt *up = use;
-    while (up && isa<Expr>(up))
-      up = body_.parents.lookup(up);
-    const auto *declaration = dyn_cast_or_null<DeclStmt>(up);
-    return declaration && llvm::any_of(declaration->decls(), [&](const Decl *each) {
-             const auto *variable = dyn_cast<VarDecl>(each);
-             return forms_.definition(variable) && isIn(use, variable->getInit());
+  /// Whether two accesses of one object meet in one turn alone: `block` is how far a block goes.
+  bool isOfOneTurn(const Access &one, const Access &other, const Polynomial &block) const {
+    const auto apart = one.offset ? difference(*one.offset, *other.offset) : std::nullopt;
+    if (!apart || apart->isZero())
+      return apart.has_value();
+    // Parts of one element.
+    const auto &element = other.strides[0];
+    const auto bytes = element ? element->constant() : std::nullopt, distance = apart->constant();
+    return bytes && distance && std::abs(*distance) + std::max(one.bytes, other.bytes) <= *bytes &&
+           llvm::any_of(loops_, [&](const LoopFacts *loop) {
+             return product(loop->gridWidth, *element) == block;
            });
   }
 
-  bool checkUse(const Stmt *statement) {
-    const auto *expression = dyn_cast<Expr>(statement);
-    if (!expression || isa<CastExpr>(expression) || isa<ParenExpr>(expression))
-      return true;
-    if (const auto *reference = dyn_cast<DeclRefExpr>(expression)) {
-      const auto *variable = dyn_cast<VarDecl>(reference->getDecl());
-      const bool isStart = variable && llvm::any_of(loops_, [&](const GridLoop &loop) {
-                             return loop.counter == variable;
-                           });
-      const Expr *meaning = forms_.definition(variable);
-      return !(isStart || (meaning && isOfGrid(meaning))) || servesALoop(statement) ||
-             refuse(statement, "'" + reference->getDecl()->getNameAsString() +
-                                   "', which depends on the grid, has another use than to begin "
-                                   "a loop or to step in it");
-    }
-    const auto found = coordinate(expression);
-    return !found || (nameOf(*found) != block_ && nameOf(*found) != grid_) ||
-           servesALoop(statement) ||
-           refuse(statement,
-                  nameOf(*found) + " has another use than to begin a loop or to step in it");
-  }
-
-  /// The variable of the thread or the block that an lvalue is a part of; null for other memory.
-  const VarDecl *ownerOf(const Expr *element) const {
-    element = element->IgnoreParenNoopCasts(view_.context());
-    if (const auto *subscript = dyn_cast<ArraySubscriptExpr>(element))
-      return ownerOfPointer(subscript->getBase());
-    if (const auto *member = dyn_cast<MemberExpr>(element))
-      return member->isArrow() ? ownerOfPointer(member->getBase()) : ownerOf(member->getBase());
-    if (const auto *unary = dyn_cast<UnaryOperator>(element);
-        unary && unary->getOpcode() == UO_Deref)
-      return ownerOfPointer(unary->getSubExpr());
-    const VarDecl *variable = variableOf(element);
-    if (!variable || variable->hasAttr<CUDASharedAttr>())
-      return variable;
-    if (variable->getType()->isReferenceType())
-      return variable->hasInit() ? ownerOf(variable->getInit()) : nullptr;
-    return variable->isLocalVarDeclOrParm() && !variable->isStaticLocal() ? variable : nullptr;
-  }
-
-  const VarDecl *ownerOfPointer(const Expr *pointer) const {
-    pointer = pointer->IgnoreParens();
-    if (const auto *cast = dyn_cast<CastExpr>(pointer)) {
-      const bool isArray = cast->getCastKind() == CK_ArrayToPointerDecay;
-      return isArray ? ownerOf(cast->getSubExpr()) : ownerOfPointer(cast->getSubExpr());
-    }
-    if (const auto *unary = dyn_cast<UnaryOperator>(pointer);
-        unary && unary->getOpcode() == UO_AddrOf)
-      return ownerOf(unary->getSubExpr());
-    if (const auto *sum = dyn_cast<BinaryOperator>(pointer); sum && sum->isAdditiveOp())
-      return ownerOfPointer(sum->getLHS()->getType()->isPointerType() ? sum->getLHS()
-                                                                      : sum->getRHS());
-    const Expr *meaning = forms_.definition(variableOf(pointer));
-    return meaning && meaning->getType()->isPointerType() ? ownerOfPointer(meaning) : nullptr;
-  }
-
-  /// True if the counter goes into it, also by way of other variables.
-  bool dependsOnTurn(const Stmt *part, const GridLoop &loop, unsigned depth = 0) const {
-    return part && depth < 4 &&
-           forms_.mentions(
-               part,
-               [&](const Expr *each) {
-                 const VarDecl *variable = variableOf(each);
-                 if (!variable || variable == loop.counter)
-                   return variable != nullptr;
-                 return dependsOnTurn(isIn(declarations_.lookup(variable), loop.body)
-                                          ? variable->getInit()
-                                          : nullptr,
-                                      loop, depth + 1) ||
-                        llvm::any_of(assignments_, [&](const BinaryOperator *assignment) {
-                          return variableOf(assignment->getLHS()) == variable &&
-                                 isIn(assignment, loop.body) &&
-                                 dependsOnTurn(assignment->getRHS(), loop, depth + 1);
-                        });
-               });
-  }
-
-  /// True if the place is another one in each turn: the counter is a summand of its index.
-  bool isOfTurnAlone(const Expr *place, const GridLoop &loop) const {
-    const auto isSummand = [&](const Expr *index) {
-      const IndexForm form = forms_.of(index);
-      return llvm::any_of(form.opaque, [&](const auto &atom) {
-        return variableOf(atom.second) == loop.counter && form.has(atom.first);
-      });
-    };
-    place = place->IgnoreParenCasts();
-    if (const auto *subscript = dyn_cast<ArraySubscriptExpr>(place))
-      return isSummand(subscript->getIdx()) || isOfTurnAlone(subscript->getBase(), loop);
-    if (const auto *member = dyn_cast<MemberExpr>(place))
-      return isOfTurnAlone(member->getBase(), loop);
-    if (const auto *unary = dyn_cast<UnaryOperator>(place))
-      return isOfTurnAlone(unary->getSubExpr(), loop);
-    if (const auto *sum = dyn_cast<BinaryOperator>(place); sum && sum->isAdditiveOp()) {
-      const bool isLeft = sum->getLHS()->getType()->isPointerType();
-      return isSummand(isLeft ? sum->getRHS() : sum->getLHS()) ||
-             isOfTurnAlone(isLeft ? sum->getLHS() : sum->getRHS(), loop);
-    }
-    const Expr *meaning = forms_.definition(variableOf(place));
-    return meaning && meaning->getType()->isPointerType() && isOfTurnAlone(meaning, loop);
-  }
-
-  /// What is changed in a turn has to be the turn's own, and nothing but the loops may change
-  /// memory that other blocks see.
-  bool checkEffect(const Stmt *statement) {
-    const GridLoop *loop = loopAround(statement);
-    if (loop && (isa<ReturnStmt>(statement) || isa<GotoStmt>(statement) ||
-                 (isa<BreakStmt>(statement) && brokenLoop(statement) == loop->loop)))
-      return refuse(statement, "the loop that strides over the grid is left early");
-    if (llvm::any_of(loops_, [&](const GridLoop &each) {
-          return isIn(statement, each.stepping) || isIn(each.start, statement);
-        }))
-      return true;
-    if (const auto *binary = dyn_cast<BinaryOperator>(statement);
-        binary && binary->isAssignmentOp())
-      return checkStore(binary->getLHS(), ownerOf(binary->getLHS()), loop);
-    if (const auto *unary = dyn_cast<UnaryOperator>(statement);
-        unary && unary->isIncrementDecrementOp())
-      return checkStore(unary->getSubExpr(), ownerOf(unary->getSubExpr()), loop);
-    const auto *call = dyn_cast<CallExpr>(statement);
-    return !call || checkCall(*call, loop);
-  }
-
-  bool checkStore(const Expr *target, const VarDecl *owner, const GridLoop *loop) {
-    areApart_ = areApart_ && (owner || (loop && isOfTurnAlone(target, *loop)));
-    if (!owner)
-      return (loop && dependsOnTurn(target, *loop)) ||
-             refuse(target, loop ? "a store is to the same place in each turn of the loop"
-                                 : "a store is outside of the loops that stride over the grid");
-    if (llvm::any_of(loops_, [&](const GridLoop &each) { return each.counter == owner; }))
-      return refuse(target, "'" + owner->getName() + "' is not only stepped");
-    const bool isOwn = !owner->hasAttr<CUDASharedAttr>() &&
-                       (!loop || isIn(declarations_.lookup(owner), loop->body));
-    isProven_ = isProven_ && isOwn;
-    return true;
-  }
-
-  static bool holdsPointers(QualType type) {
-    const auto *record = type->getAsCXXRecordDecl();
-    return type->isAnyPointerType() || type->isReferenceType() ||
-           (record && record->hasDefinition() &&
-            llvm::any_of(record->fields(),
-                         [](const auto *field) { return holdsPointers(field->getType()); }));
-  }
-
-  const Stmt *brokenLoop(const Stmt *statement) const {
-    while (statement && !isa<ForStmt>(statement) && !isa<WhileStmt>(statement) &&
-           !isa<DoStmt>(statement) && !isa<SwitchStmt>(statement) &&
-           !isa<CXXForRangeStmt>(statement))
-      statement = body_.parents.lookup(statement);
-    return statement;
-  }
-
-  bool checkCall(const CallExpr &call, const GridLoop *loop) {
-    const FunctionDecl *callee = call.getDirectCallee();
-    if (callee && cudaFunction(*callee) == CudaFunction::Atomic) {
-      // Sums of real numbers depend on their order, and what a call returns on the others.
-      const bool isUsed = isa_and_nonnull<Expr>(body_.parentOf(&call)) ||
-                          isa_and_nonnull<DeclStmt>(body_.parentOf(&call));
-      isProven_ = isProven_ && loop && call.getType()->isIntegralOrEnumerationType() && !isUsed;
-      return true;
-    }
-    if (const auto *method = dyn_cast<CXXMemberCallExpr>(&call)) {
-      const Expr *object = method->getImplicitObjectArgument();
-      const bool isPointer = object->getType()->isPointerType();
-      // An object that holds pointers may store through them.
-      const VarDecl *owner = isPointer ? ownerOfPointer(object) : ownerOf(object);
-      if (holdsPointers(isPointer ? object->getType()->getPointeeType() : object->getType()))
-        owner = nullptr;
-      if (method->getMethodDecl() && !method->getMethodDecl()->isConst() &&
-          !method->getMethodDecl()->isStatic() && object->isGLValue() &&
-          !isa<MaterializeTemporaryExpr>(object) && !checkStore(&call, owner, loop))
-        return false;
-    }
-    const bool isOperator =
-        isa<CXXOperatorCallExpr>(call) && isa_and_nonnull<CXXMethodDecl>(callee);
-    bool isPlain = callee && (!view_.isInText(callee->getLocation()) || callee->isTrivial());
-    for (unsigned i = 0; i < call.getNumArgs(); ++i) {
-      const Expr *argument = call.getArg(i);
-      const unsigned position = isOperator ? i - 1 : i;
-      QualType type = argument->getType();
-      if (isOperator && i == 0)
-        type = cast<CXXMethodDecl>(callee)->isConst()
-                   ? type
-                   : view_.context().getLValueReferenceType(type);
-      else if (callee && position < callee->getNumParams())
-        type = callee->getParamDecl(position)->getType();
-      if (!isPlain && !type->isArithmeticType())
-        isProven_ = false; // what it does with it is not looked at
-      const QualType pointee = type->getPointeeType();
-      if (pointee.isNull() || pointee.isConstQualified() || pointee->isFunctionType())
-        continue;
-      if (!checkStore(argument,
-                      type->isPointerType() ? ownerOfPointer(argument) : ownerOf(argument), loop))
-        return false;
-    }
-    return true;
-  }
-
   const KernelView &view_;
-  const BodyView &body_;
-  const IndexForms forms_;
+  const model::KernelModel &model_;
+  unsigned axis_;
   Refusals &refusals_;
-  const std::string block_, grid_;
-  std::vector<GridLoop> loops_;
-  llvm::DenseMap<const VarDecl *, const Stmt *> declarations_;
-  std::vector<const BinaryOperator *> assignments_;
+  std::vector<const LoopFacts *> loops_;
   bool isProven_ = true, areApart_ = true;
 };
 
@@ -408,24 +125,6 @@ std::uint64_t blocksOf(const LaunchShape &launch) {
 
 std::uint64_t threadsOf(const LaunchShape &launch) {
   return std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
-}
-
-/// What keeps the grid's size as it is; null if nothing.
-const Stmt *tieToGrid(const BodyView &body) {
-  for (const Stmt *statement : body.statements) {
-    if (const auto *expression = dyn_cast<Expr>(statement))
-      if (const auto *record = expression->getType()->getAsCXXRecordDecl();
-          record && record->getIdentifier() && record->getName().ends_with("grid_group"))
-        return statement;
-    const auto *member = dyn_cast<MemberExpr>(statement);
-    const IdentifierInfo *name = member ? member->getMemberDecl()->getIdentifier() : nullptr;
-    if (name && (name->getName().contains("group_index") || name->getName().contains("block_rank")))
-      return statement;
-    if (const auto *assembly = dyn_cast<GCCAsmStmt>(statement);
-        assembly && assembly->getAsmString()->getString().contains("ctaid"))
-      return statement;
-  }
-  return nullptr;
 }
 
 /// True if a thread may wait for one of another block: all blocks have to run at once.
@@ -445,8 +144,8 @@ bool mayWaitForBlocks(const KernelView &view) {
 /// Sizes of the grid along one dimension that are worth a try.
 class GridSizes {
 public:
-  GridSizes(const KernelView &view, unsigned dimension, const std::vector<GridLoop> &loops,
-            const std::vector<IndexForm> &bounds, bool waits)
+  GridSizes(const KernelView &view, const model::KernelModel &model, unsigned dimension,
+            llvm::ArrayRef<const LoopFacts *> loops, bool waits)
       : view_(view), dimension_(dimension), waits_(waits),
         heaviest_(*std::max_element(
             view.launches.begin(), view.launches.end(),
@@ -455,8 +154,9 @@ public:
     full_ =
         std::uint64_t{kMultiprocessors} * std::max<std::uint64_t>(1, most / threadsOf(heaviest_));
     useful_ = 0;
-    for (std::size_t i = 0; i < loops.size(); ++i) {
-      const auto bound = valueOf(bounds[i], heaviest_), width = valueOf(loops[i].width, heaviest_);
+    for (const LoopFacts *loop : loops) {
+      const auto bound = valueOf(*loop->bound, model, &heaviest_),
+                 width = valueOf(loop->gridWidth, model, &heaviest_);
       const bool isKnown = bound && width && *bound > 0 && *width > 0;
       useful_ = std::max(useful_, isKnown ? std::uint64_t((*bound + *width - 1) / *width)
                                           : std::uint64_t{gpu::kMostGrid[0]});
@@ -499,33 +199,19 @@ private:
   std::uint64_t full_, useful_; ///< blocks: those that run at once, those that have turns
 };
 
-void addGrids(const KernelView &view, unsigned dimension, llvm::ArrayRef<GridLoops> bodies,
-              Refusals &refusals, std::vector<Offer> &offers) {
-  for (const BodyView &body : view.bodies())
-    if (const Stmt *tie = tieToGrid(body))
-      return refusals.add(tie->getBeginLoc(), "it knows the grid by other means");
+void addGrids(const KernelView &view, const model::KernelModel &model, unsigned dimension,
+              const GridLoops &loops, Refusals &refusals, std::vector<Offer> &offers) {
   std::vector<OfferRefusal> ties;
   Refusals unused(view, "", ties);
   const bool areIndependent = areThreadsIndependent(view, /*atomics=*/true, unused);
   const bool waits = !areIndependent && mayWaitForBlocks(view);
   // The threads of one block may be in step by barriers, and its turns have an order.
-  const bool areApart = llvm::all_of(bodies, [](const GridLoops &each) { return each.areApart(); });
-  if (!(areIndependent && areApart) &&
+  if (!(areIndependent && loops.areApart()) &&
       llvm::any_of(view.launches, [](const LaunchShape &launch) { return blocksOf(launch) == 1; }))
     return refusals.add("a launch has one block, whose work may depend on its order");
-  std::vector<GridLoop> loops;
-  std::vector<IndexForm> bounds;
-  bool isProven = areIndependent;
-  for (const GridLoops &body : bodies) {
-    isProven = isProven && body.isProven();
-    for (const GridLoop &loop : body.loops()) {
-      loops.push_back(loop);
-      bounds.push_back(body.forms().of(loop.bound));
-      isProven = isProven && body.forms().isFixed(loop.bound);
-    }
-  }
-  const GridSizes sizes(view, dimension, loops, bounds, waits);
-  const std::string own = nameOf({"gridDim", dimension});
+  const bool isProven = areIndependent && loops.isProven();
+  const GridSizes sizes(view, model, dimension, loops.loops(), waits);
+  const std::string own = std::string("gridDim.") + "xyz"[dimension];
   const auto add = [&](const char *title, const std::string &grid,
                        std::vector<std::int64_t> values) {
     if (values.empty())
@@ -552,19 +238,13 @@ std::vector<Offer> gridSizeOffers(const KernelView &view, Refusals &refusals) {
   for (const LaunchShape &launch : view.launches)
     if (blocksOf(launch) == 0 || threadsOf(launch) == 0)
       return {};
-  bool hasLoops = false;
-  for (unsigned dimension = 0; dimension < 3 && !view.launches.empty(); ++dimension) {
-    std::vector<GridLoops> all;
-    for (const BodyView &body : view.bodies())
-      all.emplace_back(view, body, dimension, refusals);
-    if (llvm::all_of(all, [](const GridLoops &each) { return each.loops().empty(); }))
-      continue;
-    hasLoops = true;
-    if (!llvm::all_of(all, [](GridLoops &each) { return each.check(); }))
-      continue;
-    addGrids(view, dimension, all, refusals, offers);
-  }
-  if (!hasLoops)
+  const model::KernelModel *model = view.launches.empty() ? nullptr : modelOf(view, refusals);
+  if (!model)
+    return {};
+  for (unsigned dimension = 0; dimension < 3; ++dimension)
+    if (GridLoops loops(view, *model, dimension, refusals); !loops.loops().empty() && loops.check())
+      addGrids(view, *model, dimension, loops, refusals, offers);
+  if (llvm::none_of(model->loops, [](const LoopFacts &loop) { return loop.gridAxis.has_value(); }))
     refusals.add("no loop strides over the grid");
   return offers;
 }

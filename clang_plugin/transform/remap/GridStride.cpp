@@ -4,7 +4,8 @@
 // of independent threads whose place along x goes into i alone. Refuses what stands before the
 // guard and does more than declare, other guards, and launches with fewer threads than elements,
 // which a loop would go beyond.
-#include "clang_plugin/transform/remap/IndexForm.h"
+#include "clang_plugin/analysis/KernelFacts.h"
+#include "clang_plugin/model/KernelModel.h"
 #include "clang_plugin/transform/remap/ThreadBody.h"
 
 namespace kopt::frontend {
@@ -25,8 +26,8 @@ struct GuardedIndex {
 class GridStrider {
 public:
   GridStrider(const KernelView &view, Refusals &refusals)
-      : view_(view), refusals_(refusals), forms_(view, view.bodies().front()),
-        body_(view, refusals) {}
+      : view_(view), refusals_(refusals), body_(view, refusals),
+        changing_(view.bodies().front().changingVariables()) {}
 
   std::vector<Offer> run() {
     if (view_.launches.empty() || !match() || !checkLaunches() || !body_.read() || !checkUses())
@@ -102,30 +103,44 @@ private:
         found_.declaration = declaration;
         found_.index = cast<VarDecl>(declaration->getSingleDecl());
       }
-    if (!found_.index || !forms_.definition(found_.index) ||
-        found_.index->getInitStyle() != VarDecl::CInit ||
-        !found_.index->getType()->isIntegerType() || !forms_.isFixed(found_.bound) ||
-        isOfThread(found_.bound))
-      return refuse(found_.guard, "it does not compare a fixed index with a fixed bound");
-    const IndexForm form = forms_.of(found_.index->getInit());
-    const auto width = form.factorOf("blockIdx.x");
-    width_ = width.value_or(IndexForm());
-    const bool isPlain = form.terms.size() == 2 && form.terms.contains({"threadIdx.x"}) &&
-                         form.terms.at({"threadIdx.x"}) == 1 && width_.terms.size() == 1 &&
-                         width_.opaque.empty();
-    return isPlain || refuse(found_.declaration, "the index is not blockIdx.x * b + threadIdx.x");
+    model_ = modelOf(view_, refusals_);
+    return model_ && checkTest(*condition);
   }
 
-  bool isOfThread(const Expr *expression) const {
-    return expression && forms_.mentions(expression, [&](const Expr *part) {
-      return coordinate(part) || variableOf(part) == found_.index;
+  bool checkTest(const BinaryOperator &condition) {
+    const auto begin = view_.offset(condition.getBeginLoc());
+    const auto test = llvm::find_if(model_->conditions, [&](const model::Condition &each) {
+      return begin && each.place.range && each.place.range->begin == *begin && each.compared;
     });
+    const bool isFixed = test != model_->conditions.end() &&
+                         llvm::none_of(test->compared->right.symbols(), [this](unsigned symbol) {
+                           return mayDiffer(model_->symbols[symbol]);
+                         });
+    if (!found_.index || changing_.contains(found_.index) ||
+        found_.index->getInitStyle() != VarDecl::CInit ||
+        !found_.index->getType()->isIntegerType() || !isFixed)
+      return refuse(found_.guard, "it does not compare a fixed index with a fixed bound");
+    bound_ = test->compared->right;
+    const model::Polynomial &index = test->compared->left;
+    const unsigned block = model_->coordinate(model::SymbolKind::BlockIdx, 0),
+                   thread = model_->coordinate(model::SymbolKind::ThreadIdx, 0);
+    width_ = index.growth(block).value_or(model::Polynomial());
+    const auto first = product(width_, model::Polynomial::ofSymbol(block));
+    return (width_.terms.size() == 1 && first &&
+            sum(*first, model::Polynomial::ofSymbol(thread)) == index) ||
+           refuse(found_.declaration, "the index is not blockIdx.x * b + threadIdx.x");
+  }
+
+  /// True of what may not be the same for all threads while the kernel runs.
+  static bool mayDiffer(const model::Symbol &symbol) {
+    return symbol.isOfBlock || symbol.isOfMemory || !symbol.loops.empty() ||
+           llvm::is_contained(symbol.varies, true);
   }
 
   bool checkLaunches() {
-    const IndexForm bound = forms_.of(found_.bound);
     for (const LaunchShape &launch : view_.launches) {
-      const auto width = valueOf(width_, launch), elements = valueOf(bound, launch);
+      const auto width = valueOf(width_, *model_, &launch),
+                 elements = valueOf(bound_, *model_, &launch);
       if (!width || *width != launch.block[0] ||
           (elements && *elements > std::int64_t{launch.grid[0]} * *width))
         return refuse(found_.guard, "a launch has fewer threads than elements");
@@ -137,31 +152,47 @@ private:
 
   /// What stands before the loop happens once a thread, as it did, and knows no element.
   bool checkUses() {
-    for (const CoordinateUse &use : body_.uses()) {
-      const Stmt *up = use.expression;
-      while (up && up != found_.declaration)
-        up = use.body->parents.lookup(up);
-      if (use.coordinate.dimension == 0 && !up)
+    const BodyView &kernel = view_.bodies().front();
+    for (const CoordinateUse &use : body_.uses())
+      if (use.coordinate.dimension == 0 && !use.body->isWithin(use.expression, found_.declaration))
         return refuse(use.expression, "the place of the thread along x has another use");
-    }
     for (const DeclStmt *declaration : declarations_)
       for (const Decl *each : declaration->decls()) {
         const auto *variable = dyn_cast<VarDecl>(each);
         if (each != found_.index &&
-            (!variable || forms_.isChanged(variable) || variable->getType()->isReferenceType() ||
-             forms_.mentions(variable->getInit(), [&](const Expr *part) {
-               return isa<CallExpr>(part) || variableOf(part) == found_.index;
+            (!variable || changing_.contains(variable) || variable->getType()->isReferenceType() ||
+             llvm::any_of(kernel.statements, [&](const Stmt *part) {
+               return kernel.isWithin(part, declaration) &&
+                      (isa<CallExpr>(part) || variableOf(dyn_cast<Expr>(part)) == found_.index);
              })))
           return refuse(declaration, "a declaration before the test is not fixed");
       }
     return true;
   }
 
+  /// What blockIdx.x is multiplied by in the index, as one summand; null for other spellings.
+  const Expr *factorOfBlock() const {
+    const auto isBlock = [](const CoordinateUse &use) {
+      return use.coordinate.variable == "blockIdx" && use.coordinate.dimension == 0;
+    };
+    const auto use = llvm::find_if(body_.uses(), isBlock);
+    const Expr *factor = llvm::count_if(body_.uses(), isBlock) == 1 ? otherFactor(*use) : nullptr;
+    if (!factor)
+      return nullptr;
+    const auto above = [&](const Stmt *part) {
+      do
+        part = use->body->parentOf(part);
+      while (isa_and_nonnull<CastExpr>(part));
+      return part;
+    };
+    const Stmt *sum = above(above(factor));
+    while (isa_and_nonnull<BinaryOperator>(sum) && cast<BinaryOperator>(sum)->getOpcode() == BO_Add)
+      sum = above(sum);
+    return sum == found_.declaration ? factor : nullptr;
+  }
+
   std::vector<SliceEdit> write() {
-    const auto use = llvm::find_if(body_.uses(), [](const CoordinateUse &each) {
-      return nameOf(each.coordinate) == "blockIdx.x";
-    });
-    const Expr *factor = use == body_.uses().end() ? nullptr : otherFactor(*use);
+    const Expr *factor = factorOfBlock();
     std::string width = factor ? view_.text(factor->getSourceRange()).str() : "";
     if (factor && isa<BinaryOperator, ConditionalOperator>(factor->IgnoreImpCasts()))
       width = "(" + width + ")";
@@ -173,7 +204,7 @@ private:
                semicolon = view_.endOffset(found_.declaration->getEndLoc()),
                test = view_.offset(found_.guard->getBeginLoc()),
                then = view_.offset(found_.guard->getThen()->getBeginLoc());
-    if (!factor || !(forms_.of(factor) == width_)) {
+    if (!factor) {
       refuse(found_.declaration, "the index is not blockIdx.x * b + threadIdx.x");
       return {};
     }
@@ -207,11 +238,12 @@ private:
 
   const KernelView &view_;
   Refusals &refusals_;
-  const IndexForms forms_;
   ThreadBody body_;
+  const llvm::DenseSet<const VarDecl *> changing_;
+  const model::KernelModel *model_ = nullptr;
   std::vector<const DeclStmt *> declarations_; ///< before the guard
   GuardedIndex found_;
-  IndexForm width_;
+  model::Polynomial width_, bound_;
 };
 
 } // namespace

@@ -3,8 +3,8 @@
 // are neighbours along x, have elements that lie side by side. Matches kernels of independent
 // threads that index memory with threadIdx.y alone and threadIdx.x times something. Refuses
 // coordinates that macros spell, and grids that are too large along x to be one along y.
+#include "clang_plugin/model/KernelModel.h"
 #include "clang_plugin/transform/ThreadOrder.h"
-#include "clang_plugin/transform/remap/IndexForm.h"
 #include "runtime/device/GpuLimits.h"
 
 namespace kopt::frontend {
@@ -13,22 +13,11 @@ using namespace clang;
 
 namespace {
 
-/// The first access whose elements lie side by side along y and apart along x; null if none does.
-const Expr *accessAlongY(const KernelView &view) {
-  for (const BodyView &body : view.bodies()) {
-    const IndexForms forms(view, body);
-    for (const Stmt *statement : body.statements) {
-      const auto *access = dyn_cast<ArraySubscriptExpr>(statement);
-      if (!access ||
-          !access->getBase()->IgnoreParenNoopCasts(view.context())->getType()->isPointerType())
-        continue;
-      const IndexForm index = forms.of(access->getIdx());
-      const auto x = index.factorOf("threadIdx.x"), y = index.factorOf("threadIdx.y");
-      if (x && y && y->terms.contains({}) && !x->terms.empty() && !x->terms.contains({}))
-        return access;
-    }
-  }
-  return nullptr;
+/// Whether elements lie side by side along y, and apart along x.
+bool isAlongY(const model::Access &access) {
+  const auto &x = access.strides[0], &y = access.strides[1];
+  return access.space != model::MemorySpace::Local && x && y && y->terms.contains({}) &&
+         !x->isZero() && !x->terms.contains({});
 }
 
 } // namespace
@@ -42,7 +31,10 @@ std::vector<Offer> swapAxesOffers(const KernelView &view, Refusals &refusals) {
     refusals.add("it is launched along x alone");
     return {};
   }
-  if (!accessAlongY(view)) {
+  const model::KernelModel *model = modelOf(view, refusals);
+  if (!model)
+    return {};
+  if (llvm::none_of(model->accesses, isAlongY)) {
     refusals.add("no access has neighbours along y side by side, and those along x apart");
     return {};
   }
