@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clang_plugin/transform/ReductionLoop.h"
+#include "clang_plugin/analysis/Writes.h"
 #include "clang_plugin/transform/remap/Elements.h"
 
 namespace kopt::frontend {
@@ -12,14 +12,13 @@ class ElementReader {
 public:
   ElementReader(const KernelView &view, const ThreadBody &body, Axes merged, ElementOrder order,
                 Refusals &refusals)
-      : view_(view), kernel_(view.bodies().front()), body_(body), forms_(view, kernel_),
-        refusals_(refusals) {
+      : view_(view), kernel_(view.bodies().front()), body_(body), refusals_(refusals) {
     result_.merged = merged;
     result_.order = order;
   }
 
   std::optional<Elements> run() {
-    if (!readGuard() || !readUnits() || !findAxes())
+    if (!matchGuard() || !readUnits() || !findAxes())
       return std::nullopt;
     return std::move(result_);
   }
@@ -30,55 +29,16 @@ private:
     return false;
   }
 
-  bool readGuard() {
-    const auto *block = cast<CompoundStmt>(kernel_.function->getBody());
-    const auto found =
-        llvm::find_if(block->body(), [](const Stmt *each) { return isa<IfStmt>(each); });
-    const auto *guard = found == block->body_end() ? nullptr : cast<IfStmt>(*found);
-    if (!guard || guard->getElse() || guard->getInit() || guard->getConditionVariable()) {
-      refusals_.add("it does not begin with a test of its index");
+  bool matchGuard() {
+    auto guard = readGuard(view_, refusals_);
+    if (!guard)
       return false;
-    }
-    const Stmt *then = guard->getThen();
-    if (const auto *only = dyn_cast<CompoundStmt>(then); only && only->size() == 1)
-      then = only->body_front();
-    result_.guard = guard;
-    result_.leaves = isa<ReturnStmt>(then);
-    if (!result_.leaves && block->body_back() != guard)
-      return refuse(guard, "the test of its index is not around the whole work");
+    result_.guard = std::move(*guard);
     Axes guarded = 0;
-    if (!readTest(guard->getCond(), guarded))
-      return false;
+    for (const GuardTest &test : result_.guard.tests)
+      guarded |= 1u << test.axis;
     return (guarded & result_.merged) == result_.merged ||
-           refuse(guard, "it does not test each index against a bound");
-  }
-
-  bool readTest(const Expr *test, Axes &guarded) {
-    const auto *binary = dyn_cast<BinaryOperator>(test->IgnoreParenImpCasts());
-    if (binary && binary->getOpcode() == (result_.leaves ? BO_LOr : BO_LAnd))
-      return readTest(binary->getLHS(), guarded) && readTest(binary->getRHS(), guarded);
-    const bool differs = forms_.mentions(test, [&](const Expr *part) {
-      const auto found = coordinate(part);
-      return found && (found->variable == "blockIdx" || found->variable == "threadIdx") &&
-             (result_.merged >> found->dimension & 1);
-    });
-    if (!differs)
-      return true;
-    if (!binary || binary->getOpcode() != (result_.leaves ? BO_GE : BO_LT) ||
-        !forms_.isFixed(binary->getRHS()))
-      return refuse(result_.guard, "it does not compare a fixed index with a fixed bound");
-    for (unsigned axis = 0; axis < 3; ++axis) {
-      if (!isGlobalIndex(forms_, view_, binary->getLHS(), axis))
-        continue;
-      guarded |= 1u << axis;
-      const IndexForm bound = forms_.of(binary->getRHS());
-      for (const LaunchShape &launch : view_.launches)
-        if (const auto elements = valueOf(bound, launch);
-            elements && *elements > std::int64_t{launch.grid[axis]} * launch.block[axis])
-          return refuse(result_.guard, "a launch has fewer threads than elements");
-      return true;
-    }
-    return refuse(result_.guard, "the index is not blockIdx * blockDim + threadIdx");
+           refuse(result_.guard.statement, "it does not test each index against a bound");
   }
 
   bool readUnits() {
@@ -86,24 +46,26 @@ private:
     std::vector<const Stmt *> before, work;
     bool isBefore = true;
     for (const Stmt *each : block->body()) {
-      if (each != result_.guard)
+      if (each != result_.guard.statement)
         (isBefore ? before : work).push_back(each);
-      else if (!result_.leaves)
-        work.push_back(result_.guard->getThen());
-      isBefore = isBefore && each != result_.guard;
+      else if (!result_.guard.leaves)
+        work.push_back(result_.guard.statement->getThen());
+      isBefore = isBefore && each != result_.guard.statement;
     }
     for (const Stmt *each : kernel_.statements)
-      if (isa<ReturnStmt>(each) && !(result_.leaves && kernel_.isWithin(each, result_.guard)))
+      if (isa<ReturnStmt>(each) &&
+          !(result_.guard.leaves && kernel_.isWithin(each, result_.guard.statement)))
         return refuse(each, "it returns beyond its guard");
     result_.before.clear();
     result_.work.clear();
     unsigned place = body_.begin;
     if (!addUnits(before, place, result_.before))
       return false;
-    const auto behind =
-        result_.leaves ? endOf(result_.guard) : view_.endOffset(result_.guard->getRParenLoc());
+    const auto behind = result_.guard.leaves
+                            ? endOf(result_.guard.statement)
+                            : view_.endOffset(result_.guard.statement->getRParenLoc());
     if (!behind)
-      return refuse(result_.guard, "a macro spells the guard");
+      return refuse(result_.guard.statement, "a macro spells the guard");
     place = *behind;
     return addUnits(work, place, result_.work);
   }
@@ -231,32 +193,15 @@ private:
 
   /// True if it may change more than local variables: each element has to do it.
   static bool hasEffect(const Unit &unit) {
-    return llvm::any_of(unit.parts, [&](const Stmt *part) {
-      const auto *binary = dyn_cast<BinaryOperator>(part);
-      const auto *unary = dyn_cast<UnaryOperator>(part);
-      const Expr *target = binary && binary->isAssignmentOp()         ? binary->getLHS()
-                           : unary && unary->isIncrementDecrementOp() ? unary->getSubExpr()
-                                                                      : nullptr;
-      if (target)
-        return !isLocal(target);
-      if (const auto *construct = dyn_cast<CXXConstructExpr>(part))
-        return !construct->getConstructor()->isTrivial();
-      const auto *call = dyn_cast<CallExpr>(part);
-      if (!call || coordinate(call))
-        return false;
-      const FunctionDecl *callee = call->getDirectCallee();
-      return !callee || !writesOnlyThroughParameters(*callee) ||
-             llvm::any_of(callee->parameters(), [](const ParmVarDecl *parameter) {
-               const QualType pointee = parameter->getType()->getPointeeType();
-               return !pointee.isNull() && !pointee.isConstQualified();
-             });
+    return llvm::any_of(unit.parts, [](const Stmt *part) {
+      const auto written = writesOf(part);
+      return !written || llvm::any_of(*written, [](const Lvalue &each) { return !each.isLocal(); });
     });
   }
 
   const KernelView &view_;
   const BodyView &kernel_;
   const ThreadBody &body_;
-  const IndexForms forms_;
   Refusals &refusals_;
   Elements result_;
   llvm::DenseSet<const ForStmt *> apart_; ///< loops that each element runs by itself
@@ -295,29 +240,6 @@ Axes Elements::axesOf(llvm::ArrayRef<const Stmt *> parts) const {
 std::optional<Elements> readElements(const KernelView &view, const ThreadBody &body, Axes merged,
                                      ElementOrder order, Refusals &refusals) {
   return ElementReader(view, body, merged, order, refusals).run();
-}
-
-bool isGlobalIndex(const IndexForms &forms, const KernelView &view, const Expr *expression,
-                   unsigned axis) {
-  const IndexForm form = forms.of(expression);
-  const auto width = form.factorOf(nameOf({"blockIdx", axis}));
-  const auto thread = form.terms.find({nameOf({"threadIdx", axis})});
-  return width && form.terms.size() == 2 && thread != form.terms.end() && thread->second == 1 &&
-         width->opaque.empty() && llvm::all_of(view.launches, [&](const LaunchShape &launch) {
-           return valueOf(*width, launch) == launch.block[axis];
-         });
-}
-
-bool isLocal(const Expr *lvalue) {
-  lvalue = lvalue->IgnoreParenImpCasts();
-  if (const auto *subscript = dyn_cast<ArraySubscriptExpr>(lvalue))
-    return subscript->getBase()->IgnoreParenImpCasts()->getType()->isArrayType() &&
-           isLocal(subscript->getBase());
-  if (const auto *member = dyn_cast<MemberExpr>(lvalue))
-    return !member->isArrow() && isLocal(member->getBase());
-  const auto *reference = dyn_cast<DeclRefExpr>(lvalue);
-  const auto *variable = reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
-  return variable && variable->hasLocalStorage() && !variable->getType()->isReferenceType();
 }
 
 void numberGroups(Elements &elements) {

@@ -85,7 +85,7 @@ bool ElementWriter::findArrays() {
   visit(visit, elements_.before);
   const BodyView &kernel = view_.bodies().front();
   for (const Stmt *part : kernel.statements)
-    if (kernel.isWithin(part, elements_.guard->getCond()))
+    if (kernel.isWithin(part, elements_.guard.statement->getCond()))
       use(part, 0);
   visit(visit, elements_.work);
   return isGood;
@@ -199,10 +199,10 @@ std::string ElementWriter::write(const std::string &comment, const std::string &
   const std::string &in = body_.inner;
   std::string text = "\n" + in + "// " + comment + "\n";
   writeUnits(elements_.before, in, text);
-  const Expr *guard = elements_.guard->getCond();
+  const Expr *guard = elements_.guard.statement->getCond();
   const std::string test = body_.edited(*view_.offset(guard->getBeginLoc()),
                                         *view_.endOffset(guard->getEndLoc()), edits_[Last]);
-  text += in + "if (" + (elements_.leaves ? "!(" + test + ")" : test) +
+  text += in + "if (" + (elements_.guard.leaves ? "!(" + test + ")" : test) +
           (condition.empty() ? "" : " && " + condition) + ") {\n";
   writeUnits(elements_.work, in + body_.step, text);
   text += in + body_.step + "return;\n" + in + "}\n";

@@ -5,7 +5,7 @@
 // one that the kernel may have had.
 #pragma once
 
-#include "clang_plugin/transform/remap/IndexForm.h"
+#include "clang_plugin/transform/remap/Guard.h"
 #include "clang_plugin/transform/remap/ThreadBody.h"
 
 namespace kopt::frontend {
@@ -39,12 +39,11 @@ struct Unit {
   std::vector<WideAccess> wide;
 };
 
-/// A kernel `declarations; if (index < bound) { work }`, or with `if (index >= bound) return;`.
+/// A kernel that begins with a guard.
 struct Elements {
   Axes merged = 0; ///< along which a thread gets several elements
   ElementOrder order = ElementOrder::BlocksApart;
-  const clang::IfStmt *guard = nullptr;
-  bool leaves = false;            ///< the second form
+  Guard guard;
   std::vector<Unit> before, work; ///< the guard
   llvm::DenseMap<const clang::VarDecl *, Axes> axes;
 
@@ -56,13 +55,6 @@ struct Elements {
 /// the guard, and for those with a launch of fewer threads than elements.
 std::optional<Elements> readElements(const KernelView &view, const ThreadBody &body, Axes merged,
                                      ElementOrder order, Refusals &refusals);
-
-/// `blockIdx.x * b + threadIdx.x`, where b is the width of a block.
-bool isGlobalIndex(const IndexForms &forms, const KernelView &view, const clang::Expr *expression,
-                   unsigned axis);
-
-/// A local variable, or a part of one.
-bool isLocal(const clang::Expr *lvalue);
 
 /// Numbers the groups of units, which are written as one loop over elements.
 void numberGroups(Elements &elements);

@@ -5,7 +5,7 @@
 // guard and does more than declare, other guards, and launches with fewer threads than elements,
 // which a loop would go beyond.
 #include "clang_plugin/analysis/KernelFacts.h"
-#include "clang_plugin/model/KernelModel.h"
+#include "clang_plugin/transform/remap/Guard.h"
 #include "clang_plugin/transform/remap/ThreadBody.h"
 
 namespace kopt::frontend {
@@ -14,15 +14,6 @@ using namespace clang;
 
 namespace {
 
-/// `int i = …; if (i < n) { }` or `int i = …; if (i >= n) return;` at the beginning of a kernel.
-struct GuardedIndex {
-  const DeclStmt *declaration = nullptr;
-  const VarDecl *index = nullptr;
-  const IfStmt *guard = nullptr;
-  const Expr *bound = nullptr;
-  bool leaves = false; ///< the second form
-};
-
 class GridStrider {
 public:
   GridStrider(const KernelView &view, Refusals &refusals)
@@ -30,7 +21,7 @@ public:
         changing_(view.bodies().front().changingVariables()) {}
 
   std::vector<Offer> run() {
-    if (view_.launches.empty() || !match() || !checkLaunches() || !body_.read() || !checkUses())
+    if (view_.launches.empty() || !match() || !body_.read() || !checkUses())
       return {};
     const std::vector<SliceEdit> edits = write();
     if (edits.empty())
@@ -69,84 +60,28 @@ private:
     return false;
   }
 
-  /// Nothing is said of kernels of other forms before their guard.
   bool match() {
-    const auto *block = dyn_cast_or_null<CompoundStmt>(view_.kernel().getBody());
-    if (!block)
+    auto guard = readGuard(view_, refusals_);
+    if (!guard)
       return false;
-    for (const Stmt *statement : block->body()) {
-      found_.guard = dyn_cast<IfStmt>(statement);
-      if (found_.guard || !isa<DeclStmt>(statement))
-        break;
-      declarations_.push_back(cast<DeclStmt>(statement));
-    }
-    if (!found_.guard) {
-      refusals_.add("it does not begin with declarations and a test of its index");
-      return false;
-    }
-    const Stmt *then = found_.guard->getThen();
-    if (const auto *only = dyn_cast<CompoundStmt>(then); only && only->size() == 1)
-      then = only->body_front();
-    found_.leaves = isa<ReturnStmt>(then);
-    const auto *condition =
-        dyn_cast<BinaryOperator>(found_.guard->getCond()->IgnoreParenImpCasts());
-    const bool isWhole = !found_.guard->getElse() && !found_.guard->getInit() &&
-                         !found_.guard->getConditionVariable() &&
-                         (found_.leaves || block->body_back() == found_.guard);
-    const BinaryOperatorKind wanted = found_.leaves ? BO_GE : BO_LT;
-    if (!condition || !isWhole || condition->getOpcode() != wanted)
-      return refuse(found_.guard, "it is not `if (i < n)` or `if (i >= n) return;`");
-    found_.bound = condition->getRHS();
-    for (const DeclStmt *declaration : declarations_)
+    guard_ = std::move(*guard);
+    if (guard_.tests.size() != 1 || guard_.tests.front().axis != 0 ||
+        !isa<BinaryOperator>(guard_.statement->getCond()->IgnoreParenImpCasts()) ||
+        cast<BinaryOperator>(guard_.statement->getCond()->IgnoreParenImpCasts())->isLogicalOp())
+      return refuse(guard_.statement, "it is not `if (i < n)` or `if (i >= n) return;`");
+    for (const DeclStmt *declaration : guard_.declarations)
       if (declaration->isSingleDecl() &&
-          declaration->getSingleDecl() == variableOf(condition->getLHS())) {
-        found_.declaration = declaration;
-        found_.index = cast<VarDecl>(declaration->getSingleDecl());
+          declaration->getSingleDecl() == variableOf(guard_.tests.front().index)) {
+        declaration_ = declaration;
+        index_ = cast<VarDecl>(declaration->getSingleDecl());
       }
-    model_ = modelOf(view_, refusals_);
-    return model_ && checkTest(*condition);
-  }
-
-  bool checkTest(const BinaryOperator &condition) {
-    const auto begin = view_.offset(condition.getBeginLoc());
-    const auto test = llvm::find_if(model_->conditions, [&](const model::Condition &each) {
-      return begin && each.place.range && each.place.range->begin == *begin && each.compared;
-    });
-    const bool isFixed = test != model_->conditions.end() &&
-                         llvm::none_of(test->compared->right.symbols(), [this](unsigned symbol) {
-                           return mayDiffer(model_->symbols[symbol]);
-                         });
-    if (!found_.index || changing_.contains(found_.index) ||
-        found_.index->getInitStyle() != VarDecl::CInit ||
-        !found_.index->getType()->isIntegerType() || !isFixed)
-      return refuse(found_.guard, "it does not compare a fixed index with a fixed bound");
-    bound_ = test->compared->right;
-    const model::Polynomial &index = test->compared->left;
-    const unsigned block = model_->coordinate(model::SymbolKind::BlockIdx, 0),
-                   thread = model_->coordinate(model::SymbolKind::ThreadIdx, 0);
-    width_ = index.growth(block).value_or(model::Polynomial());
-    const auto first = product(width_, model::Polynomial::ofSymbol(block));
-    return (width_.terms.size() == 1 && first &&
-            sum(*first, model::Polynomial::ofSymbol(thread)) == index) ||
-           refuse(found_.declaration, "the index is not blockIdx.x * b + threadIdx.x");
-  }
-
-  /// True of what may not be the same for all threads while the kernel runs.
-  static bool mayDiffer(const model::Symbol &symbol) {
-    return symbol.isOfBlock || symbol.isOfMemory || !symbol.loops.empty() ||
-           llvm::is_contained(symbol.varies, true);
-  }
-
-  bool checkLaunches() {
-    for (const LaunchShape &launch : view_.launches) {
-      const auto width = valueOf(width_, *model_, &launch),
-                 elements = valueOf(bound_, *model_, &launch);
-      if (!width || *width != launch.block[0] ||
-          (elements && *elements > std::int64_t{launch.grid[0]} * *width))
-        return refuse(found_.guard, "a launch has fewer threads than elements");
-      if (elements && *elements > INT32_MAX / 2)
-        return refuse(found_.guard, "the index may wrap with a step of the grid");
-    }
+    if (!index_ || changing_.contains(index_) || index_->getInitStyle() != VarDecl::CInit ||
+        !index_->getType()->isIntegerType())
+      return refuse(guard_.statement, "it does not compare a fixed index with a fixed bound");
+    for (const LaunchShape &launch : view_.launches)
+      if (const auto elements = valueOf(guard_.tests.front().limit, *guard_.model, &launch);
+          elements && *elements > INT32_MAX / 2)
+        return refuse(guard_.statement, "the index may wrap with a step of the grid");
     return true;
   }
 
@@ -154,16 +89,16 @@ private:
   bool checkUses() {
     const BodyView &kernel = view_.bodies().front();
     for (const CoordinateUse &use : body_.uses())
-      if (use.coordinate.dimension == 0 && !use.body->isWithin(use.expression, found_.declaration))
+      if (use.coordinate.dimension == 0 && !use.body->isWithin(use.expression, declaration_))
         return refuse(use.expression, "the place of the thread along x has another use");
-    for (const DeclStmt *declaration : declarations_)
+    for (const DeclStmt *declaration : guard_.declarations)
       for (const Decl *each : declaration->decls()) {
         const auto *variable = dyn_cast<VarDecl>(each);
-        if (each != found_.index &&
+        if (each != index_ &&
             (!variable || changing_.contains(variable) || variable->getType()->isReferenceType() ||
              llvm::any_of(kernel.statements, [&](const Stmt *part) {
                return kernel.isWithin(part, declaration) &&
-                      (isa<CallExpr>(part) || variableOf(dyn_cast<Expr>(part)) == found_.index);
+                      (isa<CallExpr>(part) || variableOf(dyn_cast<Expr>(part)) == index_);
              })))
           return refuse(declaration, "a declaration before the test is not fixed");
       }
@@ -188,7 +123,7 @@ private:
     const Stmt *sum = above(above(factor));
     while (isa_and_nonnull<BinaryOperator>(sum) && cast<BinaryOperator>(sum)->getOpcode() == BO_Add)
       sum = above(sum);
-    return sum == found_.declaration ? factor : nullptr;
+    return sum == declaration_ ? factor : nullptr;
   }
 
   std::vector<SliceEdit> write() {
@@ -196,24 +131,24 @@ private:
     std::string width = factor ? view_.text(factor->getSourceRange()).str() : "";
     if (factor && isa<BinaryOperator, ConditionalOperator>(factor->IgnoreImpCasts()))
       width = "(" + width + ")";
-    const llvm::StringRef bound = view_.text(found_.bound->getSourceRange());
+    const llvm::StringRef bound = view_.text(guard_.tests.front().bound->getSourceRange());
     llvm::StringRef declared =
-        view_.text({found_.declaration->getBeginLoc(), found_.index->getInit()->getEndLoc()});
+        view_.text({declaration_->getBeginLoc(), index_->getInit()->getEndLoc()});
     declared.consume_front("const ");
-    const auto start = view_.offset(found_.declaration->getBeginLoc()),
-               semicolon = view_.endOffset(found_.declaration->getEndLoc()),
-               test = view_.offset(found_.guard->getBeginLoc()),
-               then = view_.offset(found_.guard->getThen()->getBeginLoc());
+    const auto start = view_.offset(declaration_->getBeginLoc()),
+               semicolon = view_.endOffset(declaration_->getEndLoc()),
+               test = view_.offset(guard_.statement->getBeginLoc()),
+               then = view_.offset(guard_.statement->getThen()->getBeginLoc());
     if (!factor) {
-      refuse(found_.declaration, "the index is not blockIdx.x * b + threadIdx.x");
+      refuse(declaration_, "the index is not blockIdx.x * b + threadIdx.x");
       return {};
     }
     if (width.empty() || bound.empty() || declared.empty() || declared.contains("const ") ||
         !start || !semicolon || !test || !then) {
-      refuse(found_.guard, "a macro spells a part of the index or its test");
+      refuse(guard_.statement, "a macro spells a part of the index or its test");
       return {};
     }
-    const std::string name = found_.index->getName().str(),
+    const std::string name = index_->getName().str(),
                       head = "// Each thread takes the elements that are a grid apart.\n" +
                              body_.inner + "for (" + declared.str() + "; " + name + " < " +
                              bound.str() + "; " + name + " += gridDim.x * " + width + ")";
@@ -221,12 +156,12 @@ private:
     const llvm::StringRef rest = view_.text().drop_front(*semicolon);
     const unsigned blanks = rest.size() - rest.ltrim(" \t\n").size();
     std::vector<SliceEdit> edits = {{*start, *semicolon + blanks, ""}};
-    if (!found_.leaves) {
+    if (!guard_.leaves) {
       edits.push_back({*test, *then, head + " "});
       edits.insert(edits.end(), body_.returns().begin(), body_.returns().end());
       return edits;
     }
-    unsigned behind = *view_.endOffset(found_.guard->getEndLoc());
+    unsigned behind = *view_.endOffset(guard_.statement->getEndLoc());
     if (view_.text().substr(behind).ltrim().starts_with(";"))
       behind += view_.text().substr(behind).find(';') + 1;
     edits.push_back({*test, body_.end,
@@ -240,10 +175,9 @@ private:
   Refusals &refusals_;
   ThreadBody body_;
   const llvm::DenseSet<const VarDecl *> changing_;
-  const model::KernelModel *model_ = nullptr;
-  std::vector<const DeclStmt *> declarations_; ///< before the guard
-  GuardedIndex found_;
-  model::Polynomial width_, bound_;
+  Guard guard_;
+  const DeclStmt *declaration_ = nullptr; ///< of the index
+  const VarDecl *index_ = nullptr;
 };
 
 } // namespace

@@ -5,6 +5,7 @@
 // elements are computed one after the other by the former text. Matches kernels of independent
 // threads that begin with declarations and a guard `index < bound` for each axis, with a loop whose
 // loads do not all differ. Refuses returns beyond the guard, and variables that cannot be arrays.
+#include "clang_plugin/analysis/Writes.h"
 #include "clang_plugin/transform/remap/Elements.h"
 
 namespace kopt::frontend {
@@ -21,8 +22,8 @@ bool hasSharedLoad(const KernelView &view, const Elements &elements, const std::
       return hasSharedLoad(view, elements, unit.inside, true);
     return isInLoop && llvm::any_of(unit.parts, [&](const Stmt *part) {
              const auto *load = dyn_cast<ImplicitCastExpr>(part);
-             if (!load || load->getCastKind() != CK_LValueToRValue || isLocal(load->getSubExpr()) ||
-                 coordinate(load))
+             if (!load || load->getCastKind() != CK_LValueToRValue ||
+                 readLvalue(load->getSubExpr()).isLocal() || coordinate(load))
                return false;
              std::vector<const Stmt *> inner;
              for (const Stmt *each : unit.parts)
@@ -41,7 +42,7 @@ std::optional<Offer> jam(const KernelView &view, Axes merged, Refusals &refusals
   if (!elements)
     return std::nullopt;
   if (!hasSharedLoad(view, *elements, elements->work, false)) {
-    refusals.add(elements->guard->getBeginLoc(),
+    refusals.add(elements->guard.statement->getBeginLoc(),
                  "no loop has loads that several elements of a thread share");
     return std::nullopt;
   }
@@ -65,8 +66,8 @@ std::optional<Offer> jam(const KernelView &view, Axes merged, Refusals &refusals
               LaunchChange{{"gridDim.x", "gridDim.y", "gridDim.z"}, {}, ""}};
   for (unsigned axis = 0; axis < 3; ++axis)
     if (merged >> axis & 1)
-      offer.launch->grid[axis] =
-          "(" + nameOf({"gridDim", axis}) + " + " + factors[axis] + " - 1) / " + factors[axis];
+      offer.launch->grid[axis] = "(gridDim." + std::string(1, "xyz"[axis]) + " + " + factors[axis] +
+                                 " - 1) / " + factors[axis];
   if (isPlane)
     offer.parameters = {{"ROWS", {8, 4}}, {"COLUMNS", {8, 4}}};
   else

@@ -17,7 +17,7 @@ using namespace clang;
 
 namespace {
 
-constexpr unsigned kTile = 32, kRows = 8; ///< threads of the new block in x and y
+constexpr unsigned kThreads = 256, kLeastTile = 32; ///< of the new block; along each side
 constexpr std::size_t kLongestBody = 2000;
 
 class Stager {
@@ -38,14 +38,19 @@ public:
       if (!strides(isAtStore ? store_->getLHS() : store_->getRHS()))
         continue;
       Offer offer;
-      offer.title = isAtStore ? "turn tiles of 32 x 32 elements in shared memory to store them"
-                              : "turn tiles of 32 x 32 elements in shared memory as they are read";
+      offer.title = std::string("turn tiles of ${TILE} x ${TILE} elements in shared memory ") +
+                    (isAtStore ? "to store them" : "as they are read");
       offer.note = "the grid grows to whole tiles beyond today's threads";
       offer.edits = {{body_.begin, body_.end, textOf(isAtStore)}};
-      offer.launch = LaunchChange{
-          {"(gridDim.x * blockDim.x + 31) / 32", "(gridDim.y * blockDim.y + 31) / 32", "gridDim.z"},
-          {"32", "8", "1"},
-          ""};
+      offer.launch = LaunchChange{{"(gridDim.x * blockDim.x + ${TILE} - 1) / ${TILE}",
+                                   "(gridDim.y * blockDim.y + ${TILE} - 1) / ${TILE}", "gridDim.z"},
+                                  {"${TILE}", "256 / ${TILE}", "1"},
+                                  ""};
+      // A larger tile needs more than 48 KiB of elements that are larger than 8 bytes.
+      if (view_.context().getTypeSizeInChars(store_->getLHS()->getType()).getQuantity() > 8)
+        offer.parameters = {{"TILE", {32}}};
+      else
+        offer.parameters = {{"TILE", {64, 32}}};
       offers.push_back(std::move(offer));
     }
     if (offers.empty())
@@ -67,11 +72,11 @@ private:
         if (isa<TemplateTypeParmDecl>(parameter))
           return refuse(parameter->getLocation(), "the kernel is a template over types");
     if (const auto *bounds = view_.kernel().getAttr<CUDALaunchBoundsAttr>();
-        bounds && view_.constant(bounds->getMaxThreads()).value_or(0) < kTile * kRows)
+        bounds && view_.constant(bounds->getMaxThreads()).value_or(0) < kThreads)
       return refuse(bounds->getLocation(), "the bounds allow too few threads");
     for (const LaunchShape &launch : view_.launches)
-      if (launch.block[2] != 1 || launch.grid[1] * launch.block[1] < kTile ||
-          std::uint64_t{launch.grid[1]} * launch.block[1] / kTile >= gpu::kMostGrid[1])
+      if (launch.block[2] != 1 || launch.grid[1] * launch.block[1] < kLeastTile ||
+          std::uint64_t{launch.grid[1]} * launch.block[1] / kLeastTile >= gpu::kMostGrid[1])
         return refuse(view_.kernel().getLocation(), "the launch has no plane of threads");
     return true;
   }
@@ -149,9 +154,9 @@ private:
                     const std::string &element) const {
     std::vector<SliceEdit> edits = body_.returns();
     for (const TextSpan &index : indices_[0])
-      edits.push_back({index.begin, index.end, "blockIdx.x * 32 + " + x});
+      edits.push_back({index.begin, index.end, blocks_[0] + " * ${TILE} + " + x});
     for (const TextSpan &index : indices_[1])
-      edits.push_back({index.begin, index.end, "blockIdx.y * 32 + " + y});
+      edits.push_back({index.begin, index.end, blocks_[1] + " * ${TILE} + " + y});
     const TextSpan side = *spanOf(view_, replaced->getSourceRange());
     std::erase_if(edits,
                   [&](const SliceEdit &edit) { return side.contains({edit.begin, edit.end}); });
@@ -159,23 +164,32 @@ private:
     return body_.indented(body_.edited(body_.begin, body_.end, std::move(edits)));
   }
 
-  std::string textOf(bool isAtStore) const {
+  std::string textOf(bool isAtStore) {
     const std::string type = store_->getLHS()->getType().getUnqualifiedType().getAsString(
         view_.context().getPrintingPolicy());
     const std::string tile = freshName(view_, "tile"), row = freshName(view_, "row"),
                       &inner = body_.inner;
-    const std::string loop = inner + "for (int " + row + " = threadIdx.y; " + row + " < 32; " +
-                             row + " += blockDim.y) {\n";
-    const std::string straight = tile + "[" + row + "][threadIdx.x]",
-                      turned = tile + "[threadIdx.x][" + row + "]";
+    std::string head =
+        "\n" + inner + "// Tiles of ${TILE} x ${TILE} elements are turned in shared memory.\n";
+    blocks_ = {"blockIdx.x", "blockIdx.y"};
+    if (isAtStore) {
+      const std::string block = freshName(view_, "block");
+      blocks_ = {"(" + block + " / gridDim.y)", "(" + block + " % gridDim.y)"};
+      head += inner + "// Blocks that run together store side by side.\n" + inner +
+              "const unsigned " + block + " = blockIdx.y * gridDim.x + blockIdx.x;\n";
+    }
+    const std::string loop = "#pragma unroll\n" + inner + "for (int " + row + " = 0; " + row +
+                             " < ${TILE}; " + row + " += 256 / ${TILE}) {\n";
+    const std::string down = "threadIdx.y + " + row,
+                      straight = tile + "[" + down + "][threadIdx.x]",
+                      turned = tile + "[threadIdx.x][" + down + "]";
     const auto phaseOf = [&](const Expr *side, bool isStraight) {
       return loop +
-             (isStraight ? phase("threadIdx.x", row, side, straight)
-                         : phase(row, "threadIdx.x", side, turned)) +
+             (isStraight ? phase("threadIdx.x", down, side, straight)
+                         : phase(down, "threadIdx.x", side, turned)) +
              inner + "}\n";
     };
-    return "\n" + inner + "// Tiles of 32 x 32 elements are turned in shared memory.\n" + inner +
-           "__shared__ " + type + " " + tile + "[32][33];\n" +
+    return head + inner + "__shared__ " + type + " " + tile + "[${TILE}][${TILE} + 1];\n" +
            phaseOf(store_->getLHS(), isAtStore) + inner + "__syncthreads();\n" +
            phaseOf(store_->getRHS(), !isAtStore) + body_.outer;
   }
@@ -184,7 +198,8 @@ private:
   Refusals &refusals_;
   ThreadBody body_;
   const BinaryOperator *store_ = nullptr;
-  std::vector<TextSpan> indices_[2]; ///< global indices along x and y
+  std::vector<TextSpan> indices_[2];  ///< global indices along x and y
+  std::array<std::string, 2> blocks_; ///< which tile a block has
 };
 
 } // namespace

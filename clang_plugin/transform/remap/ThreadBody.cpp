@@ -32,7 +32,8 @@ bool ThreadBody::readText() {
   const llvm::StringRef text = view_.text().slice(begin, end);
   for (const RawToken &token : rawTokens(text))
     if (text.slice(token.begin, token.end).contains('\n'))
-      return refuse(view_.pattern().getBody()->getBeginLoc(), "the body has a text of several lines");
+      return refuse(view_.pattern().getBody()->getBeginLoc(),
+                    "the body has a text of several lines");
   return true;
 }
 

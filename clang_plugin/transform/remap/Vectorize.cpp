@@ -4,6 +4,7 @@
 // aligned and all elements are within the kernel's guard; if not, they are computed one after the
 // other by the former text. Matches kernels of independent threads that begin with declarations and
 // a guard `i < bound`. Refuses other uses of the place along x, and accesses under conditions.
+#include "clang_plugin/analysis/KernelFacts.h"
 #include "clang_plugin/transform/remap/Elements.h"
 
 namespace kopt::frontend {
@@ -49,8 +50,7 @@ llvm::StringRef vectorOf(QualType element) {
 class Vectorizer {
 public:
   Vectorizer(const KernelView &view, Refusals &refusals)
-      : view_(view), kernel_(view.bodies().front()), forms_(view, kernel_), refusals_(refusals),
-        body_(view, refusals) {}
+      : view_(view), kernel_(view.bodies().front()), refusals_(refusals), body_(view, refusals) {}
 
   std::optional<Offer> run() {
     if (!body_.read())
@@ -58,9 +58,14 @@ public:
     auto elements = readElements(view_, body_, 0b001, ElementOrder::Adjacent, refusals_);
     if (!elements)
       return std::nullopt;
-    findWide(elements->work);
+    for (const GuardTest &test : elements->guard.tests)
+      if (test.axis == 0)
+        index_ = variableOf(test.index);
+    if (index_ && !kernel_.changingVariables().contains(index_))
+      findWide(elements->work);
     if (aligned_.empty()) {
-      refusals_.add(elements->guard->getBeginLoc(), "no access is to neighbouring places");
+      refusals_.add(elements->guard.statement->getBeginLoc(),
+                    "no access is to neighbouring places");
       return std::nullopt;
     }
     numberGroups(*elements);
@@ -169,7 +174,7 @@ private:
     const auto begin = view_.offset(access.getBeginLoc()),
                end = view_.endOffset(access.getEndLoc());
     if (!pointer || pointer->getDeclContext() != kernel_.function || !begin || !end ||
-        !isGlobalIndex(forms_, view_, access.getIdx(), 0))
+        variableOf(access.getIdx()) != index_)
       return;
     const QualType element = access.getType().getUnqualifiedType();
     const llvm::StringRef vector = vectorOf(element.getCanonicalType());
@@ -204,9 +209,9 @@ private:
 
   const KernelView &view_;
   const BodyView &kernel_;
-  const IndexForms forms_;
   Refusals &refusals_;
   ThreadBody body_;
+  const VarDecl *index_ = nullptr;             ///< that the guard tests
   std::map<std::string, std::string> aligned_; ///< pointers with their elements
   std::map<const VarDecl *, unsigned> uses_;
   llvm::DenseSet<const VarDecl *> valid_; ///< pointers whose places were accessed before

@@ -28,38 +28,53 @@ std::string planeKernel(const std::string &body) {
 TEST(Stage, AStoreAlongTheOtherAxisTurnsATile) {
   const Question question = askStage(planeKernel("  if (x >= w || y >= h)\n    return;\n"
                                                  "  out[x * h + y] = 2 * in[y * w + x];\n"));
-  EXPECT_THAT(textsFor(question),
-              ElementsAre("__global__ void k(const float *__restrict__ in, float *__restrict__ "
-                          "out, int w, int h) {\n"
-                          "  // Tiles of 32 x 32 elements are turned in shared memory.\n"
-                          "  __shared__ float tile[32][33];\n"
-                          "  for (int row = threadIdx.y; row < 32; row += blockDim.y) {\n"
-                          "    int x = blockIdx.x * 32 + threadIdx.x;\n"
-                          "    int y = blockIdx.y * 32 + row;\n"
-                          "    if (x >= w || y >= h)\n"
-                          "      continue;\n"
-                          "    tile[row][threadIdx.x] = 2 * in[y * w + x];\n"
-                          "  }\n"
-                          "  __syncthreads();\n"
-                          "  for (int row = threadIdx.y; row < 32; row += blockDim.y) {\n"
-                          "    int x = blockIdx.x * 32 + row;\n"
-                          "    int y = blockIdx.y * 32 + threadIdx.x;\n"
-                          "    if (x >= w || y >= h)\n"
-                          "      continue;\n"
-                          "    out[x * h + y] = tile[threadIdx.x][row];\n"
-                          "  }\n"
-                          "}\n"));
+  const std::vector<std::string> texts = textsFor(question);
+  ASSERT_THAT(texts, SizeIs(2));
+  EXPECT_EQ(texts[0].substr(texts[0].find('\n') + 1),
+            R"(  // Tiles of 64 x 64 elements are turned in shared memory.
+  // Blocks that run together store side by side.
+  const unsigned block = blockIdx.y * gridDim.x + blockIdx.x;
+  __shared__ float tile[64][64 + 1];
+#pragma unroll
+  for (int row = 0; row < 64; row += 256 / 64) {
+    int x = (block / gridDim.y) * 64 + threadIdx.x;
+    int y = (block % gridDim.y) * 64 + threadIdx.y + row;
+    if (x >= w || y >= h)
+      continue;
+    tile[threadIdx.y + row][threadIdx.x] = 2 * in[y * w + x];
+  }
+  __syncthreads();
+#pragma unroll
+  for (int row = 0; row < 64; row += 256 / 64) {
+    int x = (block / gridDim.y) * 64 + threadIdx.y + row;
+    int y = (block % gridDim.y) * 64 + threadIdx.x;
+    if (x >= w || y >= h)
+      continue;
+    out[x * h + y] = tile[threadIdx.x][threadIdx.y + row];
+  }
+}
+)");
+  EXPECT_THAT(texts[1], HasSubstr("  __shared__ float tile[32][32 + 1];\n"));
   const auto offers = offersFor(question);
-  EXPECT_EQ(offers.at(0).launch->grid[0], "(gridDim.x * blockDim.x + 31) / 32");
-  EXPECT_EQ(offers[0].launch->block, (std::array<std::string, 3>{"32", "8", "1"}));
+  EXPECT_EQ(offers.at(0).launch->grid[0], "(gridDim.x * blockDim.x + 64 - 1) / 64");
+  EXPECT_EQ(offers[0].launch->block, (std::array<std::string, 3>{"64", "256 / 64", "1"}));
 }
 
 TEST(Stage, AReadAlongTheOtherAxisTurnsATileAsItIsRead) {
   const auto texts = textsFor(askStage(planeKernel("  if (x < w && y < h)\n"
                                                    "    out[y * w + x] = in[x * h + y];\n")));
-  ASSERT_THAT(texts, SizeIs(1));
-  EXPECT_THAT(texts[0], HasSubstr("      tile[threadIdx.x][row] = in[x * h + y];"));
-  EXPECT_THAT(texts[0], HasSubstr("      out[y * w + x] = tile[row][threadIdx.x];"));
+  ASSERT_THAT(texts, SizeIs(2));
+  EXPECT_THAT(texts[0], HasSubstr("    int x = blockIdx.x * 64 + threadIdx.y + row;"));
+  EXPECT_THAT(texts[0], HasSubstr("      tile[threadIdx.x][threadIdx.y + row] = in[x * h + y];"));
+  EXPECT_THAT(texts[0], HasSubstr("      out[y * w + x] = tile[threadIdx.y + row][threadIdx.x];"));
+}
+
+TEST(Stage, ElementsOfSixteenBytesHaveASmallTile) {
+  std::string slice = planeKernel("  out[x * h + y] = in[y * w + x];\n");
+  for (std::size_t at = slice.find("float *"); at != slice.npos; at = slice.find("float *", at))
+    slice.replace(at, 5, "float4");
+  EXPECT_THAT(titlesFor(askStage(slice)),
+              ElementsAre("turn tiles of 32 x 32 elements in shared memory to store them"));
 }
 
 TEST(Stage, NeighbouringPlacesAreRefused) {

@@ -234,7 +234,7 @@ TEST(Jam, RefusesWithTheLine) {
   };
   const std::string guarded = std::string(kPlane) + "  if (row < n && col < n) {\n" + kProduct;
   EXPECT_THAT(refused(std::string(kPlane) + kProduct),
-              Contains("it does not begin with a test of its index"));
+              Contains("it does not begin with declarations and a test of its index"));
   EXPECT_THAT(refused(std::string(kPlane) + "  if (row < n) {\n" + kProduct + "  }\n"),
               Contains("4: it does not test each index against a bound"));
   EXPECT_THAT(
@@ -242,12 +242,14 @@ TEST(Jam, RefusesWithTheLine) {
       Contains("4: it does not compare a fixed index with a fixed bound"));
   EXPECT_THAT(refused(guarded + "  }\n  C[0] = 1;\n"),
               Contains("4: the test of its index is not around the whole work"));
+  EXPECT_THAT(refused("  float first = atomicAdd(&C[1], 1.0f);\n" + guarded + "  }\n"),
+              Contains("2: it does more than declare before its guard"));
   EXPECT_THAT(refused(guarded + "    if (sum > 1) return;\n    C[0] = 1;\n  }\n"),
               Contains("9: it returns beyond its guard"));
   EXPECT_THAT(refused(guarded + "    C[gridDim.x] = 1;\n  }\n"),
               Contains("9: the number of blocks, or which one it is, has another use"));
   EXPECT_THAT(refused("  C[1] = 0;\n" + guarded + "  }\n"),
-              Contains("2: it does more than declare before its guard"));
+              Contains("it does not begin with declarations and a test of its index"));
   EXPECT_THAT(refused(std::string(kPlane) + "  if (row < n && col < n) {\n"
                                             "    auto sum = 0.0f;\n"
                                             "    for (int k = 0; k < n; ++k)\n"

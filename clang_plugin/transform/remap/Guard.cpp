@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/transform/remap/Guard.h"
+
+namespace kopt::frontend {
+
+using namespace clang;
+
+namespace {
+
+class GuardReader {
+public:
+  GuardReader(const KernelView &view, Refusals &refusals) : view_(view), refusals_(refusals) {}
+
+  std::optional<Guard> run() {
+    const auto *block = cast<CompoundStmt>(view_.kernel().getBody());
+    for (const Stmt *statement : block->body()) {
+      result_.statement = dyn_cast<IfStmt>(statement);
+      if (result_.statement || !isa<DeclStmt>(statement))
+        break;
+      result_.declarations.push_back(cast<DeclStmt>(statement));
+    }
+    const IfStmt *guard = result_.statement;
+    if (!guard) {
+      refusals_.add("it does not begin with declarations and a test of its index");
+      return std::nullopt;
+    }
+    const Stmt *then = guard->getThen();
+    if (const auto *only = dyn_cast<CompoundStmt>(then); only && only->size() == 1)
+      then = only->body_front();
+    result_.leaves = isa<ReturnStmt>(then);
+    if (guard->getElse() || guard->getInit() || guard->getConditionVariable() ||
+        (!result_.leaves && block->body_back() != guard)) {
+      refuse("the test of its index is not around the whole work");
+      return std::nullopt;
+    }
+    result_.model = modelOf(view_, refusals_);
+    if (!result_.model || !readTests(guard->getCond()))
+      return std::nullopt;
+    return std::move(result_);
+  }
+
+private:
+  bool refuse(const llvm::Twine &why) {
+    refusals_.add(result_.statement->getBeginLoc(), why);
+    return false;
+  }
+
+  /// True of what may not be the same for all threads while the kernel runs.
+  bool mayDiffer(unsigned number) const {
+    const model::Symbol &symbol = result_.model->symbols[number];
+    return symbol.isOfBlock || symbol.isOfMemory || !symbol.loops.empty() ||
+           llvm::is_contained(symbol.varies, true);
+  }
+
+  bool readTests(const Expr *test) {
+    const auto *binary = dyn_cast<BinaryOperator>(test->IgnoreParenImpCasts());
+    if (binary && binary->getOpcode() == (result_.leaves ? BO_LOr : BO_LAnd))
+      return readTests(binary->getLHS()) && readTests(binary->getRHS());
+    const auto begin = binary ? view_.offset(binary->getBeginLoc()) : std::nullopt;
+    const auto found = llvm::find_if(result_.model->conditions, [&](const auto &each) {
+      return begin && each.place.range && each.place.range->begin == *begin && each.compared;
+    });
+    if (found == result_.model->conditions.end() ||
+        binary->getOpcode() != (result_.leaves ? BO_GE : BO_LT) ||
+        llvm::any_of(found->compared->right.symbols(),
+                     [this](unsigned symbol) { return mayDiffer(symbol); }))
+      return refuse("it does not compare a fixed index with a fixed bound");
+    const model::Polynomial &index = found->compared->left;
+    if (llvm::none_of(index.symbols(), [this](unsigned symbol) { return mayDiffer(symbol); }))
+      return true;
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      const unsigned block = result_.model->coordinate(model::SymbolKind::BlockIdx, axis),
+                     thread = result_.model->coordinate(model::SymbolKind::ThreadIdx, axis);
+      const auto width = index.growth(block).value_or(model::Polynomial());
+      const auto first = product(width, model::Polynomial::ofSymbol(block));
+      if (width.terms.size() == 1 && first &&
+          sum(*first, model::Polynomial::ofSymbol(thread)) == index) {
+        result_.tests.push_back({binary->getLHS(), binary->getRHS(), axis, found->compared->right});
+        return checkLaunches(width, result_.tests.back());
+      }
+    }
+    return refuse("the index is not blockIdx * b + threadIdx");
+  }
+
+  bool checkLaunches(const model::Polynomial &width, const GuardTest &test) {
+    for (const LaunchShape &launch : view_.launches) {
+      const auto elements = valueOf(test.limit, *result_.model, &launch);
+      if (valueOf(width, *result_.model, &launch) != launch.block[test.axis] ||
+          (elements && *elements > std::int64_t{launch.grid[test.axis]} * launch.block[test.axis]))
+        return refuse("a launch has fewer threads than elements");
+    }
+    return true;
+  }
+
+  const KernelView &view_;
+  Refusals &refusals_;
+  Guard result_;
+};
+
+} // namespace
+
+std::optional<Guard> readGuard(const KernelView &view, Refusals &refusals) {
+  return GuardReader(view, refusals).run();
+}
+
+} // namespace kopt::frontend
