@@ -46,11 +46,7 @@ public:
                                    "(gridDim.y * blockDim.y + ${TILE} - 1) / ${TILE}", "gridDim.z"},
                                   {"${TILE}", "256 / ${TILE}", "1"},
                                   ""};
-      // A larger tile needs more than 48 KiB of elements that are larger than 8 bytes.
-      if (view_.context().getTypeSizeInChars(store_->getLHS()->getType()).getQuantity() > 8)
-        offer.parameters = {{"TILE", {32}}};
-      else
-        offer.parameters = {{"TILE", {64, 32}}};
+      offer.parameters = {{"TILE", {64, 32}}};
       offers.push_back(std::move(offer));
     }
     if (offers.empty())

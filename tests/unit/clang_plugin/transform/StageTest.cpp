@@ -69,14 +69,6 @@ TEST(Stage, AReadAlongTheOtherAxisTurnsATileAsItIsRead) {
   EXPECT_THAT(texts[0], HasSubstr("      out[y * w + x] = tile[threadIdx.y + row][threadIdx.x];"));
 }
 
-TEST(Stage, ElementsOfSixteenBytesHaveASmallTile) {
-  std::string slice = planeKernel("  out[x * h + y] = in[y * w + x];\n");
-  for (std::size_t at = slice.find("float *"); at != slice.npos; at = slice.find("float *", at))
-    slice.replace(at, 5, "float4");
-  EXPECT_THAT(titlesFor(askStage(slice)),
-              ElementsAre("turn tiles of 32 x 32 elements in shared memory to store them"));
-}
-
 TEST(Stage, NeighbouringPlacesAreRefused) {
   EXPECT_THAT(refusalsFor(askStage(planeKernel("  out[y * w + x] = in[y * w + x];\n"))),
               ElementsAre("4: lanes read and write neighbouring places already"));
