@@ -198,6 +198,35 @@ llvm::Expected<KernelView> KernelView::open(ASTUnit &unit, const std::string &ke
   return view;
 }
 
+/// The one function that the branches of a statement call, with parameters and constants, and that
+/// is all they do; null for others.
+static const FunctionDecl *onlyCallee(const Stmt *statement) {
+  if (const auto *block = dyn_cast<CompoundStmt>(statement))
+    return block->size() == 1 ? onlyCallee(block->body_front()) : nullptr;
+  if (const auto *choice = dyn_cast<IfStmt>(statement)) {
+    const FunctionDecl *then = onlyCallee(choice->getThen());
+    return choice->getElse() && then && then == onlyCallee(choice->getElse()) ? then : nullptr;
+  }
+  const auto *call = dyn_cast<CallExpr>(statement);
+  const bool isPlain = call && llvm::all_of(call->arguments(), [&](const Expr *argument) {
+                         const Expr *value = argument->IgnoreParenImpCasts();
+                         const auto *sign = dyn_cast<UnaryOperator>(value);
+                         value = sign && sign->getOpcode() == UO_Minus ? sign->getSubExpr() : value;
+                         const auto *reference = dyn_cast<DeclRefExpr>(value);
+                         return isa<IntegerLiteral, FloatingLiteral, CXXBoolLiteralExpr>(value) ||
+                                (reference && isa<ParmVarDecl>(reference->getDecl()));
+                       });
+  const FunctionDecl *callee = isPlain ? call->getDirectCallee() : nullptr;
+  return callee ? callee->getDefinition() : nullptr;
+}
+
+const BodyView &KernelView::work() const {
+  const FunctionDecl *callee = onlyCallee(kernel().getBody());
+  const auto found =
+      llvm::find_if(bodies_, [&](const BodyView &body) { return body.function == callee; });
+  return found == bodies_.end() ? bodies_.front() : *found;
+}
+
 const FunctionDecl &KernelView::pattern() const {
   const FunctionDecl *pattern = kernel().getTemplateInstantiationPattern();
   return pattern ? *pattern : kernel();

@@ -62,7 +62,7 @@ private:
       if (use.coordinate.dimension != dimension ||
           (variable != "threadIdx" && variable != "blockDim"))
         continue;
-      if (use.body != &view_.bodies().front()) {
+      if (use.body != &view_.work()) {
         refuse(use.expression->getBeginLoc(), "a function that it calls asks which thread it is");
         return std::nullopt;
       }

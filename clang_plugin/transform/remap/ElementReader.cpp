@@ -12,7 +12,7 @@ class ElementReader {
 public:
   ElementReader(const KernelView &view, const ThreadBody &body, Axes merged, ElementOrder order,
                 Refusals &refusals)
-      : view_(view), kernel_(view.bodies().front()), body_(body), refusals_(refusals) {
+      : view_(view), kernel_(view.work()), body_(body), refusals_(refusals) {
     result_.merged = merged;
     result_.order = order;
   }

@@ -83,7 +83,7 @@ bool ElementWriter::findArrays() {
     }
   };
   visit(visit, elements_.before);
-  const BodyView &kernel = view_.bodies().front();
+  const BodyView &kernel = view_.work();
   for (const Stmt *part : kernel.statements)
     if (kernel.isWithin(part, elements_.guard.statement->getCond()))
       use(part, 0);
@@ -127,7 +127,7 @@ bool ElementWriter::findCoordinates() {
     const auto &[variable, axis] = use.coordinate;
     if (!(elements_.merged >> axis & 1))
       continue;
-    if (use.body != &view_.bodies().front() || variable == "gridDim")
+    if (use.body != &view_.work() || variable == "gridDim")
       return refuse(use.expression, "the number of blocks, or which one it is, has another use");
     const Expr *place = nullptr; // what each element has its own of
     if (!isAdjacent)
@@ -170,7 +170,7 @@ bool ElementWriter::findUses() {
   };
   visit(visit, elements_.work);
   llvm::DenseSet<unsigned> seen;
-  for (const Stmt *part : view_.bodies().front().statements) {
+  for (const Stmt *part : view_.work().statements) {
     const auto *reference = dyn_cast<DeclRefExpr>(part);
     const auto *variable = reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
     if (!variable || !arrays_.contains(variable))

@@ -18,7 +18,7 @@ class GridStrider {
 public:
   GridStrider(const KernelView &view, Refusals &refusals)
       : view_(view), refusals_(refusals), body_(view, refusals),
-        changing_(view.bodies().front().changingVariables()) {}
+        changing_(view.work().changingVariables()) {}
 
   std::vector<Offer> run() {
     if (view_.launches.empty() || !match() || !body_.read() || !checkUses())
@@ -87,7 +87,7 @@ private:
 
   /// What stands before the loop happens once a thread, as it did, and knows no element.
   bool checkUses() {
-    const BodyView &kernel = view_.bodies().front();
+    const BodyView &kernel = view_.work();
     for (const CoordinateUse &use : body_.uses())
       if (use.coordinate.dimension == 0 && !use.body->isWithin(use.expression, declaration_))
         return refuse(use.expression, "the place of the thread along x has another use");

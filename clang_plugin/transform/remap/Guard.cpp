@@ -12,7 +12,7 @@ public:
   GuardReader(const KernelView &view, Refusals &refusals) : view_(view), refusals_(refusals) {}
 
   std::optional<Guard> run() {
-    const auto *block = cast<CompoundStmt>(view_.kernel().getBody());
+    const auto *block = cast<CompoundStmt>(view_.work().function->getBody());
     for (const Stmt *statement : block->body()) {
       result_.statement = dyn_cast<IfStmt>(statement);
       if (result_.statement || !isa<DeclStmt>(statement))

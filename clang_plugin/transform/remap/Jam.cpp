@@ -27,7 +27,7 @@ bool hasSharedLoad(const KernelView &view, const Elements &elements, const std::
                return false;
              std::vector<const Stmt *> inner;
              for (const Stmt *each : unit.parts)
-               if (view.bodies().front().isWithin(each, load))
+               if (view.work().isWithin(each, load))
                  inner.push_back(each);
              return elements.axesOf(inner) != elements.merged;
            });

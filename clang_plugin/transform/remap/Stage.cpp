@@ -60,7 +60,7 @@ private:
     return false;
   }
   bool refuse(const Stmt *at, const llvm::Twine &why) { return refuse(at->getBeginLoc(), why); }
-  const BodyView &kernel() const { return view_.bodies().front(); }
+  const BodyView &kernel() const { return view_.work(); }
 
   bool readLaunches() {
     if (const FunctionTemplateDecl *pattern = view_.pattern().getDescribedFunctionTemplate())

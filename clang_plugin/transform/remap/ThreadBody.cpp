@@ -25,15 +25,14 @@ bool ThreadBody::read() {
 }
 
 bool ThreadBody::readText() {
-  const auto body = bodyText(view_, view_.pattern());
-  if (!body || cast<CompoundStmt>(view_.pattern().getBody())->body_empty())
-    return refuse(view_.pattern().getLocation(), "a macro or another file spells the body");
+  const auto body = bodyText(view_, *kernel().function);
+  if (!body || cast<CompoundStmt>(kernel().function->getBody())->body_empty())
+    return refuse(kernel().function->getLocation(), "a macro or another file spells the body");
   static_cast<BodyText &>(*this) = *body;
   const llvm::StringRef text = view_.text().slice(begin, end);
   for (const RawToken &token : rawTokens(text))
     if (text.slice(token.begin, token.end).contains('\n'))
-      return refuse(view_.pattern().getBody()->getBeginLoc(),
-                    "the body has a text of several lines");
+      return refuse(kernel().function->getBeginLoc(), "the body has a text of several lines");
   return true;
 }
 

@@ -33,7 +33,7 @@ private:
   bool refuse(clang::SourceLocation at, const llvm::Twine &why);
   bool readText();
   bool readStatement(const clang::Stmt *statement);
-  const BodyView &kernel() const { return view_.bodies().front(); }
+  const BodyView &kernel() const { return view_.work(); }
 
   const KernelView &view_;
   Refusals &refusals_;

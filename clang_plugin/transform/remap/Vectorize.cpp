@@ -50,7 +50,7 @@ llvm::StringRef vectorOf(QualType element) {
 class Vectorizer {
 public:
   Vectorizer(const KernelView &view, Refusals &refusals)
-      : view_(view), kernel_(view.bodies().front()), refusals_(refusals), body_(view, refusals) {}
+      : view_(view), kernel_(view.work()), refusals_(refusals), body_(view, refusals) {}
 
   std::optional<Offer> run() {
     if (!body_.read())

@@ -269,6 +269,16 @@ TEST(Jam, RefusesWithTheLine) {
   EXPECT_THAT(titlesFor({.technique = "jam", .slice = small.slice}), Not(Contains(HasSubstr("x"))));
 }
 
+TEST(Jam, ActsInTheFunctionThatTheKernelOnlyChoosesConstantsFor) {
+  Question question = askJam("  if (n == 64)\n    work(A, B, C, 64);\n"
+                             "  else\n    work(A, B, C, n);\n",
+                             "static __device__ void work(const float *A, const float *B, float *C, "
+                             "int n) {\n" +
+                                 std::string(kPlane) + "  if (row < n && col < n) {\n" + kProduct +
+                                 "  }\n}\n");
+  EXPECT_THAT(bodyFor(question, "8 x 8"), HasSubstr("float sum[8][8];"));
+}
+
 TEST(Jam, RefusesThreadsThatDependOnEachOther) {
   EXPECT_THAT(refusalsFor(askJam(std::string(kPlane) + "  if (row < n && col < n) {\n" + kProduct +
                                  "    __syncthreads();\n  }\n")),
