@@ -17,21 +17,28 @@ public:
 
   ModelReply describe() const {
     ModelReply reply;
-    for (std::size_t i = 0; i < model_.loops.size(); ++i)
-      reply.facts.push_back(at(model_.loops[i].place, loopText(model_.loops[i])));
+    const auto add = [&](const Place &place, std::string text) {
+      reply.facts.push_back({place.line, place.column, std::move(text)});
+    };
+    for (const LoopFacts &loop : model_.loops)
+      add(loop.place, loopText(loop));
     for (const Access &access : model_.accesses) {
-      reply.facts.push_back(at(access.place, accessText(access)));
+      add(access.place, accessText(access));
       if (access.space != MemorySpace::Local)
-        reply.accesses.push_back(at(access.place, words(access)));
+        reply.accesses.push_back({access.place.line, access.place.column, words(access)});
     }
-    for (const Barrier &barrier : model_.barriers)
-      reply.facts.push_back(at(barrier.place, std::string("barrier of ") + toString(barrier.kind) +
-                                                  (barrier.isUniform ? "" : ", maybe not uniform") +
-                                                  loopsText(barrier.loops)));
+    for (const Barrier &barrier : model_.barriers) {
+      std::vector<std::string> loops;
+      for (unsigned loop : barrier.loops)
+        loops.push_back(loopName(loop));
+      add(barrier.place, std::string("barrier of ") + toString(barrier.kind) +
+                             (barrier.isUniform ? "" : ", maybe not uniform") +
+                             (loops.empty() ? "" : ", in " + llvm::join(loops, ", ")));
+    }
     for (const Condition &condition : model_.conditions)
-      reply.facts.push_back(at(condition.place, conditionText(condition)));
+      add(condition.place, conditionText(condition));
     for (const Blind &blind : model_.blind)
-      reply.facts.push_back(at(blind.place, "unknown: " + blind.what));
+      add(blind.place, "unknown: " + blind.what);
     reply.readAcross = readAcross();
     llvm::stable_sort(reply.facts, [](const ModelLine &a, const ModelLine &b) {
       return std::pair(a.line, a.column) < std::pair(b.line, b.column);
@@ -42,16 +49,12 @@ public:
 private:
   /// A load that all threads make at the places of a loop, where a store's place differs from
   /// thread to thread; or one a fixed distance from what the thread itself stores.
-  bool isAcross(const Access &load, const Access &store) const {
+  static bool isAcross(const Access &load, const Access &store) {
     const auto apart = difference(*load.offset, *store.offset);
-    if (!apart || apart->isZero())
-      return false;
-    if (apart->constant())
-      return true;
-    const auto is = [](const std::optional<Polynomial> &stride, bool zero) {
-      return stride && stride->isZero() == zero;
-    };
-    return !load.loops.empty() && is(load.strides[0], true) && is(store.strides[0], false);
+    const auto &read = load.strides[0], &written = store.strides[0];
+    return apart && !apart->isZero() &&
+           (apart->constant() ||
+            (!load.loops.empty() && read && read->isZero() && written && !written->isZero()));
   }
 
   std::vector<std::string> readAcross() const {
@@ -72,13 +75,10 @@ private:
     return {names.begin(), names.end()};
   }
 
-  static ModelLine at(const Place &place, std::string text) {
-    return {place.line, place.column, std::move(text)};
-  }
-  std::string text(const Polynomial &value) const { return value.text(model_.symbols); }
   std::string text(const std::optional<Polynomial> &value) const {
-    return value ? text(*value) : "?";
+    return value ? value->text(model_.symbols) : "?";
   }
+  static std::string orUnknown(const std::string &text) { return text.empty() ? "?" : text; }
 
   std::string assumed(const std::set<unsigned> &assumptions) const {
     std::string result;
@@ -95,26 +95,17 @@ private:
     return loop.counter.empty() ? "line " + std::to_string(loop.place.line) : loop.counter;
   }
 
-  std::string loopsText(const std::vector<unsigned> &loops) const {
-    std::string result;
-    for (unsigned loop : loops)
-      result += (result.empty() ? ", in " : ", ") + loopName(loop);
-    return result;
-  }
-
   std::string loopText(const LoopFacts &loop) const {
     std::string result = "loop";
-    if (loop.first) {
-      const std::string name = loop.counter.empty() ? "?" : loop.counter;
-      result +=
-          " (" + name + " = " + text(loop.first) + "; " +
-          (loop.bound ? name + " " + toString(loop.relation) + " " + text(*loop.bound) : "?") +
-          "; " + name + " += " + text(loop.step) + ")";
-    }
+    const std::string name = orUnknown(loop.counter);
+    if (loop.first)
+      result += " (" + name + " = " + text(loop.first) + "; " +
+                (loop.bound ? name + " " + toString(loop.relation) + " " + text(loop.bound) : "?") +
+                "; " + name + " += " + text(loop.step) + ")";
     if (loop.trips)
       result += ", " + std::to_string(*loop.trips) + " times";
-    result += loop.isUniform ? "" : ", not uniform";
-    for (const auto &[is, what] : {std::pair(loop.hasStores, "stores"),
+    for (const auto &[is, what] : {std::pair(!loop.isUniform, "not uniform"),
+                                   {loop.hasStores, "stores"},
                                    {loop.hasAtomics, "atomics"},
                                    {loop.hasBarriers, "barriers"},
                                    {loop.hasCalls, "unknown calls"},
@@ -123,19 +114,17 @@ private:
         result += std::string(", ") + what;
     for (const Reduction &reduction : loop.reductions)
       result += std::string(", ") + (reduction.isConditional ? "conditional " : "") +
-                toString(reduction.kind) + " into " +
-                (reduction.name.empty() ? "?" : reduction.name);
+                toString(reduction.kind) + " into " + orUnknown(reduction.name);
     return result + assumed(loop.assumptions);
   }
 
   std::string accessText(const Access &access) const {
-    std::string result = std::string(toString(access.kind)) + " " +
-                         (access.text.empty() ? "?" : access.text) + ": " + toString(access.space) +
-                         " " + (access.root.empty() ? "?" : access.root) + ", " +
+    std::string result = std::string(toString(access.kind)) + " " + orUnknown(access.text) + ": " +
+                         toString(access.space) + " " + orUnknown(access.root) + ", " +
                          std::to_string(access.bytes) + " bytes";
     if (!access.offset)
       return result + ", " + access.whyUnknown;
-    result += " at " + text(*access.offset) + ", lanes (" + text(access.strides[0]) + ", " +
+    result += " at " + text(access.offset) + ", lanes (" + text(access.strides[0]) + ", " +
               text(access.strides[1]) + ", " + text(access.strides[2]) + ")";
     for (std::size_t i = 0; i < access.loops.size(); ++i)
       result += ", " + loopName(access.loops[i]) + " " + text(access.loopStrides[i]);
@@ -146,7 +135,7 @@ private:
   }
 
   std::string conditionText(const Condition &condition) const {
-    std::string result = "condition " + (condition.text.empty() ? "?" : condition.text);
+    std::string result = "condition " + orUnknown(condition.text);
     const auto &compared = condition.compared;
     if (compared)
       result += ": " + text(compared->left) + " " + toString(compared->relation) + " " +
@@ -159,7 +148,6 @@ private:
     return compared ? result + assumed(compared->assumptions) : result;
   }
 
-  /// The value in the launch, if there is only one.
   std::optional<std::int64_t> number(const Polynomial &value) const {
     return valueOf(value, model_, launch_);
   }
@@ -172,13 +160,13 @@ private:
   /// The values that make the lanes of a warp differ in an unknown way.
   std::string causes(const Access &access) const {
     std::set<std::string> names;
-    if (access.offset)
-      for (unsigned symbol : access.offset->symbols())
-        if (model_.symbols[symbol].kind == SymbolKind::Unknown && model_.symbols[symbol].varies[0])
-          names.insert(model_.symbols[symbol].name);
-    if (names.empty())
-      return access.whyUnknown.empty() ? "the pointer differs between lanes" : access.whyUnknown;
-    return "it depends on " + llvm::join(names, " and ");
+    for (unsigned each : access.offset.value_or(Polynomial()).symbols())
+      if (const Symbol &symbol = model_.symbols[each];
+          symbol.kind == SymbolKind::Unknown && symbol.varies[0])
+        names.insert(symbol.name);
+    if (!names.empty())
+      return "it depends on " + llvm::join(names, " and ");
+    return access.whyUnknown.empty() ? "the pointer differs between lanes" : access.whyUnknown;
   }
 
   std::string lanes(const Access &access) const {
@@ -186,45 +174,43 @@ private:
       return "how far lanes are apart is not known: " + causes(access);
     if (launch_ && !hold(access.assumptions, model_, *launch_))
       return "how far lanes are apart is not known: the subscript may wrap";
-    if (number(*access.strides[0]) == 0 && (!launch_ || launch_->block[0] >= kLanes))
+    if (number(*access.strides[0]) == 0 && block()[0] >= kLanes)
       return "all lanes take the same place";
     std::string result = "lanes are " + bytes(*access.strides[0]) + " apart";
-    if (launch_ && launch_->block[0] < kLanes && access.strides[1])
-      result +=
-          ", rows of " + std::to_string(launch_->block[0]) + " lanes " + bytes(*access.strides[1]);
+    if (block()[0] < kLanes && access.strides[1])
+      result += ", rows of " + std::to_string(block()[0]) + " lanes " + bytes(*access.strides[1]);
     const std::vector<std::int64_t> offsets = laneOffsets(access);
     if (offsets.empty() || access.bytes == 0)
       return result;
-    const bool isShared = access.space == MemorySpace::Shared;
-    const unsigned count =
-        isShared ? bankPassesOf(offsets, access.bytes) : sectorsOf(offsets, access.bytes);
     const std::set<std::int64_t> places(offsets.begin(), offsets.end());
     const auto needed = unsigned(places.size()) * access.bytes;
-    if (isShared)
-      return result + (count > (needed + 127) / 128
-                           ? ", banks are passed " + std::to_string(count) + " times a request"
+    if (access.space == MemorySpace::Shared) {
+      const unsigned passes = bankPassesOf(offsets, access.bytes);
+      return result + (passes > (needed + 127) / 128
+                           ? ", banks are passed " + std::to_string(passes) + " times a request"
                            : ", no bank conflict");
-    return result + ", " + std::to_string(count) + " sectors a request" +
-           (count > (needed + 31) / 32
-                ? " where " + std::to_string((needed + 31) / 32) + " would do"
-                : "");
+    }
+    const unsigned sectors = sectorsOf(offsets, access.bytes), least = (needed + 31) / 32;
+    return result + ", " + std::to_string(sectors) + " sectors a request" +
+           (sectors > least ? " where " + std::to_string(least) + " would do" : "");
+  }
+
+  std::array<std::uint32_t, 3> block() const {
+    return launch_ ? launch_->block : std::array<std::uint32_t, 3>{kLanes, 1, 1};
   }
 
   /// Where the lanes of the first warp are, from the first; empty if not known.
   std::vector<std::int64_t> laneOffsets(const Access &access) const {
     std::vector<std::int64_t> offsets;
-    const std::array<std::uint32_t, 3> block =
-        launch_ ? launch_->block : std::array<std::uint32_t, 3>{kLanes, 1, 1};
-    for (std::uint32_t lane = 0; lane < std::min(kLanes, block[0] * block[1] * block[2]); ++lane) {
+    const auto [x, y, z] = block();
+    for (std::uint32_t lane = 0; lane < std::min(kLanes, x * y * z); ++lane) {
+      const std::uint32_t at[] = {lane % x, lane / x % y, lane / x / y};
       std::int64_t offset = 0;
-      std::uint32_t rest = lane;
       for (std::size_t axis = 0; axis < 3; ++axis) {
-        const std::uint32_t coordinate = rest % block[axis];
-        rest /= block[axis];
         const auto stride = access.strides[axis] ? number(*access.strides[axis]) : std::nullopt;
-        if (coordinate && !stride)
+        if (at[axis] && !stride)
           return {};
-        offset += coordinate ? coordinate * *stride : 0;
+        offset += at[axis] ? at[axis] * *stride : 0;
       }
       offsets.push_back(offset);
     }
@@ -233,23 +219,19 @@ private:
 
   std::string words(const Access &access) const {
     std::string result = (access.text.empty() ? access.root + "[?]" : access.text) + ": " +
-                         toString(access.kind) + " of " + std::to_string(access.bytes) +
-                         " bytes from " + toString(access.space) + " memory, ";
-    if (access.kind != AccessKind::Load)
-      result.replace(result.find(" from "), 6, " in ");
-    result += lanes(access);
+                         toString(access.kind) + " of " + std::to_string(access.bytes) + " bytes " +
+                         (access.kind == AccessKind::Load ? "from " : "in ") +
+                         toString(access.space) + " memory, " + lanes(access);
     for (std::size_t axis = 1; axis < 3; ++axis)
-      if (access.strides[axis] && access.strides[axis]->isZero() &&
-          access.kind == AccessKind::Load && launch_ && launch_->block[axis] > 1)
-        result += std::string("; the ") + std::to_string(launch_->block[axis]) + " threads along " +
-                  "xyz"[axis] + " read the same";
+      if (const auto &stride = access.strides[axis];
+          stride && stride->isZero() && access.kind == AccessKind::Load && block()[axis] > 1)
+        result += "; the " + std::to_string(block()[axis]) + " threads along " + "xyz"[axis] +
+                  " read the same";
     for (std::size_t i = 0; i < access.loops.size(); ++i) {
       const LoopFacts &loop = model_.loops[access.loops[i]];
-      const std::string over = loop.counter.empty()
-                                   ? "the loop at line " + std::to_string(loop.place.line)
-                                   : "the loop over " + loop.counter;
       const auto &stride = access.loopStrides[i];
-      result += "; " + over +
+      result += (loop.counter.empty() ? "; the loop at " : "; the loop over ") +
+                loopName(access.loops[i]) +
                 (!stride                ? " has no known stride"
                  : number(*stride) == 0 ? " does not move it"
                                         : " moves it by " + bytes(*stride));

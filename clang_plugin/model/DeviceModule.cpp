@@ -10,7 +10,6 @@
 #include <clang/Frontend/TextDiagnosticBuffer.h>
 #include <clang/Lex/HeaderSearchOptions.h>
 #include <clang/Lex/PreprocessorOptions.h>
-#include <llvm/ADT/StringSwitch.h>
 #include <llvm/Analysis/CGSCCPassManager.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/IRBuilder.h>
@@ -21,6 +20,7 @@
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
 #include <llvm/Transforms/Scalar/InstSimplifyPass.h>
 #include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Utils/LCSSA.h>
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 
@@ -53,10 +53,11 @@ bool staysCall(CudaFunction kind) {
 /// Finds all functions that run in a kernel, also in headers.
 class Reachable {
 public:
-  explicit Reachable(const KernelView &view) : view_(view), names_(view.context()) {}
+  Reachable(const KernelView &view, llvm::StringMap<CudaFunction> &library)
+      : view_(view), names_(view.context()), library_(library) {}
 
-  llvm::Error walk(const clang::FunctionDecl *start, llvm::StringMap<CudaFunction> &library) {
-    add(start);
+  llvm::Error walk() {
+    add(&view_.kernel());
     for (std::size_t i = 0; i < definitions.size(); ++i) {
       const clang::FunctionDecl *function = definitions[i];
       if (const auto *constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(function))
@@ -64,15 +65,14 @@ public:
           visit(initializer->getInit());
       visit(function->getBody());
     }
-    for (const auto &[symbol, kind] : library_)
-      library[symbol] = kind;
     return damage_.empty() ? llvm::Error::success() : failure(damage_);
   }
 
   std::vector<const clang::FunctionDecl *> definitions;
 
 private:
-  void add(const clang::FunctionDecl *function) {
+  void add(const clang::Decl *named) {
+    const auto *function = llvm::dyn_cast_or_null<clang::FunctionDecl>(named);
     if (!function || function->isDependentContext())
       return;
     const clang::FunctionDecl *definition = function->getDefinition();
@@ -81,7 +81,7 @@ private:
     const CudaFunction kind =
         view_.isInText(function->getLocation()) ? CudaFunction::None : cudaFunction(*function);
     if (staysCall(kind))
-      library_.emplace_back(names_.getName(function), kind);
+      library_[names_.getName(function)] = kind;
     else if (definition && definition->hasBody())
       definitions.push_back(definition);
     if (definition && definition->isInvalidDecl())
@@ -95,9 +95,9 @@ private:
         expression && (expression->containsErrors() || expression->isInstantiationDependent()))
       damage_ = "Clang does not understand an expression of the kernel";
     if (const auto *reference = llvm::dyn_cast<clang::DeclRefExpr>(statement))
-      add(llvm::dyn_cast<clang::FunctionDecl>(reference->getDecl()));
+      add(reference->getDecl());
     else if (const auto *member = llvm::dyn_cast<clang::MemberExpr>(statement))
-      add(llvm::dyn_cast<clang::FunctionDecl>(member->getMemberDecl()));
+      add(member->getMemberDecl());
     else if (const auto *construct = llvm::dyn_cast<clang::CXXConstructExpr>(statement))
       add(construct->getConstructor());
     else if (const auto *inherited = llvm::dyn_cast<clang::CXXInheritedCtorInitExpr>(statement))
@@ -132,7 +132,7 @@ private:
   const KernelView &view_;
   clang::ASTNameGenerator names_;
   llvm::DenseSet<const clang::FunctionDecl *> seen_;
-  std::vector<std::pair<std::string, CudaFunction>> library_;
+  llvm::StringMap<CudaFunction> &library_;
   std::string damage_;
 };
 
@@ -188,22 +188,19 @@ void readInputsFirst(llvm::Function &kernel) {
   const DataLayout &layout = kernel.getParent()->getDataLayout();
   IRBuilder<> builder(&*kernel.getEntryBlock().getFirstInsertionPt());
   std::map<std::tuple<const Value *, std::uint64_t, Type *>, Value *> inputs;
-  std::map<std::string, Value *> registers;
-  const auto registerOf = [&](const Twine &name) {
-    Value *&read = registers[name.str()];
+  std::map<std::pair<SymbolKind, unsigned>, Value *> registers;
+  const auto registerOf = [&](SymbolKind kind, unsigned axis) {
+    Value *&read = registers[{kind, axis}];
     if (!read)
       read = builder.CreateCall(kernel.getParent()->getOrInsertFunction(
-          ("llvm.nvvm.read.ptx.sreg." + name).str(), builder.getInt32Ty()));
+          "llvm.nvvm.read.ptx.sreg." + kRegisters[unsigned(kind)].str() + "." + "xyz"[axis],
+          builder.getInt32Ty()));
     return read;
   };
   std::vector<std::pair<Instruction *, Value *>> replaced;
   for (Instruction &instruction : instructions(kernel)) {
-    if (const auto *call = dyn_cast<IntrinsicInst>(&instruction)) {
-      StringRef name = call->getCalledFunction()->getName();
-      if (name.consume_front("llvm.nvvm.read.ptx.sreg.") &&
-          (name.contains("tid.") || name.contains("ctaid.")) && !name.contains("cluster"))
-        replaced.emplace_back(&instruction, registerOf(name));
-    }
+    if (const auto read = registerRead(instruction))
+      replaced.emplace_back(&instruction, registerOf(read->first, read->second));
     const auto *load = dyn_cast<LoadInst>(&instruction);
     if (!load)
       continue;
@@ -212,16 +209,10 @@ void readInputsFirst(llvm::Function &kernel) {
         load->getPointerOperand()->stripAndAccumulateConstantOffsets(layout, offset, true));
     const std::uint64_t at = offset.getZExtValue();
     StringRef name = isa<GlobalVariable>(object) ? object->getName() : "";
-    if (name.consume_front("kopt_emulated_") && at < 12 && at % 4 == 0) {
-      const StringRef known = StringSwitch<StringRef>(name)
-                                  .Case("threadIdx", "tid.")
-                                  .Case("blockIdx", "ctaid.")
-                                  .Case("blockDim", "ntid.")
-                                  .Case("gridDim", "nctaid.")
-                                  .Default("");
-      if (!known.empty())
-        replaced.emplace_back(&instruction, registerOf(known + Twine("xyz"[at / 4])));
-    }
+    const auto *known = find(kCoordinates, name.consume_front("kopt_emulated_") ? name : "");
+    if (known != std::end(kCoordinates) && at < 12 && at % 4 == 0)
+      replaced.emplace_back(&instruction,
+                            registerOf(SymbolKind(known - kCoordinates), unsigned(at / 4)));
     const auto *parameter = dyn_cast<Argument>(object);
     if (parameter && parameter->hasByValAttr() && isOnlyRead(*parameter)) {
       Value *&read = inputs[{parameter, at, load->getType()}];
@@ -293,36 +284,35 @@ llvm::Error simplify(DeviceModule &device) {
     return failure("the kernel is too large with its calls inlined");
 
   llvm::Function &kernel = *device.kernel;
-  llvm::FunctionPassManager passes;
-  passes.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
-  passes.addPass(llvm::InstSimplifyPass());
-  functions.invalidate(kernel, passes.run(kernel, functions));
+  const auto run = [&](auto pass) { functions.invalidate(kernel, pass.run(kernel, functions)); };
+  run(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
+  run(llvm::InstSimplifyPass());
   readInputsFirst(kernel);
-  bool changed = true;
-  for (int round = 0; changed && round < 4; ++round) {
+  for (bool changed = true; changed;) {
     changed = false;
     for (llvm::BasicBlock &block : kernel)
       changed |= llvm::ConstantFoldTerminator(&block, /*DeleteDeadConditions=*/true);
     changed |= llvm::removeUnreachableBlocks(kernel);
     functions.clear();
-    llvm::InstSimplifyPass().run(kernel, functions);
+    run(llvm::InstSimplifyPass());
   }
-  functions.clear();
-  llvm::LoopSimplifyPass().run(kernel, functions);
+  run(llvm::LoopSimplifyPass());
+  run(llvm::LCSSAPass());
   return llvm::Error::success();
 }
 
 } // namespace
 
-std::optional<std::pair<llvm::StringRef, unsigned>> registerRead(const llvm::Value &value) {
+std::optional<std::pair<SymbolKind, unsigned>> registerRead(const llvm::Value &value) {
   const auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&value);
   llvm::StringRef name = call ? call->getCalledFunction()->getName() : "";
   if (!name.consume_front("llvm.nvvm.read.ptx.sreg."))
     return std::nullopt;
   const auto [variable, axis] = name.split('.');
-  if (axis.size() != 1 || axis[0] < 'x' || axis[0] > 'z' || variable.contains("cluster"))
+  const auto *known = llvm::find(kRegisters, variable);
+  if (known == std::end(kRegisters) || axis.size() != 1 || axis[0] < 'x' || axis[0] > 'z')
     return std::nullopt;
-  return std::pair(variable, unsigned(axis[0] - 'x'));
+  return std::pair(SymbolKind(known - kRegisters), unsigned(axis[0] - 'x'));
 }
 
 bool isOnlyRead(const llvm::Value &pointer) {
@@ -336,8 +326,8 @@ bool isOnlyRead(const llvm::Value &pointer) {
 
 llvm::Expected<DeviceModule> emitDevice(const KernelView &view) {
   DeviceModule device;
-  Reachable reachable(view);
-  if (llvm::Error error = reachable.walk(&view.kernel(), device.library))
+  Reachable reachable(view, device.library);
+  if (llvm::Error error = reachable.walk())
     return error;
   device.context = std::make_unique<llvm::LLVMContext>();
   device.context->setDiscardValueNames(false);

@@ -5,6 +5,7 @@
 
 #include "clang_plugin/analysis/CudaFunctions.h"
 #include "clang_plugin/analysis/KernelView.h"
+#include "clang_plugin/model/Polynomial.h"
 
 #include <llvm/ADT/StringMap.h>
 #include <llvm/IR/LLVMContext.h>
@@ -22,9 +23,11 @@ struct DeviceModule {
   llvm::StringMap<CudaFunction> library;
 };
 
-/// The register of special use that an instruction reads along an axis: ("tid", 0), also of
-/// "ctaid", "ntid" and "nctaid".
-std::optional<std::pair<llvm::StringRef, unsigned>> registerRead(const llvm::Value &value);
+/// The coordinates of a thread by SymbolKind, and the registers that hold them.
+inline constexpr llvm::StringRef kCoordinates[] = {"threadIdx", "blockIdx", "blockDim", "gridDim"},
+                                 kRegisters[] = {"tid", "ctaid", "ntid", "nctaid"};
+/// Which coordinate an instruction reads, along which axis.
+std::optional<std::pair<SymbolKind, unsigned>> registerRead(const llvm::Value &value);
 
 /// True of memory that instructions only load from, through this pointer.
 bool isOnlyRead(const llvm::Value &pointer);

@@ -131,41 +131,28 @@ void IndexAlgebra::inherit(Symbol &symbol, const Polynomial &from) const {
   }
 }
 
-Known IndexAlgebra::unknown(const Value &value, bool isSigned, const Use *use) {
+Known IndexAlgebra::unknown(const Value &value, bool isSigned) {
   Symbol symbol;
   symbol.bits = std::min(64u, widthOf(value));
   symbol.isSigned = isSigned;
-  const auto *instruction = dyn_cast<Instruction>(&value);
-  const auto *user = use ? cast<Instruction>(use->getUser()) : nullptr;
-  if (instruction) {
+  if (const auto *instruction = dyn_cast<Instruction>(&value)) {
     if (instruction->mayReadFromMemory() || isa<CallBase>(instruction))
       symbol.name = textOf_(*instruction);
     symbol.isOfMemory = instruction->mayReadFromMemory() && !facts_.memory.isStable(*instruction);
     symbol.isOfBlock = true;
     for (const Loop *loop = facts_.loopInfo.getLoopFor(instruction->getParent()); loop;
          loop = loop->getParentLoop())
-      if (!user || loop->contains(user))
-        symbol.loops.push_back(numbers_.lookup(loop));
+      symbol.loops.push_back(numbers_.lookup(loop));
   }
   if (symbol.name.empty())
     symbol.name =
         value.hasName() ? value.getName().take_until([](char c) { return c == '.'; }).str() : "?";
   for (unsigned axis = 0; axis < 3; ++axis)
-    symbol.varies[axis] =
-        use ? facts_.variance.variesWhereUsed(*use, axis) : facts_.variance.varies(value, axis);
-  return symbolOf({"value" + std::to_string(reinterpret_cast<std::uintptr_t>(&value)) +
-                       (isSigned ? "s" : "u") +
-                       (use ? std::to_string(reinterpret_cast<std::uintptr_t>(use)) : ""),
-                   {}},
-                  symbol);
-}
-
-Known IndexAlgebra::used(const Use &use) {
-  const auto *user = cast<Instruction>(use.getUser());
-  const auto *phi = dyn_cast<PHINode>(user);
-  const BasicBlock *where = phi ? phi->getIncomingBlock(use) : user->getParent();
-  Known known = valueOf(*use.get());
-  return endsWithin(known.value, *where) ? known : unknown(*use.get(), true, &use);
+    symbol.varies[axis] = facts_.variance.varies(value, axis);
+  return symbolOf(
+      {"value" + std::to_string(reinterpret_cast<std::uintptr_t>(&value)) + (isSigned ? "s" : "u"),
+       {}},
+      symbol);
 }
 
 Known IndexAlgebra::valueOf(const Value &value) {
@@ -225,12 +212,13 @@ std::string IndexAlgebra::memberName(const Value &loaded) const {
 
 std::optional<Known> IndexAlgebra::computed(const Instruction &instruction) {
   if (const auto *operation = dyn_cast<BinaryOperator>(&instruction)) {
-    if (auto known = sumLike(*operation))
-      return known;
-    return opaqueOperation(*operation);
+    const auto known = sumLike(*operation);
+    return known ? known : opaqueOperation(*operation);
   }
-  if (const auto *cast = dyn_cast<CastInst>(&instruction))
-    return widened(*cast);
+  if (isa<TruncInst>(instruction))
+    return valueOf(*instruction.getOperand(0));
+  if (isa<SExtInst, ZExtInst>(instruction))
+    return integer(*instruction.getOperand(0), isa<SExtInst>(instruction));
   if (const auto *phi = dyn_cast<PHINode>(&instruction))
     return merged(*phi);
   if (const auto *load = dyn_cast<LoadInst>(&instruction))
@@ -244,44 +232,34 @@ std::optional<Known> IndexAlgebra::computed(const Instruction &instruction) {
 
 std::optional<Known> IndexAlgebra::coordinate(const Instruction &instruction) {
   const auto read = registerRead(instruction);
-  constexpr std::tuple<const char *, SymbolKind, const char *> kRegisters[] = {
-      {"tid", SymbolKind::ThreadIdx, "threadIdx."},
-      {"ctaid", SymbolKind::BlockIdx, "blockIdx."},
-      {"ntid", SymbolKind::BlockDim, "blockDim."},
-      {"nctaid", SymbolKind::GridDim, "gridDim."}};
-  for (const auto &[known, kind, written] : kRegisters) {
-    if (!read || read->first != known)
-      continue;
-    Symbol symbol{kind, read->second, std::string(written) + "xyz"[read->second]};
-    symbol.bits = 32;
-    symbol.isSigned = false;
-    symbol.varies[symbol.index] = kind == SymbolKind::ThreadIdx;
-    symbol.isOfBlock = kind == SymbolKind::BlockIdx;
-    return symbolOf({symbol.name, {}}, symbol);
-  }
-  return std::nullopt;
+  if (!read)
+    return std::nullopt;
+  const auto [kind, axis] = *read;
+  Symbol symbol{kind, axis, kCoordinates[unsigned(kind)].str() + "." + "xyz"[axis]};
+  symbol.bits = 32;
+  symbol.isSigned = false;
+  symbol.varies[axis] = kind == SymbolKind::ThreadIdx;
+  symbol.isOfBlock = kind == SymbolKind::BlockIdx;
+  return symbolOf({symbol.name, {}}, symbol);
 }
 
 std::optional<Known> IndexAlgebra::sumLike(const BinaryOperator &operation) {
-  const Use &left = operation.getOperandUse(0), &right = operation.getOperandUse(1);
+  const Known left = valueOf(*operation.getOperand(0)), right = valueOf(*operation.getOperand(1));
+  const auto count = right.value.constant();
   switch (operation.getOpcode()) {
   case Instruction::Add:
-    return combined(used(left), used(right), sum);
+    return combined(left, right, sum);
   case Instruction::Sub:
-    return combined(used(left), used(right), difference);
+    return combined(left, right, difference);
   case Instruction::Mul:
-    return combined(used(left), used(right), product);
+    return combined(left, right, product);
   case Instruction::Or:
-    if (cast<PossiblyDisjointInst>(operation).isDisjoint())
-      return combined(used(left), used(right), sum);
-    return std::nullopt;
-  case Instruction::Shl: {
-    const auto *count = dyn_cast<ConstantInt>(right.get());
-    if (!count || count->uge(std::min(62u, widthOf(operation))))
-      return std::nullopt;
-    return combined(used(left), Known{Polynomial::of(std::int64_t(1) << count->getZExtValue())},
-                    product);
-  }
+    return cast<PossiblyDisjointInst>(operation).isDisjoint() ? combined(left, right, sum)
+                                                              : std::nullopt;
+  case Instruction::Shl:
+    return count && *count >= 0 && *count < std::min(62u, widthOf(operation))
+               ? combined(left, {Polynomial::of(std::int64_t(1) << *count)}, product)
+               : std::nullopt;
   default:
     return std::nullopt;
   }
@@ -297,9 +275,11 @@ std::optional<Known> IndexAlgebra::opaqueOperation(const BinaryOperator &operati
       opcode == Instruction::SDiv || opcode == Instruction::SRem || opcode == Instruction::AShr;
   const bool isBitwise =
       opcode == Instruction::And || opcode == Instruction::Or || opcode == Instruction::Xor;
-  const Use &leftUse = operation.getOperandUse(0), &rightUse = operation.getOperandUse(1);
-  const std::optional<Known> left = isBitwise ? used(leftUse) : exact(leftUse, isSigned);
-  const std::optional<Known> right = isBitwise ? used(rightUse) : exact(rightUse, isSigned);
+  const auto read = [&](const Value &operand) {
+    return isBitwise ? valueOf(operand) : integer(operand, isSigned);
+  };
+  const std::optional<Known> left = read(*operation.getOperand(0)),
+                             right = read(*operation.getOperand(1));
   if (!left || !right)
     return std::nullopt;
   Symbol symbol;
@@ -325,35 +305,14 @@ std::optional<Known> IndexAlgebra::opaqueOperation(const BinaryOperator &operati
   return result;
 }
 
-std::optional<Known> IndexAlgebra::widened(const CastInst &cast) {
-  const Use &operand = cast.getOperandUse(0);
-  if (!operand->getType()->isIntegerTy() || widthOf(*operand) > 64)
+std::optional<Known> IndexAlgebra::integer(const Value &value, bool isSigned) {
+  if (!value.getType()->isIntegerTy() || widthOf(value) > 64)
     return std::nullopt;
-  switch (cast.getOpcode()) {
-  case Instruction::SExt:
-    return exact(operand, true);
-  case Instruction::ZExt:
-    return exact(operand, false);
-  case Instruction::Trunc:
-    return used(operand);
-  default:
-    return std::nullopt;
-  }
-}
-
-std::optional<Known> IndexAlgebra::integer(const Use &use, bool isSigned) {
-  if (!use->getType()->isIntegerTy() || widthOf(*use.get()) > 64)
-    return std::nullopt;
-  return exact(use, isSigned);
-}
-
-std::optional<Known> IndexAlgebra::exact(const Use &use, bool isSigned) {
-  const Value &value = *use.get();
   const unsigned bits = widthOf(value);
   if (const auto *constant = dyn_cast<ConstantInt>(&value); constant && bits < 64)
     return Known{Polynomial::of(isSigned ? constant->getSExtValue()
                                          : std::int64_t(constant->getZExtValue()))};
-  Known known = used(use);
+  Known known = valueOf(value);
   const std::set<unsigned> symbols = known.value.symbols();
   if (symbols.size() == 1 && known.value == Polynomial::ofSymbol(*symbols.begin())) {
     const unsigned number = *symbols.begin();
@@ -384,8 +343,8 @@ void IndexAlgebra::demand(const Value &value, const Polynomial &known, bool isSi
         isSigned ? operation->hasNoSignedWrap()
                  : operation->hasNoUnsignedWrap() || (operation->hasNoSignedWrap() && isNatural);
     if (isKept) {
-      for (const Use &operand : operation->operands())
-        demand(*operand, used(operand).value, isSigned || !operation->hasNoUnsignedWrap(),
+      for (const Value *operand : operation->operand_values())
+        demand(*operand, valueOf(*operand).value, isSigned || !operation->hasNoUnsignedWrap(),
                assumptions, depth + 1);
       return;
     }
@@ -399,12 +358,11 @@ void IndexAlgebra::demand(const Value &value, const Polynomial &known, bool isSi
         dyn_cast<OverflowingBinaryOperator>(phi->getIncomingValueForBlock(loop->getLoopLatch()));
     if (next && is_contained(next->operands(), phi) &&
         (isSigned ? next->hasNoSignedWrap() : next->hasNoUnsignedWrap())) {
-      const Use &first =
-          phi->getOperandUse(unsigned(phi->getBasicBlockIndex(loop->getLoopPreheader())));
-      demand(*first, used(first).value, isSigned, assumptions, depth + 1);
-      for (const Use &operand : next->operands())
+      const Value *first = phi->getIncomingValueForBlock(loop->getLoopPreheader());
+      demand(*first, valueOf(*first).value, isSigned, assumptions, depth + 1);
+      for (const Value *operand : next->operand_values())
         if (operand != phi)
-          demand(*operand, used(operand).value, isSigned, assumptions, depth + 1);
+          demand(*operand, valueOf(*operand).value, isSigned, assumptions, depth + 1);
       return;
     }
   }
@@ -436,8 +394,7 @@ std::optional<std::pair<Known, Known>> IndexAlgebra::steps(const PHINode &variab
     return std::nullopt;
   Known first;
   if (variable.getType()->isIntegerTy())
-    first = used(
-        variable.getOperandUse(unsigned(variable.getBasicBlockIndex(loop->getLoopPreheader()))));
+    first = valueOf(*variable.getIncomingValueForBlock(loop->getLoopPreheader()));
   return std::pair(first, *step);
 }
 
@@ -489,8 +446,8 @@ std::optional<Known> IndexAlgebra::merged(const PHINode &phi) {
     return growth ? combined(stepped->first, *growth, sum) : std::nullopt;
   }
   std::optional<Known> result;
-  for (const Use &incoming : phi.incoming_values()) {
-    const Known known = used(incoming);
+  for (const Value *incoming : phi.incoming_values()) {
+    const Known known = valueOf(*incoming);
     if (result && known.value != result->value)
       return std::nullopt;
     if (!result)
@@ -504,7 +461,7 @@ std::optional<Known> IndexAlgebra::stableLoad(const Instruction &load) {
   if (!facts_.memory.isStable(load))
     return std::nullopt;
   const InstructionUses found = facts_.memory.of(load);
-  const Address at = address(*found.uses.front().pointer, *load.getParent());
+  const Address at = address(*found.uses.front().pointer);
   if (!at.offset || (!isa<Argument>(at.root) && !isa<GlobalVariable>(at.root)))
     return std::nullopt;
   Symbol symbol;
@@ -520,7 +477,7 @@ std::optional<Known> IndexAlgebra::stableLoad(const Instruction &load) {
   return known;
 }
 
-Address IndexAlgebra::address(const Value &pointer, const BasicBlock &where) {
+Address IndexAlgebra::address(const Value &pointer) {
   Address result{&pointer, Known{}, ""};
   const DataLayout &layout = facts_.device.module->getDataLayout();
   const auto give = [&](std::string why) {
@@ -538,11 +495,9 @@ Address IndexAlgebra::address(const Value &pointer, const BasicBlock &where) {
       std::optional<Known> offset =
           combined(*result.offset, {Polynomial::of(constant.getSExtValue())}, sum);
       for (const auto &[index, scale] : variable) {
-        const auto use =
-            find_if(step->operands(), [&](const Use &each) { return each.get() == index; });
         // Addresses are congruent modulo 2^64 too.
         std::optional<Known> part =
-            widthOf(*index) == 64 ? used(*use) : integer(*use, /*isSigned=*/true);
+            widthOf(*index) == 64 ? valueOf(*index) : integer(*index, /*isSigned=*/true);
         part = part ? combined(*part, {Polynomial::of(scale.getSExtValue())}, product) : part;
         offset = part && offset ? combined(*offset, *part, sum) : std::nullopt;
       }
@@ -568,8 +523,6 @@ Address IndexAlgebra::address(const Value &pointer, const BasicBlock &where) {
       break;
     }
   }
-  if (!endsWithin(result.offset->value, where))
-    return give("the address was computed in a loop that has ended");
   if (isa<SelectInst>(result.root))
     return give("the pointer depends on a condition");
   return result;

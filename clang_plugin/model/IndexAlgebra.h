@@ -44,8 +44,8 @@ public:
                std::function<std::string(const llvm::Instruction &)> textOf);
 
   /// The integer that is the operand, read as signed or unsigned.
-  std::optional<Known> integer(const llvm::Use &use, bool isSigned);
-  Address address(const llvm::Value &pointer, const llvm::BasicBlock &where);
+  std::optional<Known> integer(const llvm::Value &value, bool isSigned);
+  Address address(const llvm::Value &pointer);
   /// The number of a loop's Iteration symbol.
   unsigned iteration(const llvm::Loop &loop);
   /// The first value and the step of a variable that a loop steps; nothing if it does not.
@@ -62,18 +62,15 @@ private:
   std::optional<Known> computed(const llvm::Instruction &instruction);
   std::optional<Known> sumLike(const llvm::BinaryOperator &operation);
   std::optional<Known> opaqueOperation(const llvm::BinaryOperator &operation);
-  std::optional<Known> widened(const llvm::CastInst &cast);
   std::optional<Known> coordinate(const llvm::Instruction &instruction);
   std::optional<Known> stableLoad(const llvm::Instruction &load);
   std::optional<Known> merged(const llvm::PHINode &phi);
   std::optional<Known> ofScev(const llvm::SCEV &expression, const llvm::Loop &loop);
-  Known used(const llvm::Use &use);
-  std::optional<Known> exact(const llvm::Use &use, bool isSigned);
   void demand(const llvm::Value &value, const Polynomial &known, bool isSigned,
               std::set<unsigned> &assumptions, unsigned depth = 0);
   void assume(const Assumption &assumption, std::set<unsigned> &assumptions);
   bool endsWithin(const Polynomial &value, const llvm::BasicBlock &where) const;
-  Known unknown(const llvm::Value &value, bool isSigned, const llvm::Use *use = nullptr);
+  Known unknown(const llvm::Value &value, bool isSigned);
   Known symbolOf(const SymbolKey &key, const Symbol &symbol);
   void inherit(Symbol &symbol, const Polynomial &from) const;
   std::optional<Known> scalar(llvm::StringRef name, clang::QualType type);

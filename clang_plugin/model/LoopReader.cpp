@@ -120,7 +120,7 @@ private:
       return false;
     chain_.insert(value);
     if (const auto *phi = dyn_cast<PHINode>(instruction)) {
-      isConditional_ |= !loops_.isLoopHeader(phi->getParent());
+      isConditional_ |= !loops_.isLoopHeader(phi->getParent()) && phi->getNumIncomingValues() > 1;
       return all_of(phi->incoming_values(), [this](const Use &use) { return follow(use.get()); });
     }
     const std::optional<Operation> operation = operationOf(*instruction);
@@ -153,8 +153,8 @@ std::optional<Comparison> comparisonOf(const Value &condition, IndexAlgebra &alg
   if (!relation)
     return std::nullopt;
   const auto readAs = [&](bool isSigned) {
-    return std::pair(algebra.integer(compare->getOperandUse(0), isSigned),
-                     algebra.integer(compare->getOperandUse(1), isSigned));
+    return std::pair(algebra.integer(*compare->getOperand(0), isSigned),
+                     algebra.integer(*compare->getOperand(1), isSigned));
   };
   auto [left, right] = readAs(!compare->isUnsigned());
   if (!left || !right)
@@ -200,12 +200,8 @@ void LoopReader::read(unsigned number) {
 bool LoopReader::testsFirst(const Loop &loop) const {
   const BasicBlock *header = loop.getHeader();
   return loop.isLoopExiting(header) && header != loop.getLoopLatch() &&
-         none_of(*header, [this](const Instruction &instruction) {
-           const InstructionUses found = facts_.memory.of(instruction);
-           return !found.blind.empty() || found.barrier ||
-                  any_of(found.uses,
-                         [](const MemoryUse &use) { return use.kind != AccessKind::Load; });
-         });
+         none_of(*header,
+                 [this](const Instruction &each) { return facts_.memory.of(each).haveEffect(); });
 }
 
 void LoopReader::readCounter(const Loop &loop, LoopFacts &facts) {
@@ -276,10 +272,9 @@ void LoopReader::readGrid() {
     findGridLoops(axis);
   for (const Instruction &instruction : instructions(*facts_.device.kernel)) {
     const auto read = registerRead(instruction);
-    if (read && read->first.ends_with("ctaid"))
+    if (read && (read->first == SymbolKind::BlockIdx || read->first == SymbolKind::GridDim))
       followGrid(instruction, read->second,
-                 std::string(read->first == "ctaid" ? "blockIdx." : "gridDim.") +
-                     "xyz"[read->second]);
+                 kCoordinates[unsigned(read->first)].str() + "." + "xyz"[read->second]);
     // Cooperative groups, clusters, and what kopt's own headers have as variables.
     const auto *call = dyn_cast<CallBase>(&instruction);
     const auto *assembly = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;

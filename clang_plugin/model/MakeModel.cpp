@@ -103,12 +103,8 @@ private:
   /// Whether the kernel ends from there on without doing anything more.
   bool isEnd(const BasicBlock *block) const {
     for (unsigned hops = 0; hops < 16; ++hops) {
-      for (const Instruction &instruction : *block) {
-        const InstructionUses found = memory_.of(instruction);
-        if (!found.blind.empty() || found.barrier ||
-            any_of(found.uses, [](const MemoryUse &use) { return use.kind != AccessKind::Load; }))
-          return false;
-      }
+      if (any_of(*block, [this](const Instruction &each) { return memory_.of(each).haveEffect(); }))
+        return false;
       if (isa<ReturnInst>(block->getTerminator()))
         return true;
       block = block->getSingleSuccessor();
@@ -202,7 +198,7 @@ private:
         (local && !local->getAllocatedType()->isAggregateType())) // will be in a register
       return;
     const BasicBlock &block = *instruction.getParent();
-    const Address address = algebra_.address(*use.pointer, block);
+    const Address address = algebra_.address(*use.pointer);
     Access access;
     const Role role = isCopy && use.kind == AccessKind::Store ? Role::Store : roleOf(instruction);
     SourceMap::Found source = sources_.at(instruction.getDebugLoc(), role);
@@ -276,33 +272,23 @@ private:
 
   /// Makes one access of those of the members of a struct that is read or written as a whole.
   void joinParts() {
-    std::vector<Access> joined;
-    std::vector<const DILocation *> locations;
+    std::vector<std::pair<Access, const DILocation *>> joined;
     for (std::size_t i = 0; i < model_.accesses.size(); ++i) {
       Access &access = model_.accesses[i];
-      bool isPart = false;
-      for (std::size_t j = joined.size(); j-- > 0 && !isPart;) {
-        Access &whole = joined[j];
-        if (!locations_[i] || locations[j] != locations_[i] || whole.kind != access.kind ||
-            whole.root != access.root || !whole.offset || !access.offset || whole.bytes == 0)
-          continue;
-        const auto apart = difference(*access.offset, *whole.offset);
-        const auto bytes = apart ? apart->constant() : std::nullopt;
-        if (bytes == std::int64_t(whole.bytes)) {
-          whole.bytes += access.bytes;
-          isPart = true;
-        } else if (bytes == -std::int64_t(access.bytes)) {
-          access.bytes += whole.bytes;
-          whole = access;
-          isPart = true;
-        }
-      }
-      if (isPart)
-        continue;
-      joined.push_back(std::move(access));
-      locations.push_back(locations_[i]);
+      const auto whole = find_if(reverse(joined), [&](const auto &each) {
+        const auto &[before, location] = each;
+        return location && location == locations_[i] && before.kind == access.kind &&
+               before.root == access.root && before.offset && access.offset && before.bytes != 0 &&
+               difference(*access.offset, *before.offset) == Polynomial::of(before.bytes);
+      });
+      if (whole == joined.rend())
+        joined.emplace_back(std::move(access), locations_[i]);
+      else
+        whole->first.bytes += access.bytes;
     }
-    model_.accesses = std::move(joined);
+    model_.accesses.clear();
+    for (auto &[access, location] : joined)
+      model_.accesses.push_back(std::move(access));
   }
 
   const DeviceModule &device_;

@@ -49,6 +49,11 @@ bool mayOverlap(const Value *left, const Value *right) {
 
 } // namespace
 
+bool InstructionUses::haveEffect() const {
+  return !blind.empty() || barrier ||
+         any_of(uses, [](const MemoryUse &use) { return use.kind != AccessKind::Load; });
+}
+
 MemoryUses::MemoryUses(const DeviceModule &device)
     : device_(device), layout_(device.module->getDataLayout()) {
   for (const Instruction &instruction : instructions(*device.kernel)) {
@@ -136,29 +141,21 @@ void MemoryUses::addIntrinsic(const IntrinsicInst &call, InstructionUses &result
     result.uses.push_back({copy->getRawDest(), AccessKind::Store, lengthOf(*copy)});
     return;
   }
-  const StringRef name = call.getCalledFunction()->getName();
-  if (name.starts_with("llvm.nvvm.ldg.") || name.starts_with("llvm.nvvm.ldu."))
-    result.uses.push_back(
-        {call.getArgOperand(0), AccessKind::Load, layout_.getTypeStoreSize(call.getType()), true});
-  else if (name.starts_with("llvm.nvvm.atomic"))
-    result.uses.push_back(
-        {call.getArgOperand(0), AccessKind::Atomic, layout_.getTypeStoreSize(call.getType())});
-  else if (name.starts_with("llvm.nvvm.bar.warp.sync"))
-    result.barrier = BarrierKind::Warp;
-  else if (name == "llvm.nvvm.barrier0" || name.starts_with("llvm.nvvm.barrier0.") ||
-           (name == "llvm.nvvm.bar.sync" && isa<ConstantInt>(call.getArgOperand(0))))
-    result.barrier = BarrierKind::Block;
-  else if (name.starts_with("llvm.nvvm.bar"))
-    result.barrier = BarrierKind::Other;
-  else if (name.starts_with("llvm.nvvm.membar") || name.starts_with("llvm.nvvm.fence") ||
-           name.starts_with("llvm.nvvm.shfl") || name.starts_with("llvm.nvvm.vote") ||
-           name.starts_with("llvm.nvvm.match") || name.starts_with("llvm.nvvm.redux") ||
-           name.starts_with("llvm.nvvm.read.ptx.sreg") || name.starts_with("llvm.nvvm.activemask"))
-    return;
-  else if (!call.isAssumeLikeIntrinsic() && !call.doesNotAccessMemory() &&
-           !call.onlyAccessesInaccessibleMemory() && call.getIntrinsicID() != Intrinsic::trap &&
-           call.getIntrinsicID() != Intrinsic::debugtrap)
-    result.blind = "a call of " + name.str();
+  StringRef name = call.getCalledFunction()->getName();
+  const bool isOfGpu = name.consume_front("llvm.nvvm.");
+  const auto isOneOf = [&](std::initializer_list<StringRef> starts) {
+    return isOfGpu && any_of(starts, [&](StringRef each) { return name.starts_with(each); });
+  };
+  if (isOneOf({"bar"}))
+    result.barrier = name.starts_with("barrier0")        ? BarrierKind::Block
+                     : name.starts_with("bar.warp.sync") ? BarrierKind::Warp
+                                                         : BarrierKind::Other;
+  else if (!isOneOf({"membar", "fence", "shfl", "vote", "match", "redux", "read.ptx.sreg",
+                     "activemask"}) &&
+           !call.isAssumeLikeIntrinsic() && !call.doesNotAccessMemory() &&
+           !call.onlyAccessesInaccessibleMemory() &&
+           !is_contained({Intrinsic::trap, Intrinsic::debugtrap}, call.getIntrinsicID()))
+    result.blind = "a call of " + call.getCalledFunction()->getName().str();
 }
 
 void MemoryUses::addLibraryCall(const CallBase &call, CudaFunction kind,
@@ -177,17 +174,15 @@ void MemoryUses::addLibraryCall(const CallBase &call, CudaFunction kind,
       break;
     result.uses.push_back(
         {pointer, kind == CudaFunction::Atomic ? AccessKind::Atomic : AccessKind::Store,
-         call.getParamByValType(first + 1)
-             ? layout_.getTypeStoreSize(call.getParamByValType(first + 1)).getFixedValue()
-             : layout_.getTypeStoreSize(call.getArgOperand(first + 1)->getType()).getFixedValue()});
+         call.getParamByValType(first + 1) ? bytesOf(call.getParamByValType(first + 1))
+                                           : bytesOf(call.getArgOperand(first + 1)->getType())});
     return;
   case CudaFunction::CacheLoad:
     if (!pointer)
       break;
-    result.uses.push_back(
-        {pointer, AccessKind::Load,
-         layout_.getTypeStoreSize(first ? call.getParamStructRetType(0) : call.getType()),
-         base == "__ldg"});
+    result.uses.push_back({pointer, AccessKind::Load,
+                           bytesOf(first ? call.getParamStructRetType(0) : call.getType()),
+                           base == "__ldg"});
     if (first)
       result.uses.push_back({call.getArgOperand(0), AccessKind::Store, 0});
     return;

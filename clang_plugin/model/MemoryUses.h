@@ -21,6 +21,9 @@ struct InstructionUses {
   llvm::SmallVector<MemoryUse, 2> uses;
   std::string blind; ///< if not empty: it may touch any memory, and why
   std::optional<BarrierKind> barrier;
+
+  /// Whether it does more than read.
+  bool haveEffect() const;
 };
 
 class MemoryUses {
@@ -40,6 +43,8 @@ private:
   void addCall(const llvm::CallBase &call, InstructionUses &result) const;
   void addIntrinsic(const llvm::IntrinsicInst &call, InstructionUses &result) const;
   void addLibraryCall(const llvm::CallBase &call, CudaFunction kind, InstructionUses &result) const;
+
+  std::uint64_t bytesOf(llvm::Type *type) const { return layout_.getTypeStoreSize(type); }
 
   const DeviceModule &device_;
   const llvm::DataLayout &layout_;

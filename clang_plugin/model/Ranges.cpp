@@ -19,18 +19,13 @@ std::optional<std::int64_t> integerIn(llvm::StringRef literal) {
 }
 
 std::optional<Range> multiplied(const Range &left, const Range &right) {
-  Range result;
-  bool isFirst = true;
+  std::vector<__int128> products;
   for (const __int128 one : {left.low, left.high})
-    for (const __int128 other : {right.low, right.high}) {
-      __int128 value = 0;
-      if (__builtin_mul_overflow(one, other, &value))
+    for (const __int128 other : {right.low, right.high})
+      if (__builtin_mul_overflow(one, other, &products.emplace_back()))
         return std::nullopt;
-      result.low = isFirst ? value : std::min(result.low, value);
-      result.high = isFirst ? value : std::max(result.high, value);
-      isFirst = false;
-    }
-  return result;
+  const auto [low, high] = std::minmax_element(products.begin(), products.end());
+  return Range{*low, *high};
 }
 
 class Ranger {

@@ -38,7 +38,7 @@ public:
 private:
   bool isSource(const IntrinsicInst &call) const {
     if (const auto read = registerRead(call))
-      return read->first == "tid" && axes_ & (1u << read->second);
+      return read->first == SymbolKind::ThreadIdx && axes_ & (1u << read->second);
     if (call.getCalledFunction()->getName().starts_with("llvm.nvvm.read.ptx.sreg."))
       return call.getIntrinsicID() != Intrinsic::nvvm_read_ptx_sreg_warpsize;
     if (call.isConvergent())
@@ -71,10 +71,6 @@ ThreadVariance::ThreadVariance(Function &kernel, const MemoryUses &memory) {
 
 bool ThreadVariance::varies(const Value &value, unsigned axis) const {
   return analyses_[axis]->isDivergent(&value);
-}
-
-bool ThreadVariance::variesWhereUsed(const Use &use, unsigned axis) const {
-  return analyses_[axis]->isDivergentUse(use);
 }
 
 bool ThreadVariance::isSplit(const BasicBlock &block) const {

@@ -17,7 +17,6 @@ public:
 
   /// Whether it may differ between threads whose coordinates differ along this axis alone.
   bool varies(const llvm::Value &value, unsigned axis) const;
-  bool variesWhereUsed(const llvm::Use &use, unsigned axis) const;
   /// Whether threads of a block may go different ways at the end of the basic block.
   bool isSplit(const llvm::BasicBlock &block) const;
 
