@@ -3,6 +3,7 @@
 
 #include "clang_plugin/analysis/ScalarLeaves.h"
 
+#include <llvm/ADT/StringSwitch.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Operator.h>
 
@@ -12,31 +13,34 @@ using namespace llvm;
 
 namespace {
 
-constexpr std::size_t kLongestName = 80;
+constexpr std::size_t kLongestName = 80, kMostMembers = 512;
 
 unsigned widthOf(const Value &value) {
   return value.getType()->isIntegerTy() ? value.getType()->getIntegerBitWidth() : 64;
 }
 
 /// As `left` and `right` combined by sum(), product(), …
-template <class Combine>
-std::optional<Known> combined(const Known &left, const Known &right, Combine combine) {
-  std::optional<Polynomial> value = combine(left.value, right.value);
+std::optional<Known> combined(const std::optional<Known> &left, const std::optional<Known> &right,
+                              decltype(sum) &combine) {
+  std::optional<Polynomial> value =
+      left && right ? combine(left->value, right->value) : std::nullopt;
   if (!value)
     return std::nullopt;
-  Known result{std::move(*value), left.assumptions};
-  result.assumptions.insert(right.assumptions.begin(), right.assumptions.end());
+  Known result{std::move(*value), left->assumptions};
+  result.assumptions.insert(right->assumptions.begin(), right->assumptions.end());
   return result;
 }
 
-const char *signOf(unsigned opcode) {
-  constexpr std::pair<unsigned, const char *> kSigns[] = {
-      {Instruction::UDiv, "/"}, {Instruction::SDiv, "/"},  {Instruction::URem, "%"},
-      {Instruction::SRem, "%"}, {Instruction::LShr, ">>"}, {Instruction::AShr, ">>"},
-      {Instruction::Shl, "<<"}, {Instruction::And, "&"},   {Instruction::Or, "|"},
-      {Instruction::Xor, "^"}};
-  const auto *found = find_if(kSigns, [opcode](const auto &each) { return each.first == opcode; });
-  return found == std::end(kSigns) ? nullptr : found->second;
+StringRef signOf(const BinaryOperator &operation) {
+  return StringSwitch<StringRef>(operation.getOpcodeName())
+      .Cases("udiv", "sdiv", "/")
+      .Cases("urem", "srem", "%")
+      .Cases("lshr", "ashr", ">>")
+      .Case("shl", "<<")
+      .Case("and", "&")
+      .Case("or", "|")
+      .Case("xor", "^")
+      .Default("");
 }
 
 /// The results of an operation, whose operands are known modulo its type.
@@ -44,9 +48,8 @@ std::optional<Range> rangeAfter(const BinaryOperator &operation, bool isSigned,
                                 const std::optional<Range> &left,
                                 const std::optional<Range> &right) {
   const unsigned bits = widthOf(operation);
-  const Range fits = rangeOfType(bits, isSigned);
   const auto constants = [&](const std::optional<Range> &range) {
-    return range && range->low >= fits.low && range->high <= fits.high
+    return fits(range, bits, isSigned)
                ? ConstantRange::getNonEmpty(APInt(bits, std::uint64_t(range->low)),
                                             APInt(bits, std::uint64_t(range->high)) + 1)
                : ConstantRange::getFull(bits);
@@ -58,28 +61,6 @@ std::optional<Range> rangeAfter(const BinaryOperator &operation, bool isSigned,
              ? Range{result.getSignedMin().getSExtValue(), result.getSignedMax().getSExtValue()}
              : Range{result.getUnsignedMin().getZExtValue(),
                      result.getUnsignedMax().getZExtValue()};
-}
-
-/// The scalar or pointer at an offset of a type, with its path as launches have it; nothing if
-/// there is none.
-std::optional<std::pair<std::string, clang::QualType>>
-memberAt(const clang::ASTContext &context, clang::QualType type, std::uint64_t offset,
-         std::uint64_t bytes, const std::string &path) {
-  constexpr std::size_t kMost = 512;
-  std::vector<clang::QualType> types;
-  std::vector<ScalarLeaf> leaves;
-  std::string ignored;
-  const auto nameOf = [&types](clang::QualType part) -> std::string {
-    if (!part->isScalarType())
-      return "";
-    types.push_back(part);
-    return "scalar";
-  };
-  addScalarLeaves(context, type, 0, kMost, nameOf, leaves, ignored, path);
-  for (std::size_t i = 0; i < leaves.size(); ++i)
-    if (leaves[i].offset == offset && leaves[i].bytes == bytes)
-      return std::pair(leaves[i].name, types[i]);
-  return std::nullopt;
 }
 
 } // namespace
@@ -200,8 +181,22 @@ IndexAlgebra::memberOf(const LoadInst &load) const {
       argument && argument->hasByValAttr() ? parameterOf(*argument) : nullptr;
   if (!parameter || offset.isNegative() || !facts_.memory.isStable(load))
     return std::nullopt;
-  return memberAt(view_.context(), parameter->getType(), offset.getZExtValue(),
-                  layout.getTypeStoreSize(load.getType()), parameter->getNameAsString());
+  std::vector<clang::QualType> types;
+  std::vector<ScalarLeaf> leaves;
+  std::string ignored;
+  const auto nameOf = [&types](clang::QualType part) -> std::string {
+    if (!part->isScalarType())
+      return "";
+    types.push_back(part);
+    return "scalar";
+  };
+  addScalarLeaves(view_.context(), parameter->getType(), 0, kMostMembers, nameOf, leaves, ignored,
+                  parameter->getNameAsString());
+  for (std::size_t i = 0; i < leaves.size(); ++i)
+    if (leaves[i].offset == offset.getZExtValue() &&
+        leaves[i].bytes == layout.getTypeStoreSize(load.getType()))
+      return std::pair(leaves[i].name, types[i]);
+  return std::nullopt;
 }
 
 std::string IndexAlgebra::memberName(const Value &loaded) const {
@@ -258,7 +253,7 @@ std::optional<Known> IndexAlgebra::sumLike(const BinaryOperator &operation) {
                                                               : std::nullopt;
   case Instruction::Shl:
     return count && *count >= 0 && *count < std::min(62u, widthOf(operation))
-               ? combined(left, {Polynomial::of(std::int64_t(1) << *count)}, product)
+               ? combined(left, Known{Polynomial::of(std::int64_t(1) << *count)}, product)
                : std::nullopt;
   default:
     return std::nullopt;
@@ -268,8 +263,8 @@ std::optional<Known> IndexAlgebra::sumLike(const BinaryOperator &operation) {
 /// Values that are no polynomials, but the same wherever their operands are: one symbol each.
 std::optional<Known> IndexAlgebra::opaqueOperation(const BinaryOperator &operation) {
   const unsigned opcode = operation.getOpcode();
-  const char *sign = signOf(opcode);
-  if (!sign)
+  const std::string sign = signOf(operation).str();
+  if (sign.empty())
     return std::nullopt;
   const bool isSigned =
       opcode == Instruction::SDiv || opcode == Instruction::SRem || opcode == Instruction::AShr;
@@ -289,7 +284,7 @@ std::optional<Known> IndexAlgebra::opaqueOperation(const BinaryOperator &operati
   };
   symbol.name = "(" + operandText(left->value) + " " + sign + " " + operandText(right->value) + ")";
   if (symbol.name.size() > kLongestName)
-    symbol.name = std::string(sign) + "@" +
+    symbol.name = sign + "@" +
                   std::to_string(operation.getDebugLoc() ? operation.getDebugLoc().getLine() : 0);
   symbol.bits = widthOf(operation);
   symbol.isSigned = isSigned || isBitwise;
@@ -331,9 +326,8 @@ std::optional<Known> IndexAlgebra::integer(const Value &value, bool isSigned) {
 void IndexAlgebra::demand(const Value &value, const Polynomial &known, bool isSigned,
                           std::set<unsigned> &assumptions, unsigned depth) {
   const unsigned bits = widthOf(value);
-  const Range fits = rangeOfType(bits, isSigned);
   const std::optional<Range> range = rangeOf(known, model_);
-  if (range && range->low >= fits.low && range->high <= fits.high)
+  if (fits(range, bits, isSigned))
     return;
   // A value that wraps is poison, and an access through poison, or a branch on it, is undefined.
   const auto *operation = dyn_cast<OverflowingBinaryOperator>(&value);
@@ -349,7 +343,7 @@ void IndexAlgebra::demand(const Value &value, const Polynomial &known, bool isSi
       return;
     }
   }
-  if (isa<ZExtInst>(value) || (isa<SExtInst>(value) && isSigned)) // see widened()
+  if (isa<ZExtInst>(value) || (isa<SExtInst>(value) && isSigned)) // its operand was read as it is
     return;
   const auto *phi = dyn_cast<PHINode>(&value);
   const Loop *loop = phi ? facts_.loopInfo.getLoopFor(phi->getParent()) : nullptr;
@@ -370,9 +364,7 @@ void IndexAlgebra::demand(const Value &value, const Polynomial &known, bool isSi
 }
 
 void IndexAlgebra::assume(const Assumption &assumption, std::set<unsigned> &assumptions) {
-  const Range fits = rangeOfType(assumption.bits, assumption.isSigned);
-  const std::optional<Range> range = rangeOf(assumption.value, model_);
-  if (range && range->low >= fits.low && range->high <= fits.high)
+  if (fits(rangeOf(assumption.value, model_), assumption.bits, assumption.isSigned))
     return;
   const auto found = find(model_.assumptions, assumption);
   assumptions.insert(unsigned(found - model_.assumptions.begin()));
@@ -424,26 +416,26 @@ std::optional<Known> IndexAlgebra::ofScev(const SCEV &expression, const Loop &lo
   const auto *list = dyn_cast<SCEVCommutativeExpr>(&expression);
   if (!list || (!isa<SCEVAddExpr>(list) && !isa<SCEVMulExpr>(list)))
     return std::nullopt;
-  std::optional<Known> result = Known{Polynomial::of(isa<SCEVAddExpr>(list) ? 0 : 1)};
-  for (const SCEV *operand : list->operands()) {
-    const std::optional<Known> part = ofScev(*operand, loop);
-    if (!part || !result)
-      return std::nullopt;
-    result =
-        isa<SCEVAddExpr>(list) ? combined(*result, *part, sum) : combined(*result, *part, product);
-  }
+  const bool isSum = isa<SCEVAddExpr>(list);
+  std::optional<Known> result = Known{Polynomial::of(isSum ? 0 : 1)};
+  for (const SCEV *operand : list->operands())
+    result = combined(result, ofScev(*operand, loop), isSum ? sum : product);
   return result;
+}
+
+std::optional<Known> IndexAlgebra::growth(const PHINode &variable) {
+  const auto stepped = steps(variable);
+  if (!stepped)
+    return std::nullopt;
+  const unsigned number = iteration(*facts_.loopInfo.getLoopFor(variable.getParent()));
+  return combined(stepped->second, Known{Polynomial::ofSymbol(number)}, product);
 }
 
 std::optional<Known> IndexAlgebra::merged(const PHINode &phi) {
   if (const Loop *loop = facts_.loopInfo.getLoopFor(phi.getParent());
       loop && loop->getHeader() == phi.getParent()) {
     const auto stepped = steps(phi);
-    if (!stepped)
-      return std::nullopt;
-    const auto growth =
-        combined(stepped->second, {Polynomial::ofSymbol(iteration(*loop))}, product);
-    return growth ? combined(stepped->first, *growth, sum) : std::nullopt;
+    return stepped ? combined(stepped->first, growth(phi), sum) : std::nullopt;
   }
   std::optional<Known> result;
   for (const Value *incoming : phi.incoming_values()) {
@@ -492,36 +484,28 @@ Address IndexAlgebra::address(const Value &pointer) {
       APInt constant(layout.getIndexTypeSizeInBits(step->getType()), 0);
       if (!step->collectOffset(layout, constant.getBitWidth(), variable, constant))
         return give("the address is computed in a way that is not understood");
-      std::optional<Known> offset =
-          combined(*result.offset, {Polynomial::of(constant.getSExtValue())}, sum);
+      result.offset = combined(result.offset, Known{Polynomial::of(constant.getSExtValue())}, sum);
       for (const auto &[index, scale] : variable) {
         // Addresses are congruent modulo 2^64 too.
-        std::optional<Known> part =
+        const auto value =
             widthOf(*index) == 64 ? valueOf(*index) : integer(*index, /*isSigned=*/true);
-        part = part ? combined(*part, {Polynomial::of(scale.getSExtValue())}, product) : part;
-        offset = part && offset ? combined(*offset, *part, sum) : std::nullopt;
+        const Known factor{Polynomial::of(scale.getSExtValue())};
+        result.offset = combined(result.offset, combined(value, factor, product), sum);
       }
-      if (!offset)
-        return give("the subscript has too many terms");
-      result.offset = offset;
       result.root = step->getPointerOperand();
     } else if (const auto *cast = dyn_cast<AddrSpaceCastOperator>(result.root)) {
       result.root = cast->getPointerOperand();
     } else if (const auto *phi = dyn_cast<PHINode>(result.root)) {
-      const Loop *loop = facts_.loopInfo.getLoopFor(phi->getParent());
-      const auto stepped = steps(*phi);
-      if (!stepped)
+      if (!steps(*phi))
         return give("the pointer depends on the path to it");
-      const auto growth =
-          combined(stepped->second, {Polynomial::ofSymbol(iteration(*loop))}, product);
-      const auto offset = growth ? combined(*result.offset, *growth, sum) : std::nullopt;
-      if (!offset)
-        return give("the subscript has too many terms");
-      result.offset = offset;
-      result.root = phi->getIncomingValueForBlock(loop->getLoopPreheader());
+      result.offset = combined(result.offset, growth(*phi), sum);
+      result.root = phi->getIncomingValueForBlock(
+          facts_.loopInfo.getLoopFor(phi->getParent())->getLoopPreheader());
     } else {
       break;
     }
+    if (!result.offset)
+      return give("the subscript has too many terms");
   }
   if (isa<SelectInst>(result.root))
     return give("the pointer depends on a condition");

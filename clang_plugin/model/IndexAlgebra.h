@@ -65,6 +65,8 @@ private:
   std::optional<Known> coordinate(const llvm::Instruction &instruction);
   std::optional<Known> stableLoad(const llvm::Instruction &load);
   std::optional<Known> merged(const llvm::PHINode &phi);
+  /// How far a variable that a loop steps has come.
+  std::optional<Known> growth(const llvm::PHINode &variable);
   std::optional<Known> ofScev(const llvm::SCEV &expression, const llvm::Loop &loop);
   void demand(const llvm::Value &value, const Polynomial &known, bool isSigned,
               std::set<unsigned> &assumptions, unsigned depth = 0);

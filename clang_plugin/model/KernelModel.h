@@ -105,9 +105,7 @@ struct Reduction {
 };
 
 struct LoopFacts {
-  Place place;        ///< of `for`, `while` or `do`
-  unsigned depth = 1; ///< 1: not inside another
-  std::optional<unsigned> parent = {};
+  Place place; ///< of `for`, `while` or `do`
   /// `for (counter = first; counter relation bound; counter += step)`, where the loop is one. The
   /// bound does not change in the loop.
   std::string counter;
@@ -170,8 +168,8 @@ llvm::Expected<KernelModel> makeModel(const KernelView &view);
 std::optional<Range> rangeOf(const Polynomial &polynomial, const KernelModel &model,
                              const LaunchShape *launch = nullptr);
 
-/// All values of an integer type.
-Range rangeOfType(unsigned bits, bool isSigned);
+/// Whether they are all of an integer type.
+bool fits(const std::optional<Range> &values, unsigned bits, bool isSigned);
 
 /// The value in a launch, if there is only one; without a launch, in all.
 std::optional<std::int64_t> valueOf(const Polynomial &polynomial, const KernelModel &model,

@@ -292,19 +292,13 @@ void LoopReader::readGrid() {
 }
 
 void LoopReader::findGridLoops(unsigned axis) {
-  const Polynomial block = Polynomial::ofSymbol(model_.coordinate(SymbolKind::BlockIdx, axis)),
-                   grid = Polynomial::ofSymbol(model_.coordinate(SymbolKind::GridDim, axis));
+  const unsigned block = model_.coordinate(SymbolKind::BlockIdx, axis),
+                 grid = model_.coordinate(SymbolKind::GridDim, axis);
   for (LoopFacts &loop : model_.loops) {
-    if (!loop.bound || loop.step->isZero() ||
+    const auto width = loop.bound ? loop.first->growth(block) : std::nullopt;
+    if (!width || width->isZero() || loop.first->symbols().contains(grid) ||
+        product(*width, Polynomial::ofSymbol(grid)) != loop.step ||
         (loop.relation != Relation::Less && loop.relation != Relation::LessEqual))
-      continue;
-    const auto width = loop.first->growth(*block.symbols().begin());
-    const auto own = width ? product(*width, block) : std::nullopt;
-    const auto rest = own ? difference(*loop.first, *own) : std::nullopt;
-    const auto hasGrid = [&](const Polynomial &value) {
-      return value.symbols().contains(*grid.symbols().begin());
-    };
-    if (!rest || hasGrid(*rest) || hasGrid(*width) || product(*width, grid) != loop.step)
       continue;
     loop.gridAxis = axis;
     loop.gridWidth = *width;

@@ -67,9 +67,8 @@ private:
   }
 
   std::vector<const Loop *> loopsInOrder() const {
-    std::vector<const Loop *> loops(analyses_.loops.begin(), analyses_.loops.end());
-    for (std::size_t i = 0; i < loops.size(); ++i)
-      loops.insert(loops.end(), loops[i]->begin(), loops[i]->end());
+    const auto all = analyses_.loops.getLoopsInPreorder();
+    std::vector<const Loop *> loops(all.begin(), all.end());
     const auto order = [this](const Loop *loop) {
       const Place place = sources_.at(loop->getStartLoc(), Role::Loop).place;
       return std::tuple(loop->getLoopDepth(), place.line, place.column);
@@ -79,14 +78,8 @@ private:
   }
 
   void readLoops() {
-    for (const Loop *loop : facts_.loops) {
-      LoopFacts &made = model_.loops.emplace_back();
-      const SourceMap::Found found = sources_.at(loop->getStartLoc(), Role::Loop);
-      made.place = found.place;
-      made.depth = loop->getLoopDepth();
-      if (const Loop *parent = loop->getParentLoop())
-        made.parent = algebra_.numberOf(parent);
-    }
+    for (const Loop *loop : facts_.loops)
+      model_.loops.emplace_back().place = sources_.at(loop->getStartLoc(), Role::Loop).place;
     LoopReader reader(facts_, sources_, algebra_, model_);
     for (unsigned i = 0; i < facts_.loops.size(); ++i)
       reader.read(i);

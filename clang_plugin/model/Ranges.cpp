@@ -28,6 +28,13 @@ std::optional<Range> multiplied(const Range &left, const Range &right) {
   return Range{*low, *high};
 }
 
+/// All values of an integer type.
+Range rangeOfType(unsigned bits, bool isSigned) {
+  if (isSigned)
+    return {-(__int128(1) << (bits - 1)), (__int128(1) << (bits - 1)) - 1};
+  return {0, (__int128(1) << bits) - 1};
+}
+
 class Ranger {
 public:
   Ranger(const KernelModel &model, const LaunchShape *launch) : model_(model), launch_(launch) {}
@@ -102,10 +109,9 @@ private:
 
 } // namespace
 
-Range rangeOfType(unsigned bits, bool isSigned) {
-  if (isSigned)
-    return {-(__int128(1) << (bits - 1)), (__int128(1) << (bits - 1)) - 1};
-  return {0, (__int128(1) << bits) - 1};
+bool fits(const std::optional<Range> &values, unsigned bits, bool isSigned) {
+  const Range type = rangeOfType(bits, isSigned);
+  return values && values->low >= type.low && values->high <= type.high;
 }
 
 std::optional<Range> rangeOf(const Polynomial &polynomial, const KernelModel &model,
@@ -127,9 +133,7 @@ bool hold(const std::set<unsigned> &assumptions, const KernelModel &model,
   std::vector<unsigned> all(assumptions.begin(), assumptions.end());
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Assumption &assumption = model.assumptions[all[i]];
-    const Range fits = rangeOfType(assumption.bits, assumption.isSigned);
-    const std::optional<Range> range = rangeOf(assumption.value, model, &launch);
-    if (!range || range->low < fits.low || range->high > fits.high)
+    if (!fits(rangeOf(assumption.value, model, &launch), assumption.bits, assumption.isSigned))
       return false;
     for (const unsigned symbol : assumption.value.symbols())
       for (const unsigned loop : model.symbols[symbol].loops)
