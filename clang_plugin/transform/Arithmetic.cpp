@@ -7,6 +7,8 @@
 #include "clang_plugin/analysis/KernelFacts.h"
 #include "clang_plugin/transform/ThreadOrder.h"
 
+#include <clang/AST/Attr.h>
+
 #include <llvm/ADT/StringExtras.h>
 #include <set>
 
@@ -100,6 +102,7 @@ public:
   std::vector<Offer> run() {
     for (const BodyView &body : view_.bodies()) {
       changing_ = body.changingVariables();
+      isForHost_ = body.function->hasAttr<CUDAHostAttr>();
       for (const ParmVarDecl *parameter : body.function->parameters())
         hasDouble_ |= isOfDoubles(parameter->getType());
       for (const Stmt *statement : body.statements) {
@@ -188,6 +191,8 @@ private:
                          isUniform(call.getArg(1)->IgnoreParenImpCasts());
     if (!isPower && intrinsic.empty())
       return;
+    if (isForHost_)
+      return refusals_.add(call.getBeginLoc(), "the host may run the function, too");
     const auto place = placeOf(call.getCallee()->getSourceRange());
     if (!place)
       return;
@@ -249,7 +254,7 @@ private:
         placed->replace(*sign, *sign + 1, "*");
         placed->wrap(right->begin, right->end, isSingle ? "(1.0f / " : "(1.0 / ", ")");
       }
-    } else if (isSingle) {
+    } else if (isSingle && !isForHost_) {
       divisions_.wrap(left->begin, right->end, "__fdividef(", ")");
       divisions_.replace(left->end, *sign + 1, ",");
     }
@@ -287,6 +292,7 @@ private:
   PlacedEdits divisions_, reciprocals_, literals_;
   llvm::DenseMap<unsigned, QualType> divided_; ///< by place
   bool hasMixedDivisions_ = false;
+  bool isForHost_ = false; ///< the function may run on the host, too: it has no intrinsics
   llvm::DenseSet<const VarDecl *> changing_; ///< in the body that is read
   bool hasDouble_ = false;                   ///< some variable is a double
 };

@@ -131,6 +131,15 @@ TEST(Arithmetic, ATemplateThatDividesSeveralTypesKeepsItsDivisions) {
       ElementsAre("a template divides numbers of several types at one place"));
 }
 
+TEST(Arithmetic, FunctionsThatTheHostRunsTooGetNoIntrinsics) {
+  const Question question = askArithmetic(
+      "__host__ __device__ float f(float a, float b, float c) { return expf(a / (b + c)) / c; }\n"
+      "__global__ void k(float *r) { r[0] = f(r[1], r[2], r[3]); }\n");
+  EXPECT_THAT(titlesFor(question), ElementsAre("divide approximately", "multiply by reciprocals"));
+  EXPECT_THAT(textsFor(question)[0], HasSubstr("return expf(a / (b + c)) * (1.0f / c);"));
+  EXPECT_THAT(refusalsFor(question), ElementsAre("1: the host may run the function, too"));
+}
+
 TEST(Arithmetic, LiteralsBeyondAFloatStay) {
   EXPECT_THAT(storedAfter("x * 1e60 + 1e-60 * y"), IsEmpty());
 }
