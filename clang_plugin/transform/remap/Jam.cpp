@@ -34,7 +34,9 @@ bool hasSharedLoad(const KernelView &view, const Elements &elements, const std::
   });
 }
 
-std::optional<Offer> jam(const KernelView &view, Axes merged, Refusals &refusals) {
+/// `mostElements`: more a thread leave too few threads.
+std::optional<Offer> jam(const KernelView &view, Axes merged, std::uint64_t mostElements,
+                         Refusals &refusals) {
   ThreadBody body(view, refusals);
   if (!body.read())
     return std::nullopt;
@@ -68,10 +70,15 @@ std::optional<Offer> jam(const KernelView &view, Axes merged, Refusals &refusals
     if (merged >> axis & 1)
       offer.launch->grid[axis] = "(gridDim." + std::string(1, "xyz"[axis]) + " + " + factors[axis] +
                                  " - 1) / " + factors[axis];
-  if (isPlane)
-    offer.parameters = {{"ROWS", {8, 4}}, {"COLUMNS", {8, 4}}};
-  else
-    offer.parameters = {{"FACTOR", {4, 2, 8}}};
+  if (isPlane) {
+    const std::int64_t most = mostElements >= 64 ? 8 : mostElements >= 16 ? 4 : 2;
+    offer.parameters = {{"ROWS", {most, most / 2}}, {"COLUMNS", {most, most / 2}}};
+  } else {
+    offer.parameters = {{"FACTOR", {}}};
+    for (const unsigned factor : {4u, 2u, 8u})
+      if (factor <= mostElements)
+        offer.parameters.front().values.push_back(factor);
+  }
   if (writer.writesUnroll())
     offer.parameters.push_back({"UNROLL", {2, 4}});
   return offer;
@@ -81,16 +88,16 @@ std::optional<Offer> jam(const KernelView &view, Axes merged, Refusals &refusals
 
 std::vector<Offer> jamOffers(const KernelView &view, Refusals &refusals) {
   std::vector<Offer> offers;
+  std::uint64_t threads = 0;
+  for (const LaunchShape &launch : view.launches)
+    threads = std::max(threads, allThreadsOf(launch));
+  const std::uint64_t mostElements = threads / (2 * kFewThreads);
   for (const Axes merged : {0b011u, 0b010u, 0b001u}) {
-    const bool isLarge = llvm::any_of(view.launches, [&](const LaunchShape &launch) {
-      return allThreadsOf(launch) >=
-             2ull * kFewThreads * llvm::popcount(merged) * llvm::popcount(merged);
-    });
     const bool hasBlocks = llvm::any_of(view.launches, [&](const LaunchShape &launch) {
       return (!(merged & 1) || launch.grid[0] > 3) && (!(merged & 2) || launch.grid[1] > 3);
     });
-    if (isLarge && hasBlocks)
-      if (auto offer = jam(view, merged, refusals))
+    if (mostElements >= 2u * llvm::popcount(merged) && hasBlocks)
+      if (auto offer = jam(view, merged, mostElements, refusals))
         offers.push_back(std::move(*offer));
   }
   return offers;

@@ -111,6 +111,19 @@ TEST(Jam, ChangesTheGridAlone) {
               ElementsAre("gridDim.x", "(gridDim.y + ${FACTOR} - 1) / ${FACTOR}", "gridDim.z"));
 }
 
+TEST(Jam, LeavesThreadsForTheWholeGpu) {
+  Question question =
+      askJam(std::string(kPlane) + "  if (row < n && col < n) {\n" + kProduct + "  }\n");
+  question.launches.front() = {{128, 32, 1}, {16, 16, 1}, 0};
+  auto reply = tryOffers(question);
+  ASSERT_TRUE(bool(reply));
+  ASSERT_EQ(reply->offers.size(), 3u);
+  EXPECT_THAT(reply->offers[0].parameters[0].values, ElementsAre(4, 2));
+  EXPECT_THAT(reply->offers[1].parameters[0].values, ElementsAre(4, 2, 8));
+  question.launches.front() = {{16, 16, 1}, {16, 16, 1}, 0};
+  EXPECT_THAT(titlesFor(question), testing::IsEmpty());
+}
+
 TEST(Jam, KeepsWhatTheElementsShareAsItIs) {
   // `b` is the same for all rows, `at` and the factor are the same for all elements.
   const std::string body =
@@ -270,12 +283,12 @@ TEST(Jam, RefusesWithTheLine) {
 }
 
 TEST(Jam, ActsInTheFunctionThatTheKernelOnlyChoosesConstantsFor) {
-  Question question = askJam("  if (n == 64)\n    work(A, B, C, 64);\n"
-                             "  else\n    work(A, B, C, n);\n",
-                             "static __device__ void work(const float *A, const float *B, float *C, "
-                             "int n) {\n" +
-                                 std::string(kPlane) + "  if (row < n && col < n) {\n" + kProduct +
-                                 "  }\n}\n");
+  Question question =
+      askJam("  if (n == 64)\n    work(A, B, C, 64);\n"
+             "  else\n    work(A, B, C, n);\n",
+             "static __device__ void work(const float *A, const float *B, float *C, "
+             "int n) {\n" +
+                 std::string(kPlane) + "  if (row < n && col < n) {\n" + kProduct + "  }\n}\n");
   EXPECT_THAT(bodyFor(question, "8 x 8"), HasSubstr("float sum[8][8];"));
 }
 
