@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/analysis/KernelFacts.h"
 
-#include "clang_plugin/analysis/Writes.h"
-
 #include <clang/AST/Attr.h>
 #include <clang/Lex/Lexer.h>
 
@@ -164,24 +162,6 @@ bool KernelFacts::waits(const Stmt *statement, bool lanes) const {
         open.push_back(body.function->getBody());
   }
   return false;
-}
-
-MemorySpace KernelFacts::spaceOf(const Expr *lvalue) const {
-  llvm::SmallPtrSet<const VarDecl *, 8> seen;
-  for (const VarDecl *variable = readLvalue(lvalue).variable; variable;) {
-    const QualType type = variable->getType();
-    const Expr *init = variable->getInit();
-    if (variable->hasAttr<CUDASharedAttr>())
-      return MemorySpace::Shared;
-    if (!variable->isLocalVarDeclOrParm())
-      return MemorySpace::Global;
-    if (!type->isPointerType() && !type->isReferenceType())
-      return MemorySpace::Local;
-    if (!init || !seen.insert(variable).second)
-      return MemorySpace::Global;
-    variable = (type->isPointerType() ? pointedTo(init) : readLvalue(init)).variable;
-  }
-  return MemorySpace::Global;
 }
 
 bool KernelFacts::reachesOutput(const BodyView &body, const Expr *expression) const {

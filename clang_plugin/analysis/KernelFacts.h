@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts about a kernel for mutation operators: which memory an lvalue names, whether a value
-// reaches an output, whether it depends on the thread. They are approximations: a mistake adds or
-// removes a mutant, but does not change a verdict.
+// Facts about a kernel for mutation operators: whether a value reaches an output, whether it
+// depends on the thread. They are approximations: a mistake adds or removes a mutant, but does not
+// change a verdict.
 #pragma once
 
 #include "clang_plugin/analysis/CudaFunctions.h"
@@ -13,8 +13,6 @@
 
 namespace kopt::frontend {
 
-enum class MemorySpace { Local, Shared, Global };
-
 class KernelFacts {
 public:
   explicit KernelFacts(const KernelView &view);
@@ -23,8 +21,6 @@ public:
   /// The view's bodies without the branches that this specialization never takes.
   const std::vector<BodyView> &bodies() const { return bodies_; }
 
-  /// The memory that an lvalue names; global if it cannot be determined.
-  MemorySpace spaceOf(const clang::Expr *lvalue) const;
   /// True if the value of this expression is written to memory, leaves the function, or decides
   /// what does.
   bool reachesOutput(const BodyView &body, const clang::Expr *expression) const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/analysis/Values.h"
 
+#include "clang_plugin/analysis/Writes.h"
+
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/xxhash.h>
 
@@ -28,15 +30,8 @@ const Expr *returnedBy(const Expr *expression) {
 
 /// The variable that an lvalue names, or of which it is a part, but not through a pointer.
 const VarDecl *ownerOf(const Expr *lvalue) {
-  lvalue = lvalue->IgnoreParenCasts();
-  if (const auto *member = dyn_cast<MemberExpr>(lvalue))
-    return member->isArrow() ? nullptr : ownerOf(member->getBase());
-  if (const auto *subscript = dyn_cast<ArraySubscriptExpr>(lvalue)) {
-    const auto *base = dyn_cast<ImplicitCastExpr>(subscript->getBase()->IgnoreParens());
-    return base && base->getCastKind() == CK_ArrayToPointerDecay ? ownerOf(base) : nullptr;
-  }
-  const auto *reference = dyn_cast<DeclRefExpr>(lvalue);
-  return reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
+  const Lvalue owner = readLvalue(lvalue);
+  return owner.pointer ? nullptr : owner.variable;
 }
 
 /// The variable that is passed or copied as it is; null for any other value.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/analysis/Writes.h"
 
+#include <clang/AST/Attr.h>
+
 namespace kopt::frontend {
 
 using namespace clang;
@@ -114,6 +116,31 @@ Lvalue pointedTo(const Expr *pointer) {
   Lvalue target = part(readLvalue(bare));
   target.pointer = pointer;
   return target;
+}
+
+const VarDecl *sourceOf(const Lvalue &lvalue) {
+  llvm::SmallPtrSet<const VarDecl *, 8> seen;
+  const VarDecl *variable = lvalue.variable;
+  while (variable && seen.insert(variable).second && variable->isLocalVarDecl() &&
+         !variable->hasAttr<CUDASharedAttr>() && variable->getInit()) {
+    const QualType type = variable->getType();
+    if (!type->isPointerType() && !type->isReferenceType())
+      break;
+    variable =
+        (type->isPointerType() ? pointedTo(variable->getInit()) : readLvalue(variable->getInit()))
+            .variable;
+  }
+  return variable;
+}
+
+MemorySpace spaceOf(const Expr *lvalue) {
+  const VarDecl *variable = sourceOf(readLvalue(lvalue));
+  if (variable && variable->hasAttr<CUDASharedAttr>())
+    return MemorySpace::Shared;
+  return variable && variable->isLocalVarDeclOrParm() && !variable->getType()->isPointerType() &&
+                 !variable->getType()->isReferenceType()
+             ? MemorySpace::Local
+             : MemorySpace::Global;
 }
 
 const Expr *writtenBy(const Stmt *statement) {

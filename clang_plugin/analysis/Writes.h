@@ -21,6 +21,13 @@ struct Lvalue {
 Lvalue readLvalue(const clang::Expr *lvalue);
 Lvalue pointedTo(const clang::Expr *pointer);
 
+/// The variable at the root, or what a local pointer or reference there is initialised with.
+const clang::VarDecl *sourceOf(const Lvalue &lvalue);
+
+enum class MemorySpace { Local, Shared, Global };
+/// The memory that an lvalue names, as far as its text tells; global if that cannot be determined.
+MemorySpace spaceOf(const clang::Expr *lvalue);
+
 /// The lvalue that an operator writes to; null for other statements.
 const clang::Expr *writtenBy(const clang::Stmt *statement);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators on loads: they read the next element, another buffer, or rows for columns.
 #include "clang_plugin/analysis/KernelFacts.h"
-#include "clang_plugin/analysis/PointerUses.h"
+#include "clang_plugin/analysis/Writes.h"
 #include "clang_plugin/mutate/Mutation.h"
 
 namespace kopt::frontend {
@@ -42,13 +42,13 @@ void findLoadIndex(const KernelFacts &facts, MutantSink &sink) {
   for (const BodyView &body : facts.bodies())
     for (const Stmt *statement : body.statements) {
       if (const auto *subscript = dyn_cast<ArraySubscriptExpr>(statement)) {
-        if (facts.spaceOf(subscript) == MemorySpace::Global && isRead(body, subscript))
+        if (spaceOf(subscript) == MemorySpace::Global && isRead(body, subscript))
           sink.add(subscript->getBeginLoc(),
                    "the element after " + facts.text(subscript).str() + " read",
                    facts.wrap(subscript->getIdx(), "(", ") + 1"));
       } else if (const auto *unary = dyn_cast<UnaryOperator>(statement);
-                 unary && unary->getOpcode() == UO_Deref &&
-                 facts.spaceOf(unary) == MemorySpace::Global && isRead(body, unary)) {
+                 unary && unary->getOpcode() == UO_Deref && spaceOf(unary) == MemorySpace::Global &&
+                 isRead(body, unary)) {
         sink.add(unary->getBeginLoc(), "the element after " + facts.text(unary).str() + " read",
                  facts.wrap(unary->getSubExpr(), "(", " + 1)"));
       }
@@ -68,13 +68,24 @@ bool dropsValue(const BodyView &body, const DeclRefExpr *reference) {
          (comparison && comparison->isEqualityOp());
 }
 
+/// True if the kernel writes through the parameter, or gives it to what may.
+bool isWritten(const BodyView &body, const ParmVarDecl *parameter) {
+  return llvm::any_of(body.statements, [&](const Stmt *statement) {
+    const auto written = writesOf(statement);
+    return written ? llvm::any_of(*written,
+                                  [&](const Lvalue &each) {
+                                    return each.pointer && sourceOf(each) == parameter;
+                                  })
+                   : mentions(statement, parameter);
+  });
+}
+
 /// A load reads another input buffer of the same type.
 void findOtherInput(const KernelFacts &facts, MutantSink &sink) {
-  PointerUses uses(facts.view());
   std::vector<const ParmVarDecl *> inputs;
   for (const ParmVarDecl *parameter : facts.view().kernel().parameters())
     if (parameter->getType()->isPointerType() && parameter->getIdentifier() &&
-        !uses.mayWrite(parameter))
+        !isWritten(facts.view().bodies().front(), parameter))
       inputs.push_back(parameter);
   const ASTContext &context = facts.view().context();
   const BodyView &body = facts.bodies().front();

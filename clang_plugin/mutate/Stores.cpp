@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators on statements that write: the stored value is zero, the old value is lost, or the
 // statement is gone.
-#include "clang_plugin/analysis/KernelFacts.h"
+#include "clang_plugin/analysis/Writes.h"
 #include "clang_plugin/mutate/Mutation.h"
 
 #include <set>
@@ -74,7 +74,7 @@ void findConstantStore(const KernelFacts &facts, MutantSink &sink) {
         target = call->getArg(0);
         value = call->getArg(1);
       }
-      if (!target || facts.spaceOf(target) != MemorySpace::Global ||
+      if (!target || spaceOf(target) != MemorySpace::Global ||
           isa<DeclRefExpr>(target->IgnoreParenImpCasts()))
         continue;
       const std::string zero = zeroOf(target->getType());

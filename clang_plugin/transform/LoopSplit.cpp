@@ -5,7 +5,7 @@
 // independent threads with a counted loop that only accumulates. Refuses loops that store, break or
 // carry other values, and stores whose memory is not a parameter's.
 #include "clang_plugin/analysis/BodyText.h"
-#include "clang_plugin/analysis/PointerUses.h"
+#include "clang_plugin/model/KernelModel.h"
 #include "clang_plugin/transform/ReductionLoop.h"
 #include "clang_plugin/transform/ThreadOrder.h"
 #include "runtime/device/GpuLimits.h"
@@ -21,9 +21,9 @@ constexpr std::size_t kMostLoops = 4; ///< that are offered alone
 /// A statement of the kernel that stores to a buffer.
 struct Store {
   const Stmt *statement = nullptr;
-  const VarDecl *root = nullptr; ///< the buffer
-  TextSpan span;                 ///< with its semicolon
-  bool isOrdered = false;        ///< other lanes may read what it writes
+  std::string root;       ///< the buffer
+  TextSpan span;          ///< with its semicolon
+  bool isOrdered = false; ///< other lanes may read what it writes
   /// What it stores, if all lanes have to compute that together.
   std::optional<TextSpan> together = {};
 };
@@ -118,41 +118,49 @@ private:
   }
 
   bool findStores() {
-    PointerUses pointers(view_);
-    std::vector<const VarDecl *> loaded; // null: not known
+    auto model = model::makeModel(view_);
+    if (!model) {
+      refusals_.add("its accesses are not known: " + llvm::toString(model.takeError()));
+      return false;
+    }
     for (const BodyView &body : view_.bodies())
       for (const Stmt *statement : body.statements) {
-        const auto rootOf = [&](const Lvalue &memory) {
-          return memory.pointer ? pointers.root(body, memory.pointer) : nullptr;
-        };
-        if (const auto *cast = dyn_cast<ImplicitCastExpr>(statement);
-            cast && cast->getCastKind() == CK_LValueToRValue)
-          if (const Lvalue read = readLvalue(cast->getSubExpr()); read.pointer)
-            loaded.push_back(rootOf(read));
-        if (const auto *copy = dyn_cast<CXXConstructExpr>(statement))
-          for (const Expr *argument : copy->arguments())
-            if (argument->isLValue() && readLvalue(argument).pointer)
-              loaded.push_back(nullptr);
         const auto written = writesOf(statement);
         if (!written)
           return refuse(statement, "it calls what may store to memory");
+        const auto *call = dyn_cast<CallExpr>(statement);
         for (const Lvalue &target : *written) {
           if (target.isLocal() || target.isTemporary())
             continue;
           // Functions of the text are looked at themselves.
-          const auto *call = dyn_cast<CallExpr>(statement);
-          const VarDecl *root = rootOf(target);
-          if (!root || !isa<ParmVarDecl>(root) ||
-              (call ? !view_.isInText(call->getDirectCallee()->getLocation())
-                    : body.function != &view_.kernel()))
-            return refuse(statement, call ? "it passes on a pointer that may be stored to"
-                                          : "it stores to what may be a thread's own memory");
-          if (!call && !addStore(statement, root))
+          if (call && !view_.isInText(call->getDirectCallee()->getLocation()))
+            return refuse(statement, "it passes on a pointer that may be stored to");
+          if (call)
+            continue;
+          const std::string root = bufferOf(*model, *writtenBy(statement));
+          if (root.empty() || body.function != &view_.kernel())
+            return refuse(statement, "it stores to what may be a thread's own memory");
+          if (!addStore(statement, root))
             return false;
         }
       }
-    orderStores(loaded);
+    orderStores(*model);
     return !stores_.empty() && bodyText(view_, view_.kernel());
+  }
+
+  /// The kernel's buffer that an lvalue is in; empty for other memory.
+  std::string bufferOf(const model::KernelModel &model, const Expr &lvalue) const {
+    const auto span = spanOf(view_, lvalue.getSourceRange());
+    std::string root;
+    for (const model::Access &access : model.accesses)
+      if (const auto range = access.place.range; span && range && range->begin == span->begin &&
+                                                 range->end == span->end &&
+                                                 access.kind == model::AccessKind::Store) {
+        if (!access.isParameter || (!root.empty() && root != access.root))
+          return "";
+        root = access.root;
+      }
+    return root;
   }
 
   /// The statement with its semicolon.
@@ -166,7 +174,7 @@ private:
     return span;
   }
 
-  bool addStore(const Stmt *statement, const VarDecl *root) {
+  bool addStore(const Stmt *statement, const std::string &root) {
     const BodyView &body = view_.bodies().front();
     for (const Stmt *each : body.statements) {
       const auto written = writesOf(each);
@@ -182,27 +190,23 @@ private:
   }
 
   /// A store that other lanes may read is one that comes before other work of theirs.
-  void orderStores(llvm::ArrayRef<const VarDecl *> loaded) {
+  void orderStores(const model::KernelModel &model) {
     const BodyView &body = view_.bodies().front();
     unsigned lastLoop = 0;
     for (const ReductionLoop &each : loops_)
       lastLoop = std::max(lastLoop, each.body == &body ? *view_.endOffset(each.loop->getEndLoc())
                                                        : unsigned(view_.text().size()));
-    // What a called function promises of its parameter says nothing of the kernel's.
-    const auto isRestrict = [&](const VarDecl *pointer) {
-      return pointer && pointer->getType().isRestrictQualified() &&
-             pointer->getDeclContext() == body.function;
+    const auto isRestrict = [&](const std::string &root) {
+      return llvm::any_of(view_.kernel().parameters(), [&](const ParmVarDecl *each) {
+        return each->getName() == root && each->getType().isRestrictQualified();
+      });
     };
     for (Store &store : stores_) {
-      const bool isPassedOn = llvm::any_of(body.statements, [&](const Stmt *each) {
-        const auto *call = dyn_cast<CallExpr>(each);
-        return call && llvm::any_of(call->arguments(), [&](const Expr *argument) {
-                 return argument->getType()->isPointerType() && mentions(argument, store.root);
-               });
-      });
-      const bool mayAlias = llvm::any_of(loaded, [&](const VarDecl *other) {
-        return other == store.root ||
-               !((isRestrict(store.root) && !isPassedOn) || isRestrict(other));
+      const bool mayAlias = llvm::any_of(model.accesses, [&](const model::Access &access) {
+        return access.kind == model::AccessKind::Load &&
+               (access.root == store.root || access.space == model::MemorySpace::Unknown ||
+                (access.space == model::MemorySpace::Global &&
+                 !(isRestrict(store.root) || isRestrict(access.root))));
       });
       store.isOrdered =
           mayAlias &&

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // readonly-loads: let loads of data that the kernel never writes take the read-only path, by
 // `__restrict__` on the pointer parameters or by `__ldg()` around the loads. Matches pointer
-// parameters that no use in the kernel or in the functions it calls can write through; a use that
-// is not understood counts as a write. Only `__restrict__` is added, never `const`: the compiler
-// finds out by itself what is not written (measured: nvcc 13.0 emits ld.global.nc either way), and
-// `const` would change the kernel's symbol. The kernel alone does not show whether two buffers
-// overlap, so both kinds of offers carry a note.
+// parameters through which neither the kernel nor the functions it calls write; stores to memory
+// that is not known count, but for pointers to const. Only `__restrict__` is added, never `const`:
+// the compiler finds out by itself what is not written (measured: nvcc 13.0 emits ld.global.nc
+// either way), and `const` would change the kernel's symbol. The kernel alone does not show whether
+// two buffers overlap, so both kinds of offers carry a note.
 #include "clang_plugin/analysis/BodyText.h"
-#include "clang_plugin/analysis/PointerUses.h"
+#include "clang_plugin/model/KernelModel.h"
 #include "clang_plugin/transform/Transformation.h"
 
 namespace kopt::frontend {
@@ -86,23 +86,83 @@ std::optional<Offer> restrictOffer(const KernelView &view,
   return offer;
 }
 
-void addLdgOffers(const KernelView &view, PointerUses &uses,
+/// True if the text casts const away from what a pointer points to.
+bool dropsConst(const KernelView &view) {
+  return llvm::any_of(view.bodies(), [](const BodyView &body) {
+    return llvm::any_of(body.statements, [](const Stmt *statement) {
+      const auto *cast = dyn_cast<ExplicitCastExpr>(statement);
+      return isa<CXXConstCastExpr>(statement) ||
+             (cast && cast->getSubExpr()->getType()->isPointerType() &&
+              cast->getSubExpr()->getType()->getPointeeType().isConstQualified() &&
+              !(cast->getType()->isPointerType() &&
+                cast->getType()->getPointeeType().isConstQualified()));
+    });
+  });
+}
+
+/// The parameters through which nothing is written, whatever an unknown store or call does.
+std::vector<const ParmVarDecl *> readonlyParameters(const KernelView &view,
+                                                    const model::KernelModel &model) {
+  const auto isStore = [](const model::Access &access) {
+    return access.kind != model::AccessKind::Load;
+  };
+  const bool isAllKnown = llvm::none_of(model.accesses,
+                                        [&](const model::Access &access) {
+                                          return isStore(access) && access.root.empty() &&
+                                                 access.space == model::MemorySpace::Unknown;
+                                        }) &&
+                          llvm::all_of(model.blind, [&](const model::Blind &call) {
+                            return llvm::any_of(model.barriers, [&](const model::Barrier &barrier) {
+                              return std::pair(barrier.place.line, barrier.place.column) ==
+                                     std::pair(call.place.line, call.place.column);
+                            });
+                          });
+  const bool keepsConst = !dropsConst(view);
+  std::vector<const ParmVarDecl *> readonly;
+  for (const ParmVarDecl *parameter : view.kernel().parameters()) {
+    const QualType type = parameter->getType();
+    if (type->isPointerType() && !type->getPointeeType().isVolatileQualified() &&
+        (isAllKnown || (keepsConst && type->getPointeeType().isConstQualified())) &&
+        llvm::none_of(model.accesses, [&](const model::Access &access) {
+          return isStore(access) && access.root == parameter->getName();
+        }))
+      readonly.push_back(parameter);
+  }
+  return readonly;
+}
+
+/// The buffer that an element of the kernel's text is read from, itself or a part of it; empty if
+/// that is not one of the kernel's.
+llvm::StringRef bufferAt(const model::KernelModel &model, const TextSpan &element) {
+  const model::Access *found = nullptr;
+  for (const model::Access &access : model.accesses)
+    if (const auto range = access.place.range; range && range->begin == element.begin &&
+                                               range->end >= element.end &&
+                                               access.kind == model::AccessKind::Load) {
+      if (found && found->place.range->end == range->end && found->root != access.root)
+        return "";
+      if (!found || range->end < found->place.range->end)
+        found = &access;
+    }
+  return found && found->isParameter ? llvm::StringRef(found->root) : "";
+}
+
+void addLdgOffers(const KernelView &view, const model::KernelModel &model,
                   llvm::ArrayRef<const ParmVarDecl *> readonly, std::vector<Offer> &offers) {
   const BodyView &body = view.bodies().front();
   std::vector<std::pair<const VarDecl *, TextSpan>> loads; // with the parameter
   for (const Stmt *statement : body.statements) {
-    const auto *subscript = dyn_cast<ArraySubscriptExpr>(statement);
     const auto *unary = dyn_cast<UnaryOperator>(statement);
-    const Expr *pointer = subscript                                 ? subscript->getBase()
-                          : unary && unary->getOpcode() == UO_Deref ? unary->getSubExpr()
-                                                                    : nullptr;
-    const auto *element = pointer ? cast<Expr>(statement) : nullptr;
-    if (!element || !isLdgType(element->getType()) || element->getType().isVolatileQualified())
+    const auto *element = dyn_cast<Expr>(statement);
+    if ((!isa<ArraySubscriptExpr>(statement) && !(unary && unary->getOpcode() == UO_Deref)) ||
+        !isLdgType(element->getType()) || element->getType().isVolatileQualified())
       continue;
-    const VarDecl *root = uses.root(body, pointer);
     const auto span = spanOf(view, element->getSourceRange());
-    if (root && llvm::is_contained(readonly, root) && isRead(body, element) && span)
-      loads.emplace_back(root, *span);
+    const llvm::StringRef buffer = span ? bufferAt(model, *span) : "";
+    const auto *parameter =
+        llvm::find_if(readonly, [&](const auto *each) { return each->getName() == buffer; });
+    if (!buffer.empty() && parameter != readonly.end() && isRead(body, element))
+      loads.emplace_back(*parameter, *span);
   }
   std::vector<const VarDecl *> loaded;
   for (const ParmVarDecl *parameter : readonly)
@@ -131,18 +191,16 @@ void addLdgOffers(const KernelView &view, PointerUses &uses,
 } // namespace
 
 std::vector<Offer> readonlyLoadsOffers(const KernelView &view, Refusals &refusals) {
-  PointerUses uses(view);
-  std::vector<const ParmVarDecl *> readonly;
-  for (const ParmVarDecl *parameter : view.kernel().parameters()) {
-    const QualType type = parameter->getType();
-    if (type->isPointerType() && !type->getPointeeType().isVolatileQualified() &&
-        !uses.mayWrite(parameter))
-      readonly.push_back(parameter);
+  auto model = model::makeModel(view);
+  if (!model) {
+    refusals.add("its accesses are not known: " + llvm::toString(model.takeError()));
+    return {};
   }
+  const std::vector<const ParmVarDecl *> readonly = readonlyParameters(view, *model);
   std::vector<Offer> offers;
   if (auto offer = restrictOffer(view, readonly))
     offers.push_back(std::move(*offer));
-  addLdgOffers(view, uses, readonly, offers);
+  addLdgOffers(view, *model, readonly, offers);
   if (offers.empty() && readonly.empty())
     refusals.add("it may write through each of its pointers");
   return offers;

@@ -5,8 +5,8 @@
 // if the array decays to a pointer, is an operand of sizeof or is reinterpreted, or if an element's
 // address is used for anything but an atomic; if rows already fill an odd number of banks; and if
 // the padded arrays would exceed the 48 KiB of static shared memory.
+#include "clang_plugin/analysis/BodyText.h"
 #include "clang_plugin/analysis/CudaFunctions.h"
-#include "clang_plugin/analysis/KernelView.h"
 #include "clang_plugin/transform/Transformation.h"
 #include "runtime/device/GpuLimits.h"
 
@@ -24,7 +24,7 @@ constexpr unsigned kBankBytes = 4;
 struct SharedArray {
   const VarDecl *variable = nullptr;
   std::uint64_t rows = 1, rowLength = 0, elementBytes = 0;
-  unsigned sizeBegin = 0, sizeEnd = 0; ///< the text between the innermost brackets
+  TextSpan size; ///< the text between the innermost brackets
   bool sizeIsMacro = false;
 };
 
@@ -81,8 +81,7 @@ std::optional<SharedArray> matchArray(const KernelView &view, const BodyView &bo
              close = view.offset(innermost.getRBracketLoc());
   if (!open || !close || *open >= *close)
     return std::nullopt;
-  array.sizeBegin = *open;
-  array.sizeEnd = *close;
+  array.size = {*open, *close};
   array.sizeIsMacro =
       !innermost.getSizeExpr() || !view.offset(innermost.getSizeExpr()->getBeginLoc());
   array.elementBytes = context.getTypeSizeInChars(type).getQuantity();
@@ -95,12 +94,12 @@ std::optional<SharedArray> matchArray(const KernelView &view, const BodyView &bo
   return array;
 }
 
-std::string paddedSize(const KernelView &view, const SharedArray &array, unsigned padding) {
-  const llvm::StringRef size = view.text().slice(array.sizeBegin, array.sizeEnd).trim();
+std::string paddedSize(const KernelView &view, const SharedArray &array) {
+  const llvm::StringRef size = view.text().slice(array.size.begin, array.size.end).trim();
   const bool simple = !array.sizeIsMacro && llvm::all_of(size, [](char c) {
     return isalnum(static_cast<unsigned char>(c)) || c == '_';
   });
-  return (simple ? size.str() : "(" + size.str() + ")") + " + " + std::to_string(padding);
+  return (simple ? size.str() : "(" + size.str() + ")") + " + ${PADDING}";
 }
 
 } // namespace
@@ -130,37 +129,41 @@ std::vector<Offer> sharedPaddingOffers(const KernelView &view, Refusals &refusal
         continue;
       }
       instances.push_back(*array);
-      if (seen.insert(array->sizeBegin).second)
+      if (seen.insert(array->size.begin).second)
         arrays.push_back(*array);
     }
 
   std::vector<Offer> offers;
-  const auto offerFor = [&](llvm::ArrayRef<SharedArray> padded, unsigned padding) {
-    std::uint64_t bytes = sharedBytes;
+  const auto offerFor = [&](llvm::ArrayRef<SharedArray> padded,
+                            std::vector<std::int64_t> paddings) {
+    std::uint64_t column = 0; ///< bytes
     Offer offer{"", "pad", "", {}, {}};
     offer.legality = Legality::Proven;
     for (const SharedArray &array : padded) {
       for (const SharedArray &instance : instances)
-        if (instance.sizeBegin == array.sizeBegin)
-          bytes += instance.rows * padding * instance.elementBytes;
-      const std::string size = paddedSize(view, array, padding);
+        if (instance.size.begin == array.size.begin)
+          column += instance.rows * instance.elementBytes;
+      const std::string size = paddedSize(view, array);
       offer.title += (offer.edits.empty() ? " the rows of " : " and ") +
                      array.variable->getName().str() + " to " + size;
-      offer.edits.push_back({array.sizeBegin, array.sizeEnd, size});
+      offer.edits.push_back({array.size.begin, array.size.end, size});
     }
-    if (bytes <= gpu::kSharedWithoutOptIn)
+    std::erase_if(paddings, [&](std::int64_t padding) {
+      return sharedBytes + column * padding > gpu::kSharedWithoutOptIn;
+    });
+    offer.parameters = {{"PADDING", std::move(paddings)}};
+    if (!offer.parameters.front().values.empty())
       offers.push_back(std::move(offer));
   };
   if (arrays.size() > 1)
-    offerFor(arrays, 1);
+    offerFor(arrays, {1});
   for (const SharedArray &array : arrays) {
     // One element, one bank and two banks; each number of elements once.
-    std::vector<unsigned> paddings = {1};
-    for (unsigned bytes : {kBankBytes, 2 * kBankBytes})
-      if (const unsigned elements = bytes / array.elementBytes; elements > paddings.back())
+    std::vector<std::int64_t> paddings = {1};
+    for (const std::uint64_t bytes : {kBankBytes, 2 * kBankBytes})
+      if (const std::int64_t elements = bytes / array.elementBytes; elements > paddings.back())
         paddings.push_back(elements);
-    for (unsigned padding : paddings)
-      offerFor(array, padding);
+    offerFor(array, std::move(paddings));
   }
   return offers;
 }
