@@ -5,7 +5,6 @@
 // independent threads with a counted loop that only accumulates. Refuses loops that store, break or
 // carry other values, and stores whose memory is not a parameter's.
 #include "clang_plugin/analysis/BodyText.h"
-#include "clang_plugin/model/KernelModel.h"
 #include "clang_plugin/transform/ReductionLoop.h"
 #include "clang_plugin/transform/ThreadOrder.h"
 #include "runtime/device/GpuLimits.h"
@@ -33,11 +32,18 @@ public:
   LoopSplitter(const KernelView &view, Refusals &refusals) : view_(view), refusals_(refusals) {}
 
   std::vector<Offer> run() {
-    if (view_.launches.empty() || !findLoops() ||
-        !areThreadsIndependent(view_, /*atomics=*/false, refusals_) || !chooseLaunch())
+    if (view_.launches.empty())
+      return {};
+    auto model = model::makeModel(view_);
+    if (!model) {
+      refusals_.add("its accesses are not known: " + llvm::toString(model.takeError()));
+      return {};
+    }
+    if (!findLoops(*model) || !areThreadsIndependent(view_, /*atomics=*/false, refusals_) ||
+        !chooseLaunch())
       return {};
     const auto coordinates = coordinateUses(view_, refusals_);
-    if (!coordinates || !findStores())
+    if (!coordinates || !findStores(*model))
       return {};
     coordinates_ = *coordinates;
     lane_ = freshName(view_, "lane");
@@ -66,7 +72,7 @@ private:
     return false;
   }
 
-  bool findLoops() {
+  bool findLoops(const model::KernelModel &model) {
     llvm::DenseSet<unsigned> seen;
     for (const BodyView &body : view_.bodies())
       for (const Stmt *statement : body.statements) {
@@ -83,7 +89,7 @@ private:
           std::erase_if(loops_, [&](const ReductionLoop &each) {
             return each.loop->getForLoc() == loop->getForLoc();
           });
-        } else if (auto read = readReductionLoop(view_, body, *loop, refusals_)) {
+        } else if (auto read = readReductionLoop(view_, model, body, *loop, refusals_)) {
           loops_.push_back(std::move(*read));
         }
       }
@@ -117,12 +123,7 @@ private:
     return false;
   }
 
-  bool findStores() {
-    auto model = model::makeModel(view_);
-    if (!model) {
-      refusals_.add("its accesses are not known: " + llvm::toString(model.takeError()));
-      return false;
-    }
+  bool findStores(const model::KernelModel &model) {
     for (const BodyView &body : view_.bodies())
       for (const Stmt *statement : body.statements) {
         const auto written = writesOf(statement);
@@ -137,14 +138,14 @@ private:
             return refuse(statement, "it passes on a pointer that may be stored to");
           if (call)
             continue;
-          const std::string root = bufferOf(*model, *writtenBy(statement));
+          const std::string root = bufferOf(model, *writtenBy(statement));
           if (root.empty() || body.function != &view_.kernel())
             return refuse(statement, "it stores to what may be a thread's own memory");
           if (!addStore(statement, root))
             return false;
         }
       }
-    orderStores(*model);
+    orderStores(model);
     return !stores_.empty() && bodyText(view_, view_.kernel());
   }
 

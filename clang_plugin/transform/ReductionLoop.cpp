@@ -9,30 +9,45 @@ using namespace clang;
 
 namespace {
 
-using Operation = std::pair<std::string, std::string>; ///< Accumulator's combine and identity
-
-std::optional<Operation> operationOf(BinaryOperatorKind kind, const std::string &name) {
+Accumulator accumulatorOf(model::ReductionKind kind, const std::string &name, bool isDouble) {
+  using model::ReductionKind;
+  const auto by = [&](const std::string &sign, const std::string &identity) {
+    return Accumulator{name, name + " " + sign + "= ${OTHER}", identity};
+  };
+  const auto call = [&](const std::string &function) {
+    return Accumulator{name, name + " = " + function + "(" + name + ", ${OTHER})", ""};
+  };
+  const std::string suffix = isDouble ? "" : "f";
   switch (kind) {
-  case BO_Add:
-  case BO_Sub:
-    return Operation{name + " += ${OTHER}", "0"};
-  case BO_Mul:
-    return Operation{name + " *= ${OTHER}", "1"};
-  case BO_Xor:
-    return Operation{name + " ^= ${OTHER}", "0"};
-  case BO_And:
-    return Operation{name + " &= ${OTHER}", ""};
-  case BO_Or:
-    return Operation{name + " |= ${OTHER}", ""};
-  default:
-    return std::nullopt;
+  case ReductionKind::Add:
+  case ReductionKind::FAdd:
+    return by("+", "0");
+  case ReductionKind::Multiply:
+  case ReductionKind::FMultiply:
+    return by("*", "1");
+  case ReductionKind::And:
+    return by("&", "");
+  case ReductionKind::Or:
+    return by("|", "");
+  case ReductionKind::Xor:
+    return by("^", "0");
+  case ReductionKind::Min:
+    return call("min");
+  case ReductionKind::Max:
+    return call("max");
+  case ReductionKind::FMin:
+    return call("fmin" + suffix);
+  case ReductionKind::FMax:
+    return call("fmax" + suffix);
   }
+  llvm_unreachable("a kind of reduction");
 }
 
 class LoopReader {
 public:
-  LoopReader(const KernelView &view, const BodyView &body, const ForStmt &loop, Refusals &refusals)
-      : view_(view), body_(body), loop_(loop), refusals_(refusals) {}
+  LoopReader(const KernelView &view, const model::KernelModel &model, const BodyView &body,
+             const ForStmt &loop, Refusals &refusals)
+      : view_(view), model_(model), body_(body), loop_(loop), refusals_(refusals) {}
 
   std::optional<ReductionLoop> run() {
     const auto count = countedLoop(view_, body_, loop_);
@@ -42,7 +57,7 @@ public:
       return std::nullopt;
     ReductionLoop result{&body_, &loop_, *count, {}};
     for (const auto &[variable, writes] : writes_) {
-      if (auto accumulator = readAccumulator(variable, writes))
+      if (auto accumulator = readAccumulator(variable))
         result.accumulators.push_back(std::move(*accumulator));
       else if (!isTemporary(variable))
         return refuse(writes.front(),
@@ -142,84 +157,29 @@ private:
     return calleeName(cast<Expr>(first)).contains("sincos"); // it sets what it gets a pointer to
   }
 
-  std::optional<Accumulator> readAccumulator(const VarDecl *variable,
-                                             const std::vector<const Stmt *> &writes) const {
+  /// How each instance of the loop accumulates the variable, if all do so alike and lanes can
+  /// exchange it.
+  std::optional<Accumulator> readAccumulator(const VarDecl *variable) const {
     const auto *type = variable->getType()->getAs<BuiltinType>();
-    const auto uses = usesOf(variable);
-    // Lanes can exchange it, and it has no other name.
-    if (!type ||
-        !(type->isInteger() || type->getKind() == BuiltinType::Float ||
-          type->getKind() == BuiltinType::Double) ||
-        !llvm::is_contained({32, 64}, view_.context().getTypeSize(type)) ||
-        !llvm::all_of(uses, [&](const DeclRefExpr *use) { return isReadOrWritten(use); }))
-      return std::nullopt;
-    Accumulator result{variable->getName().str(), "", ""};
-    std::ptrdiff_t accounted = 0;
-    for (const Stmt *write : writes) {
-      const auto operation = operationOf(write, variable);
-      if (!operation || (!result.combine.empty() && result.combine != operation->first))
+    const SourceManager &sources = view_.context().getSourceManager();
+    const unsigned line = sources.getPresumedLoc(variable->getLocation()).getLine();
+    std::optional<model::ReductionKind> kind;
+    for (const model::LoopFacts &facts : model_.loops) {
+      if (!facts.place.range || facts.place.range->begin != view_.offset(loop_.getForLoc()))
+        continue;
+      const auto found = llvm::find_if(facts.reductions, [&](const model::Reduction &each) {
+        return each.name == variable->getName() && each.line == line;
+      });
+      if (found == facts.reductions.end() || (kind && *kind != found->kind))
         return std::nullopt;
-      std::tie(result.combine, result.identity) = *operation;
-      accounted +=
-          llvm::count_if(uses, [&](const auto *use) { return body_.isWithin(use, write); });
+      kind = found->kind;
     }
-    if (accounted != llvm::count_if(uses, [&](const auto *use) { return isInside(use); }))
+    if (!kind || !type || !llvm::is_contained({32, 64}, view_.context().getTypeSize(type)))
       return std::nullopt;
+    Accumulator result =
+        accumulatorOf(*kind, variable->getName().str(), type->getKind() == BuiltinType::Double);
     result.startsAtIdentity = !result.identity.empty() && isDeclaredAs(variable, result.identity);
     return result;
-  }
-
-  bool isReadOrWritten(const DeclRefExpr *use) const {
-    const Stmt *parent = body_.parentOf(use);
-    const auto *read = dyn_cast_or_null<ImplicitCastExpr>(parent);
-    const Expr *written = parent ? writtenBy(parent) : nullptr;
-    return (read && read->getCastKind() == CK_LValueToRValue) ||
-           (written && written->IgnoreParens() == use);
-  }
-
-  /// How a write accumulates; nothing if it does not.
-  std::optional<Operation> operationOf(const Stmt *write, const VarDecl *variable) const {
-    const std::string name = variable->getName().str();
-    if (!isStatement(body_, write))
-      return std::nullopt;
-    if (isa<UnaryOperator>(write))
-      return frontend::operationOf(BO_Add, name);
-    const auto *set = dyn_cast<BinaryOperator>(write);
-    if (!set)
-      return std::nullopt;
-    const Expr *value = set->getRHS()->IgnoreParenImpCasts();
-    // An integer that is computed as a real number loses a part in each turn.
-    const auto *compound = dyn_cast<CompoundAssignOperator>(set);
-    const QualType computed = compound ? compound->getComputationResultType() : value->getType();
-    if (variable->getType()->isIntegerType() && !computed->isIntegerType())
-      return std::nullopt;
-    if (compound)
-      return mentions(value, variable)
-                 ? std::nullopt
-                 : frontend::operationOf(
-                       BinaryOperator::getOpForCompoundAssignment(set->getOpcode()), name);
-    const auto isAlone = [&](const Expr *own, std::initializer_list<const Expr *> others) {
-      return variableOf(own) == variable &&
-             llvm::none_of(others, [&](const Expr *each) { return mentions(each, variable); });
-    };
-    if (const auto *binary = dyn_cast<BinaryOperator>(value)) {
-      const Expr *left = binary->getLHS(), *right = binary->getRHS();
-      return isAlone(left, {right}) || (isAlone(right, {left}) && binary->getOpcode() != BO_Sub)
-                 ? frontend::operationOf(binary->getOpcode(), name)
-                 : std::nullopt;
-    }
-    const auto *call = dyn_cast<CallExpr>(value);
-    const llvm::StringRef callee = calleeName(value);
-    if (call && call->getNumArgs() == 3 &&
-        llvm::is_contained({"fma", "fmaf", "__fmaf_rn", "__fma_rn"}, callee) &&
-        isAlone(call->getArg(2), {call->getArg(0), call->getArg(1)}))
-      return frontend::operationOf(BO_Add, name);
-    if (call && call->getNumArgs() == 2 && cudaFunction(call) == CudaFunction::Smaller &&
-        !view_.isInText(call->getDirectCallee()->getLocation()) &&
-        (isAlone(call->getArg(0), {call->getArg(1)}) ||
-         isAlone(call->getArg(1), {call->getArg(0)})))
-      return Operation{name + " = " + callee.str() + "(" + name + ", ${OTHER})", ""};
-    return std::nullopt;
   }
 
   /// True if the variable is declared with this value in the block of the loop, and is not used in
@@ -247,6 +207,7 @@ private:
   }
 
   const KernelView &view_;
+  const model::KernelModel &model_;
   const BodyView &body_;
   const ForStmt &loop_;
   Refusals &refusals_;
@@ -255,9 +216,11 @@ private:
 
 } // namespace
 
-std::optional<ReductionLoop> readReductionLoop(const KernelView &view, const BodyView &body,
-                                               const ForStmt &loop, Refusals &refusals) {
-  return LoopReader(view, body, loop, refusals).run();
+std::optional<ReductionLoop> readReductionLoop(const KernelView &view,
+                                               const model::KernelModel &model,
+                                               const BodyView &body, const ForStmt &loop,
+                                               Refusals &refusals) {
+  return LoopReader(view, model, body, loop, refusals).run();
 }
 
 } // namespace kopt::frontend

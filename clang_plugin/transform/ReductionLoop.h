@@ -4,6 +4,7 @@
 #pragma once
 
 #include "clang_plugin/analysis/Writes.h"
+#include "clang_plugin/model/KernelModel.h"
 #include "clang_plugin/transform/Transformation.h"
 
 namespace kopt::frontend {
@@ -28,7 +29,9 @@ struct ReductionLoop {
 
 /// The loop, if its iterations do nothing but accumulate; otherwise what is in the way is refused.
 /// Variables that every iteration sets anew do not matter if only the loop uses them.
-std::optional<ReductionLoop> readReductionLoop(const KernelView &view, const BodyView &body,
-                                               const clang::ForStmt &loop, Refusals &refusals);
+std::optional<ReductionLoop> readReductionLoop(const KernelView &view,
+                                               const model::KernelModel &model,
+                                               const BodyView &body, const clang::ForStmt &loop,
+                                               Refusals &refusals);
 
 } // namespace kopt::frontend
