@@ -32,18 +32,12 @@ public:
   LoopSplitter(const KernelView &view, Refusals &refusals) : view_(view), refusals_(refusals) {}
 
   std::vector<Offer> run() {
-    if (view_.launches.empty())
-      return {};
-    auto model = model::makeModel(view_);
-    if (!model) {
-      refusals_.add("its accesses are not known: " + llvm::toString(model.takeError()));
-      return {};
-    }
-    if (!findLoops(*model) || !areThreadsIndependent(view_, /*atomics=*/false, refusals_) ||
+    model_ = view_.launches.empty() ? nullptr : modelOf(view_, refusals_);
+    if (!model_ || !findLoops() || !areThreadsIndependent(view_, /*atomics=*/false, refusals_) ||
         !chooseLaunch())
       return {};
     const auto coordinates = coordinateUses(view_, refusals_);
-    if (!coordinates || !findStores(*model))
+    if (!coordinates || !findStores())
       return {};
     coordinates_ = *coordinates;
     lane_ = freshName(view_, "lane");
@@ -72,7 +66,7 @@ private:
     return false;
   }
 
-  bool findLoops(const model::KernelModel &model) {
+  bool findLoops() {
     llvm::DenseSet<unsigned> seen;
     for (const BodyView &body : view_.bodies())
       for (const Stmt *statement : body.statements) {
@@ -89,7 +83,7 @@ private:
           std::erase_if(loops_, [&](const ReductionLoop &each) {
             return each.loop->getForLoc() == loop->getForLoc();
           });
-        } else if (auto read = readReductionLoop(view_, model, body, *loop, refusals_)) {
+        } else if (auto read = readReductionLoop(view_, *model_, body, *loop, refusals_)) {
           loops_.push_back(std::move(*read));
         }
       }
@@ -123,7 +117,7 @@ private:
     return false;
   }
 
-  bool findStores(const model::KernelModel &model) {
+  bool findStores() {
     for (const BodyView &body : view_.bodies())
       for (const Stmt *statement : body.statements) {
         const auto written = writesOf(statement);
@@ -138,22 +132,22 @@ private:
             return refuse(statement, "it passes on a pointer that may be stored to");
           if (call)
             continue;
-          const std::string root = bufferOf(model, *writtenBy(statement));
+          const std::string root = bufferOf(*writtenBy(statement));
           if (root.empty() || body.function != &view_.kernel())
             return refuse(statement, "it stores to what may be a thread's own memory");
           if (!addStore(statement, root))
             return false;
         }
       }
-    orderStores(model);
+    orderStores();
     return !stores_.empty() && bodyText(view_, view_.kernel());
   }
 
   /// The kernel's buffer that an lvalue is in; empty for other memory.
-  std::string bufferOf(const model::KernelModel &model, const Expr &lvalue) const {
+  std::string bufferOf(const Expr &lvalue) const {
     const auto span = spanOf(view_, lvalue.getSourceRange());
     std::string root;
-    for (const model::Access &access : model.accesses)
+    for (const model::Access &access : model_->accesses)
       if (const auto range = access.place.range; span && range && range->begin == span->begin &&
                                                  range->end == span->end &&
                                                  access.kind == model::AccessKind::Store) {
@@ -191,7 +185,7 @@ private:
   }
 
   /// A store that other lanes may read is one that comes before other work of theirs.
-  void orderStores(const model::KernelModel &model) {
+  void orderStores() {
     const BodyView &body = view_.bodies().front();
     unsigned lastLoop = 0;
     for (const ReductionLoop &each : loops_)
@@ -203,7 +197,7 @@ private:
       });
     };
     for (Store &store : stores_) {
-      const bool mayAlias = llvm::any_of(model.accesses, [&](const model::Access &access) {
+      const bool mayAlias = llvm::any_of(model_->accesses, [&](const model::Access &access) {
         return access.kind == model::AccessKind::Load &&
                (access.root == store.root || access.space == model::MemorySpace::Unknown ||
                 (access.space == model::MemorySpace::Global &&
@@ -443,6 +437,7 @@ private:
 
   const KernelView &view_;
   Refusals &refusals_;
+  const model::KernelModel *model_ = nullptr;
   std::vector<ReductionLoop> loops_;
   std::vector<Store> stores_;
   std::vector<CoordinateUse> coordinates_;

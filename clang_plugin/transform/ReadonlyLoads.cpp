@@ -191,11 +191,9 @@ void addLdgOffers(const KernelView &view, const model::KernelModel &model,
 } // namespace
 
 std::vector<Offer> readonlyLoadsOffers(const KernelView &view, Refusals &refusals) {
-  auto model = model::makeModel(view);
-  if (!model) {
-    refusals.add("its accesses are not known: " + llvm::toString(model.takeError()));
+  const model::KernelModel *model = modelOf(view, refusals);
+  if (!model)
     return {};
-  }
   const std::vector<const ParmVarDecl *> readonly = readonlyParameters(view, *model);
   std::vector<Offer> offers;
   if (auto offer = restrictOffer(view, readonly))
