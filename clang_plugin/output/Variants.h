@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kopt {
@@ -39,6 +40,12 @@ struct TextRange {
 KOPT_FIELDS(TextRange, begin, end)
 
 // ---- transforms
+
+/// The ids of the rewrites, in the order of their offers.
+inline constexpr std::string_view kRewriteIds[] = {
+    "loop-split", "swap-axes",      "stage",          "jam",     "specialise",
+    "grid-size",  "arithmetic",     "vectorize",      "coarsen", "grid-stride",
+    "block-size", "shared-padding", "readonly-loads", "unroll",  "launch-bounds"};
 
 /// A scalar that a launch passes: a parameter, or a member of a struct that is passed by value.
 struct ScalarValue {

@@ -5,6 +5,8 @@
 #include "clang_plugin/model/KernelModel.h"
 #include "runtime/device/GpuLimits.h"
 
+#include <algorithm>
+
 namespace kopt::frontend {
 
 namespace {
@@ -44,6 +46,9 @@ constexpr std::pair<const char *, std::vector<Offer> (*)(const KernelView &, Ref
                    {"readonly-loads", readonlyLoadsOffers},
                    {"unroll", unrollOffers},
                    {"launch-bounds", launchBoundsOffers}};
+
+static_assert(std::ranges::equal(kRewrites, kRewriteIds, {},
+                                 [](const auto &each) { return std::string_view(each.first); }));
 
 } // namespace
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/config/Options.h"
 
+#include "clang_plugin/output/Variants.h"
 #include "driver/config/GpuSelection.h"
 #include "driver/support/Text.h"
 
@@ -52,8 +53,11 @@ std::string checkOneOf(const std::string &text, const std::vector<std::string> &
   return "'" + text + "' is not one of " + join(known, ", ") + (hint.empty() ? "" : "; " + hint);
 }
 std::string checkProposers(const OptionValue &value) {
+  std::vector<std::string> known = {"params", "transform", "llm"};
+  for (const std::string_view id : kRewriteIds)
+    known.push_back(fmt::format("-{}", id));
   for (const std::string &name : std::get<std::vector<std::string>>(value))
-    if (std::string problem = checkOneOf(name, {"params", "transform", "llm"}); !problem.empty())
+    if (std::string problem = checkOneOf(name, known); !problem.empty())
       return problem;
   return checkNotEmpty(value);
 }
@@ -141,7 +145,8 @@ std::vector<Option> makeOptions() {
        "rounds without a gain after which the search stops"},
       {"min-gain", &S::minSpeedup, checkRatio, "smallest speedup worth a patch, as a ratio"},
       {"proposers", &S::proposers, checkProposers,
-       "where candidates come from, separated by commas: params, transform, llm"},
+       "where candidates come from, separated by commas: params, transform, llm; `-specialise` "
+       "leaves out one of the rewrites of transform"},
       {"model", &S::model, checkModel,
        "language model for the llm proposer: anthropic:MODEL, openai:MODEL or exec:COMMAND"},
       {"max-tokens", &S::maxTokens, checkFromZero,

@@ -17,7 +17,8 @@ kernel is in a second confirmation, in which `kopt observe` times the old and th
 (once where a run takes 4 s or more). A patch with a kernel that is not faster then does not hold. "nothing held" has wins in isolation alone; a program none of whose
 kernels had a candidate judged has no verdict. In time is what ends within 100 s and three times
 the program's own seconds. --at-a-time tunes several programs at once on the one GPU, which makes each of them slower: kopt's
-processes take turns on the GPU. A second table says where the seconds went. The exit code is 1 where a patch does not hold.
+processes take turns on the GPU. A second table says where the seconds went; then come each program's time of all its kernels before over
+after its patch, and their geometric mean. The exit code is 1 where a patch does not hold.
 """
 
 import argparse
@@ -37,6 +38,7 @@ import time
 import replay
 
 OWN_SECONDS = 20
+MOST = 5  # what one program counts for in the mean
 
 
 def run(command, folder, timeout):
@@ -55,7 +57,7 @@ class Program:
     """One folder's program in a copy of its own."""
 
     def __init__(self, options, source, work):
-        self.options, self.source, self.folder = options, source, work / source.name
+        self.options, self.source, self.folder, self.figure = options, source, work / source.name, 1.0
         subprocess.run(["cp", "-a", source, self.folder], check=True)
         self.files = sorted(file.name for file in self.folder.glob("*.cu"))
         self.flags = ["-std=c++17", "-O3", f"-arch={options.arch}", "-I.",
@@ -112,19 +114,22 @@ class Program:
             row["verdict"] = "none"
             row["problem"] = reasons[0] if reasons else replay.last_words(done)
         row["printed"] = self.printed
+        row["figure"] = self.figure if row.get("patch", "").startswith("holds") else 1.0
         return row
 
     def kernel_seconds(self, program):
-        """Seconds of a launch, by kernel and by template, of one run of the program; empty where it fails."""
+        """Seconds of a launch, by kernel and by template, of one run of the program, and of all launches under ""; empty where
+        it fails."""
         done, _ = run([self.options.kopt, "observe", "--json", "--", program, *self.command[1:]], self.folder, 6 * OWN_SECONDS)
         if done.returncode:
             return {}
         seconds, launches = collections.Counter(), collections.Counter()
-        for kernel in json.loads(done.stdout)["results"]:
+        answer = json.loads(done.stdout)["results"]
+        for kernel in answer:
             for name in {kernel["name"], base_name(kernel["name"])}:
                 seconds[name] += kernel["seconds"]
                 launches[name] += kernel["launches"]
-        return {name: seconds[name] / launches[name] for name in seconds}
+        return {name: seconds[name] / launches[name] for name in seconds} | {"": sum(each["seconds"] for each in answer)}
 
     def check_patch(self, kernels):
         """Whether what was found applies, builds, runs, and is faster once more; in words."""
@@ -148,6 +153,7 @@ class Program:
             if not ratios:
                 return f"{kernel} was not timed again"
             again[kernel] = statistics.median(ratios)
+        self.figure = statistics.median(before[""] / after[""] for before, after in pairs)
         lost = [kernel for kernel, ratio in again.items() if ratio <= 1]
         if lost:
             return "not faster again: " + ", ".join(f"{kernel} {again[kernel]:.3f}x" for kernel in lost)
@@ -238,7 +244,14 @@ def main():
             worker.result()
     print_stages(rows)
     if options.printed:
-        print("\n" + "\n".join(f"{row['program']}: {' -> '.join(row['printed'])}" for row in rows))
+        for row in rows:
+            print(f"{row['program']}: {' -> '.join(row['printed'])}")
+    figures = [min(row["figure"], MOST) for row in rows]
+    if figures:
+        each = ", ".join(f"{row['program']} {row['figure']:.2f}x" for row in rows)
+        print(f"\nkernel time before over after: {each}\n"
+              f"geometric mean {statistics.geometric_mean(figures):.3f}x (losers 1.0, at most {MOST}x each), "
+              f"{sum(figure >= 1.05 for figure in figures)} of {len(figures)} by 1.05x or more")
     judged = [row for row in rows if row["verdict"] != "none" and row["in_time"]]
     broken = [row for row in rows if not row.get("patch", "holds").startswith("holds")]
     print(f"\n{len(judged)} of {len(rows)} programs have a verdict in time, {sum(row['verdict'] == 'win' for row in rows)} a win; "

@@ -415,7 +415,10 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
       proposers.push_back(std::make_unique<ParamsProposer>(subject.declaration,
                                                            std::uint64_t(settings_.options.seed)));
     else if (name == "transform")
-      proposers.push_back(std::make_unique<TransformProposer>(bench_->frontend()));
+      proposers.push_back(
+          std::make_unique<TransformProposer>(bench_->frontend(), settings_.options.proposers));
+    else if (name.starts_with("-"))
+      continue; // a rewrite that is left out
     else if (name != "llm")
       return makeError(ErrorCode::Usage, fmt::format("unknown proposer '{}'", name),
                        "known are params, transform and llm");

@@ -242,6 +242,8 @@ Status TransformProposer::propose(const ProposalContext &context, Offers &offers
   };
   std::vector<std::pair<std::string, Variants>> techniques;
   for (const TransformOffer &offer : found) {
+    if (std::ranges::find(names_, "-" + offer.technique) != names_.end())
+      continue;
     std::optional<Candidate> candidate = candidateFrom(offer, rendered, context);
     if (!candidate)
       continue;

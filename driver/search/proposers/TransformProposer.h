@@ -13,13 +13,16 @@ void writeByHand(const SearchProblem &problem, Candidate &candidate);
 
 class TransformProposer final : public ReadyProposer {
 public:
-  explicit TransformProposer(Frontend &frontend) : frontend_(frontend) {}
+  /// `names`: those of the proposers; "-unroll" leaves out a rewrite.
+  TransformProposer(Frontend &frontend, std::vector<std::string> names)
+      : frontend_(frontend), names_(std::move(names)) {}
 
   std::string name() const override { return "transform"; }
   Status propose(const ProposalContext &context, Offers &offers) override;
 
 private:
   Frontend &frontend_;
+  std::vector<std::string> names_;
 };
 
 } // namespace kopt

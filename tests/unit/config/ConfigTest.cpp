@@ -166,6 +166,8 @@ TEST_F(ConfigTest, RefusesValuesThatMeanNothing) {
   EXPECT_EQ(what("budget-seconds = inf"), "'budget-seconds': inf is not above 0");
   EXPECT_THAT(what("min-gain = 0.05"), HasSubstr("0.05 is below 1"));
   EXPECT_THAT(what("proposers = [\"parms\"]"), HasSubstr("did you mean 'params'?"));
+  EXPECT_THAT(what("proposers = [\"transform\", \"-specialize\"]"),
+              HasSubstr("did you mean '-specialise'?"));
   EXPECT_THAT(what("proposers = []"), HasSubstr("empty"));
   EXPECT_THAT(what("device = \"gpu\""), HasSubstr("not one of auto, cuda, emulated"));
   EXPECT_THAT(what("assurance = \"full\""), HasSubstr("not one of standard, strict"));

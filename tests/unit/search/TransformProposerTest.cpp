@@ -15,12 +15,14 @@ namespace {
 class TransformProposerTest : public ScaleKernel {
 protected:
   std::vector<Candidate> propose(Frontend &frontend, const Candidate &parent = {}) {
-    TransformProposer proposer(frontend);
+    TransformProposer proposer(frontend, names_);
     const Workload work = workload();
     const DeviceInfo device;
     const SearchProblem problem{kernel_, specialization_, work, slice_, device};
     return must(offersOf(proposer, problem, parent, {}, 10));
   }
+
+  std::vector<std::string> names_ = {"transform"};
 };
 
 /// Answers with two offers: one that edits the kernel, one that reaches outside of it.
@@ -74,6 +76,13 @@ public:
     return clone;
   }
 };
+
+TEST_F(TransformProposerTest, LeavesOutTheRewritesThatItIsToldTo) {
+  TwoOffers frontend;
+  EXPECT_EQ(propose(frontend).size(), 1u);
+  names_.push_back("-unroll");
+  EXPECT_TRUE(propose(frontend).empty());
+}
 
 TEST_F(TransformProposerTest, WhatOtherCodeUsesTooIsLeftAlone) {
   specialization_.chunks[1].users = {{"level", path_, 9, false}};
