@@ -123,13 +123,8 @@ std::string noteFor(const KernelFacts &facts, const BodyView &body, const Expr &
 
 bool matters(const KernelFacts &facts, const BodyView &body, const Expr &expression) {
   const Expr *plain = expression.IgnoreParenImpCasts();
-  const Expr *target = nullptr;
-  if (const auto *binary = dyn_cast<BinaryOperator>(plain); binary && binary->isAssignmentOp())
-    target = binary->getLHS();
-  else if (const auto *unary = dyn_cast<UnaryOperator>(plain);
-           unary && unary->isIncrementDecrementOp())
-    target = unary->getSubExpr();
-  else if (const auto *call = dyn_cast<CXXOperatorCallExpr>(plain); call && call->isAssignmentOp())
+  const Expr *target = writtenBy(plain);
+  if (const auto *call = dyn_cast<CXXOperatorCallExpr>(plain); call && call->isAssignmentOp())
     target = call->getArg(0);
   if (target) {
     const VarDecl *variable = variableOf(target);

@@ -57,6 +57,8 @@ void Refusals::add(clang::SourceLocation at, const llvm::Twine &why) {
   keep(sources.getExpansionLineNumber(at), why);
 }
 
+void Refusals::add(const model::Place &at, const llvm::Twine &why) { keep(at.line, why); }
+
 void Refusals::add(const llvm::Twine &why) { keep(0, why); }
 
 void Refusals::keep(unsigned line, const llvm::Twine &why) {

@@ -65,6 +65,10 @@ private:
     refusals_.add(at->getBeginLoc(), why);
     return false;
   }
+  bool refuse(const model::Place &at, const llvm::Twine &why) {
+    refusals_.add(at, why);
+    return false;
+  }
 
   bool findLoops() {
     llvm::DenseSet<unsigned> seen;
@@ -117,45 +121,30 @@ private:
     return false;
   }
 
+  /// The stores to buffers, each a statement of the kernel's. What the model does not see is the
+  /// thread's own.
   bool findStores() {
-    for (const BodyView &body : view_.bodies())
-      for (const Stmt *statement : body.statements) {
-        const auto written = writesOf(statement);
-        if (!written)
-          return refuse(statement, "it calls what may store to memory");
-        const auto *call = dyn_cast<CallExpr>(statement);
-        for (const Lvalue &target : *written) {
-          if (target.isLocal() || target.isTemporary())
-            continue;
-          // Functions of the text are looked at themselves.
-          if (call && !view_.isInText(call->getDirectCallee()->getLocation()))
-            return refuse(statement, "it passes on a pointer that may be stored to");
-          if (call)
-            continue;
-          const std::string root = bufferOf(*writtenBy(statement));
-          if (root.empty() || body.function != &view_.kernel())
-            return refuse(statement, "it stores to what may be a thread's own memory");
-          if (!addStore(statement, root))
-            return false;
-        }
-      }
+    const BodyView &body = view_.bodies().front();
+    if (!model_->blind.empty())
+      return refuse(model_->blind.front().place, "it calls what may store to memory");
+    for (const model::Access &access : model_->accesses) {
+      if (access.kind == model::AccessKind::Load || access.space == model::MemorySpace::Local)
+        continue;
+      const auto statement = llvm::find_if(body.statements, [&](const Stmt *each) {
+        const Expr *target = writtenBy(each);
+        const auto span = target ? spanOf(view_, target->getSourceRange()) : std::nullopt;
+        const auto &range = access.place.range;
+        return span && range && range->begin == span->begin && range->end == span->end;
+      });
+      if (statement == body.statements.end() || !access.isParameter || !access.calls.empty())
+        return refuse(access.place, "it stores to what may be a thread's own memory");
+      const auto known =
+          llvm::find_if(stores_, [&](const Store &each) { return each.statement == *statement; });
+      if (known == stores_.end() ? !addStore(*statement, access.root) : known->root != access.root)
+        return false;
+    }
     orderStores();
     return !stores_.empty() && bodyText(view_, view_.kernel());
-  }
-
-  /// The kernel's buffer that an lvalue is in; empty for other memory.
-  std::string bufferOf(const Expr &lvalue) const {
-    const auto span = spanOf(view_, lvalue.getSourceRange());
-    std::string root;
-    for (const model::Access &access : model_->accesses)
-      if (const auto range = access.place.range; span && range && range->begin == span->begin &&
-                                                 range->end == span->end &&
-                                                 access.kind == model::AccessKind::Store) {
-        if (!access.isParameter || (!root.empty() && root != access.root))
-          return "";
-        root = access.root;
-      }
-    return root;
   }
 
   /// The statement with its semicolon.

@@ -22,7 +22,8 @@ struct BodyView;
 class KernelView;
 namespace model {
 struct KernelModel;
-}
+struct Place;
+} // namespace model
 
 /// Why one rewrite does not apply to a kernel or to parts of it.
 class Refusals {
@@ -32,6 +33,7 @@ public:
 
   /// `at`: what is in the way. Each reason is kept once a line.
   void add(clang::SourceLocation at, const llvm::Twine &why);
+  void add(const model::Place &at, const llvm::Twine &why);
   /// The kernel as a whole.
   void add(const llvm::Twine &why);
 

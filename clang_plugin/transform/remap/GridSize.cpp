@@ -24,9 +24,8 @@ namespace {
 /// The loops that stride over the grid along one axis, and whether its size may be another there.
 class GridLoops {
 public:
-  GridLoops(const KernelView &view, const model::KernelModel &model, unsigned axis,
-            Refusals &refusals)
-      : view_(view), model_(model), axis_(axis), refusals_(refusals) {
+  GridLoops(const model::KernelModel &model, unsigned axis, Refusals &refusals)
+      : model_(model), axis_(axis), refusals_(refusals) {
     for (const LoopFacts &loop : model.loops)
       if (loop.gridAxis == axis)
         loops_.push_back(&loop);
@@ -62,8 +61,7 @@ public:
 
 private:
   bool refuse(const model::Place &at, const llvm::Twine &why) {
-    const SourceManager &sources = view_.context().getSourceManager();
-    refusals_.add(sources.translateLineCol(sources.getMainFileID(), at.line, at.column), why);
+    refusals_.add(at, why);
     return false;
   }
 
@@ -111,7 +109,6 @@ private:
            });
   }
 
-  const KernelView &view_;
   const model::KernelModel &model_;
   unsigned axis_;
   Refusals &refusals_;
@@ -242,7 +239,7 @@ std::vector<Offer> gridSizeOffers(const KernelView &view, Refusals &refusals) {
   if (!model)
     return {};
   for (unsigned dimension = 0; dimension < 3; ++dimension)
-    if (GridLoops loops(view, *model, dimension, refusals); !loops.loops().empty() && loops.check())
+    if (GridLoops loops(*model, dimension, refusals); !loops.loops().empty() && loops.check())
       addGrids(view, *model, dimension, loops, refusals, offers);
   if (llvm::none_of(model->loops, [](const LoopFacts &loop) { return loop.gridAxis.has_value(); }))
     refusals.add("no loop strides over the grid");

@@ -3,6 +3,7 @@
 // are neighbours along x, have elements that lie side by side. Matches kernels of independent
 // threads that index memory with threadIdx.y alone and threadIdx.x times something. Refuses
 // coordinates that macros spell, and grids that are too large along x to be one along y.
+#include "clang_plugin/analysis/BodyText.h"
 #include "clang_plugin/model/KernelModel.h"
 #include "clang_plugin/transform/ThreadOrder.h"
 #include "runtime/device/GpuLimits.h"
@@ -40,29 +41,23 @@ std::vector<Offer> swapAxesOffers(const KernelView &view, Refusals &refusals) {
   }
   if (!areThreadsIndependent(view, /*atomics=*/true, refusals))
     return {};
-  const auto *body = dyn_cast_or_null<CompoundStmt>(view.pattern().getBody());
   const auto uses = coordinateUses(view, refusals);
-  const auto brace = body ? view.offset(body->getLBracLoc()) : std::nullopt;
-  if (!uses || !brace || body->body_empty())
+  const auto body = bodyText(view, view.pattern());
+  if (!uses || !body)
     return {};
   for (const LaunchShape &launch : view.launches)
     if (launch.grid[0] > gpu::kMostGrid[1]) {
       refusals.add("a launch has more blocks along x than there may be along y");
       return {};
     }
-  const auto first = view.offset(body->body_front()->getBeginLoc());
-  const std::string indentation = view.indentation(first.value_or(*brace));
   Offer offer{"", "exchange x and y, in the kernel and in the launch", "", {}, LaunchChange{}};
-  offer.edits.push_back(
-      {*brace + 1, *brace + 1,
-       "\n" + indentation +
-           "// x and y are exchanged, here and in the launch: a warp's elements lie "
-           "side by side."});
+  offer.edits = {{body->begin, body->begin,
+                  "\n" + body->inner +
+                      "// x and y are exchanged, here and in the launch: a warp's elements lie "
+                      "side by side."}};
   for (const CoordinateUse &use : *uses)
     if (use.coordinate.dimension < 2)
       offer.edits.push_back({use.end - 1, use.end, use.coordinate.dimension == 0 ? "y" : "x"});
-  llvm::stable_sort(offer.edits,
-                    [](const SliceEdit &a, const SliceEdit &b) { return a.begin < b.begin; });
   offer.launch->grid = {"gridDim.y", "gridDim.x", "gridDim.z"};
   offer.launch->block = {"blockDim.y", "blockDim.x", "blockDim.z"};
   offer.legality = Legality::Proven;

@@ -210,14 +210,18 @@ TEST(LoopSplit, ThreadsThatWorkTogetherAreRefused) {
 }
 
 TEST(LoopSplit, MemoryThatMayBeAThreadsOwnIsRefused) {
-  EXPECT_THAT(refusalsFor(askLoopSplit("__device__ void set(float *p, float x) { *p = x; }\n"
-                                       "__global__ void k(const float *a, float *r, int n) {\n"
-                                       "  float own, sum = 0;\n"
-                                       "  set(&own, a[0]);\n"
-                                       "  for (int i = 0; i < n; i++) sum += own * a[i];\n"
-                                       "  r[threadIdx.x] = sum;\n"
-                                       "}\n")),
+  const auto withSet = [](const std::string &store) {
+    return askLoopSplit("__device__ void set(float *p, float x) { *p = x; }\n"
+                        "__global__ void k(const float *a, float *r, int n) {\n"
+                        "  float own, sum = 0;\n"
+                        "  set(&own, a[0]);\n"
+                        "  for (int i = 0; i < n; i++) sum += own * a[i];\n  " +
+                        store + "}\n");
+  };
+  EXPECT_THAT(refusalsFor(withSet("set(r + threadIdx.x, sum);\n")),
               Contains("1: it stores to what may be a thread's own memory"));
+  EXPECT_THAT(textsFor(withSet("r[threadIdx.x] = sum;\n")).front(),
+              testing::AllOf(HasSubstr("{ *p = x; }"), HasSubstr("if (lane == 0)\n    r[")));
 }
 
 TEST(LoopSplit, AFirstValueOfSeveralWordsIsBracketed) {
