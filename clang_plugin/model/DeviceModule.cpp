@@ -30,7 +30,7 @@ namespace kopt::frontend::model {
 namespace {
 
 /// Instructions of a kernel with everything inlined, beyond which there is no model.
-constexpr std::size_t kMostInstructions = 60000;
+constexpr unsigned kMostInstructions = 60000;
 
 llvm::Error failure(const llvm::Twine &what) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), what);
@@ -251,10 +251,6 @@ void describeMath(llvm::Module &module) {
   }
 }
 
-std::size_t sizeOf(const llvm::Function &function) {
-  return std::size_t(std::distance(llvm::inst_begin(function), llvm::inst_end(function)));
-}
-
 llvm::Error simplify(DeviceModule &device) {
   llvm::Module &module = *device.module;
   describeMath(module);
@@ -280,7 +276,7 @@ llvm::Error simplify(DeviceModule &device) {
   builder.crossRegisterProxies(loops, functions, components, modules);
   llvm::AlwaysInlinerPass(/*InsertLifetime=*/false).run(module, modules);
   functions.clear();
-  if (sizeOf(*device.kernel) > kMostInstructions)
+  if (device.kernel->getInstructionCount() > kMostInstructions)
     return failure("the kernel is too large with its calls inlined");
 
   llvm::Function &kernel = *device.kernel;

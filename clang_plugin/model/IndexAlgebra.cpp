@@ -65,9 +65,8 @@ std::optional<Range> rangeAfter(const BinaryOperator &operation, bool isSigned,
 
 } // namespace
 
-IndexAlgebra::IndexAlgebra(const KernelView &view, const IrFacts &facts, KernelModel &model,
-                           std::function<std::string(const Instruction &)> textOf)
-    : view_(view), facts_(facts), model_(model), textOf_(std::move(textOf)) {
+IndexAlgebra::IndexAlgebra(const KernelView &view, const IrFacts &facts, KernelModel &model)
+    : view_(view), facts_(facts), model_(model) {
   for (unsigned i = 0; i < facts.loops.size(); ++i)
     numbers_[facts.loops[i]] = i;
 }
@@ -102,10 +101,11 @@ bool IndexAlgebra::endsWithin(const Polynomial &value, const BasicBlock &where) 
 void IndexAlgebra::inherit(Symbol &symbol, const Polynomial &from) const {
   for (unsigned number : from.symbols()) {
     const Symbol &part = model_.symbols[number];
-    for (unsigned axis = 0; axis < 3; ++axis)
+    for (unsigned axis = 0; axis < 3; ++axis) {
       symbol.varies[axis] |= part.varies[axis];
+      symbol.isOfGrid[axis] |= part.isOfGrid[axis];
+    }
     symbol.isOfMemory |= part.isOfMemory;
-    symbol.isOfBlock |= part.isOfBlock;
     for (unsigned loop : part.loops)
       if (!is_contained(symbol.loops, loop))
         symbol.loops.push_back(loop);
@@ -118,9 +118,9 @@ Known IndexAlgebra::unknown(const Value &value, bool isSigned) {
   symbol.isSigned = isSigned;
   if (const auto *instruction = dyn_cast<Instruction>(&value)) {
     if (instruction->mayReadFromMemory() || isa<CallBase>(instruction))
-      symbol.name = textOf_(*instruction);
+      symbol.name = facts_.sources.of(*instruction).text;
     symbol.isOfMemory = instruction->mayReadFromMemory() && !facts_.memory.isStable(*instruction);
-    symbol.isOfBlock = true;
+    symbol.isOfGrid.fill(!symbol.isOfMemory);
     for (const Loop *loop = facts_.loopInfo.getLoopFor(instruction->getParent()); loop;
          loop = loop->getParentLoop())
       symbol.loops.push_back(numbers_.lookup(loop));
@@ -234,7 +234,7 @@ std::optional<Known> IndexAlgebra::coordinate(const Instruction &instruction) {
   symbol.bits = 32;
   symbol.isSigned = false;
   symbol.varies[axis] = kind == SymbolKind::ThreadIdx;
-  symbol.isOfBlock = kind == SymbolKind::BlockIdx;
+  symbol.isOfGrid[axis] = kind == SymbolKind::BlockIdx || kind == SymbolKind::GridDim;
   return symbolOf({symbol.name, {}}, symbol);
 }
 
@@ -457,7 +457,7 @@ std::optional<Known> IndexAlgebra::stableLoad(const Instruction &load) {
   if (!at.offset || (!isa<Argument>(at.root) && !isa<GlobalVariable>(at.root)))
     return std::nullopt;
   Symbol symbol;
-  symbol.name = textOf_(load);
+  symbol.name = facts_.sources.of(load).text;
   if (symbol.name.empty())
     symbol.name = at.root->getName().str() + "[?]";
   symbol.bits = widthOf(load);

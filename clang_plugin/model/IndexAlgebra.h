@@ -5,13 +5,13 @@
 #pragma once
 
 #include "clang_plugin/model/MemoryUses.h"
+#include "clang_plugin/model/SourceMap.h"
 #include "clang_plugin/model/ThreadVariance.h"
 
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 
-#include <functional>
 #include <map>
 
 namespace kopt::frontend::model {
@@ -30,6 +30,7 @@ struct Address {
 
 struct IrFacts {
   const DeviceModule &device;
+  const SourceMap &sources;
   const MemoryUses &memory;
   const ThreadVariance &variance;
   const llvm::LoopInfo &loopInfo;
@@ -39,9 +40,7 @@ struct IrFacts {
 
 class IndexAlgebra {
 public:
-  /// `textOf` gives the source of an instruction, for the names of unknown values.
-  IndexAlgebra(const KernelView &view, const IrFacts &facts, KernelModel &model,
-               std::function<std::string(const llvm::Instruction &)> textOf);
+  IndexAlgebra(const KernelView &view, const IrFacts &facts, KernelModel &model);
 
   /// The integer that is the operand, read as signed or unsigned.
   std::optional<Known> integer(const llvm::Value &value, bool isSigned);
@@ -82,7 +81,6 @@ private:
   const KernelView &view_;
   const IrFacts &facts_;
   KernelModel &model_;
-  std::function<std::string(const llvm::Instruction &)> textOf_;
   llvm::DenseMap<const llvm::Loop *, unsigned> numbers_;
   llvm::DenseMap<const llvm::Value *, Known> values_;
   std::map<SymbolKey, unsigned> symbols_;

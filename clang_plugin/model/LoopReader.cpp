@@ -20,16 +20,10 @@ const DILocalVariable *variableOf(const PHINode &phi) {
   SmallVector<DbgVariableRecord *, 2> records;
   findDbgValues(calls, const_cast<PHINode *>(&phi), &records);
   const DILocalVariable *found = nullptr;
-  unsigned least = ~0u;
-  for (const DbgVariableRecord *record : records) {
-    unsigned depth = 0;
-    for (const DILocation *at = record->getDebugLoc()->getInlinedAt(); at; at = at->getInlinedAt())
-      ++depth;
-    if (record->getParent() == phi.getParent() && depth < least) {
-      least = depth;
+  for (const DbgVariableRecord *record : records)
+    if (record->getParent() == phi.getParent() &&
+        (!found || !record->getDebugLoc()->getInlinedAt()))
       found = record->getVariable();
-    }
-  }
   return found;
 }
 
@@ -181,7 +175,7 @@ void LoopReader::read(unsigned number) {
   for (const BasicBlock *block : exiting)
     for (const BasicBlock *next : successors(block))
       if (exiting.size() != 1 && block != loop.getHeader() && !loop.contains(next))
-        facts.otherExit = sources_.at(next->getTerminator()->getDebugLoc(), Role::Call).place;
+        facts.otherExit = facts_.sources.of(*next->getTerminator()).place;
   facts.isUniform =
       none_of(exiting, [this](const BasicBlock *block) { return facts_.variance.isSplit(*block); });
   const bool endsInHeader = testsFirst(loop);
@@ -287,7 +281,7 @@ void LoopReader::readGrid() {
         asked = "ctaid";
     if (!read && (asked.contains("ctaid") || asked.contains("cluster")))
       for (std::vector<Blind> &uses : model_.gridUses)
-        uses.push_back({sources_.at(instruction.getDebugLoc(), Role::Call).place, "the grid"});
+        uses.push_back({facts_.sources.of(instruction).place, "the grid"});
   }
 }
 
@@ -296,7 +290,12 @@ void LoopReader::findGridLoops(unsigned axis) {
                  grid = model_.coordinate(SymbolKind::GridDim, axis);
   for (LoopFacts &loop : model_.loops) {
     const auto width = loop.bound ? loop.first->growth(block) : std::nullopt;
-    if (!width || width->isZero() || loop.first->symbols().contains(grid) ||
+    const auto isHidden = [this, axis](unsigned symbol) {
+      return model_.symbols[symbol].kind == SymbolKind::Unknown &&
+             model_.symbols[symbol].isOfGrid[axis];
+    };
+    if (!width || width->isZero() || any_of(loop.first->symbols(), isHidden) ||
+        loop.first->symbols().contains(grid) ||
         product(*width, Polynomial::ofSymbol(grid)) != loop.step ||
         (loop.relation != Relation::Less && loop.relation != Relation::LessEqual))
       continue;
@@ -330,8 +329,10 @@ void LoopReader::followGrid(const Instruction &read, unsigned axis, const std::s
                                   user->getOpcode()) ||
            (disjoint && disjoint->isDisjoint())))
         open.push_back(user);
+      else if (const Loop *loop = phi ? facts_.loopInfo.getLoopFor(phi->getParent()) : nullptr)
+        model_.gridUses[axis].push_back({model_.loops[algebra_.numberOf(loop)].place, name});
       else
-        model_.gridUses[axis].push_back({sources_.at(user->getDebugLoc(), Role::Load).place, name});
+        model_.gridUses[axis].push_back({facts_.sources.of(*user).place, name});
     }
 }
 

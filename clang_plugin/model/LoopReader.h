@@ -2,7 +2,6 @@
 #pragma once
 
 #include "clang_plugin/model/IndexAlgebra.h"
-#include "clang_plugin/model/SourceMap.h"
 
 namespace kopt::frontend::model {
 
@@ -12,9 +11,8 @@ std::optional<Comparison> comparisonOf(const llvm::Value &condition, IndexAlgebr
 /// Fills in model.loops; their places are there already.
 class LoopReader {
 public:
-  LoopReader(const IrFacts &facts, const SourceMap &sources, IndexAlgebra &algebra,
-             KernelModel &model)
-      : facts_(facts), sources_(sources), algebra_(algebra), model_(model) {}
+  LoopReader(const IrFacts &facts, IndexAlgebra &algebra, KernelModel &model)
+      : facts_(facts), algebra_(algebra), model_(model) {}
 
   /// Outer loops first.
   void read(unsigned number);
@@ -31,7 +29,6 @@ private:
   void readReductions(const llvm::Loop &loop, LoopFacts &facts);
 
   const IrFacts &facts_;
-  const SourceMap &sources_;
   IndexAlgebra &algebra_;
   KernelModel &model_;
   llvm::DenseSet<const llvm::PHINode *> counters_;

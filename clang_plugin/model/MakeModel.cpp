@@ -37,10 +37,9 @@ public:
   ModelMaker(const KernelView &view, const DeviceModule &device)
       : device_(device), sources_(view), analyses_(*device.kernel), memory_(device),
         variance_(*device.kernel, memory_),
-        facts_{device, memory_, variance_, analyses_.loops, analyses_.evolution, loopsInOrder()},
-        algebra_(view, facts_, model_, [this](const Instruction &instruction) {
-          return sources_.at(instruction.getDebugLoc(), roleOf(instruction)).text;
-        }) {}
+        facts_{device,        sources_, memory_, variance_, analyses_.loops, analyses_.evolution,
+               loopsInOrder()},
+        algebra_(view, facts_, model_) {}
 
   KernelModel make() {
     readLoops();
@@ -60,12 +59,6 @@ public:
   }
 
 private:
-  static Role roleOf(const Instruction &instruction) {
-    if (isa<StoreInst>(instruction))
-      return Role::Store;
-    return isa<CallBase>(instruction) && !isa<MemIntrinsic>(instruction) ? Role::Call : Role::Load;
-  }
-
   std::vector<const Loop *> loopsInOrder() const {
     const auto all = analyses_.loops.getLoopsInPreorder();
     std::vector<const Loop *> loops(all.begin(), all.end());
@@ -80,7 +73,7 @@ private:
   void readLoops() {
     for (const Loop *loop : facts_.loops)
       model_.loops.emplace_back().place = sources_.at(loop->getStartLoc(), Role::Loop).place;
-    LoopReader reader(facts_, sources_, algebra_, model_);
+    LoopReader reader(facts_, algebra_, model_);
     for (unsigned i = 0; i < facts_.loops.size(); ++i)
       reader.read(i);
     reader.readGrid();
@@ -164,14 +157,14 @@ private:
     if (found.uses.empty() && found.blind.empty() && !found.barrier)
       return;
     const BasicBlock &block = *instruction.getParent();
-    const SourceMap::Found source = sources_.at(instruction.getDebugLoc(), roleOf(instruction));
+    const SourceMap::Found source = sources_.of(instruction);
     if (!found.blind.empty())
       model_.blind.push_back({source.place, found.blind});
     if (found.barrier)
       model_.barriers.push_back(
           {source.place, *found.barrier, isReachedAlike(block), loopsAround(block)});
     for (const MemoryUse &use : found.uses)
-      readUse(instruction, use, found.uses.size() > 1 && isa<MemIntrinsic>(instruction));
+      readUse(instruction, use);
   }
 
   /// Whether the branches that decide if the block is reached go the same way in all threads.
@@ -184,7 +177,7 @@ private:
     return none_of(branches, [this](BasicBlock *branch) { return variance_.isSplit(*branch); });
   }
 
-  void readUse(const Instruction &instruction, const MemoryUse &use, bool isCopy) {
+  void readUse(const Instruction &instruction, const MemoryUse &use) {
     const Value *root = MemoryUses::rootOf(use.pointer);
     const auto *local = dyn_cast<AllocaInst>(root);
     if (MemoryUses::isParameterItself(root) || isa<UndefValue>(root) ||
@@ -193,8 +186,9 @@ private:
     const BasicBlock &block = *instruction.getParent();
     const Address address = algebra_.address(*use.pointer);
     Access access;
-    const Role role = isCopy && use.kind == AccessKind::Store ? Role::Store : roleOf(instruction);
-    SourceMap::Found source = sources_.at(instruction.getDebugLoc(), role);
+    const bool isCopy = isa<MemTransferInst>(instruction) && use.kind == AccessKind::Store;
+    SourceMap::Found source =
+        isCopy ? sources_.at(instruction.getDebugLoc(), Role::Store) : sources_.of(instruction);
     access.place = source.place;
     access.text = std::move(source.text);
     access.calls = std::move(source.calls);
@@ -237,7 +231,7 @@ private:
       access.root = member;
       access.isParameter = true;
     } else if (const auto *instruction = dyn_cast<Instruction>(&root)) {
-      access.root = sources_.at(instruction->getDebugLoc(), roleOf(*instruction)).text;
+      access.root = sources_.of(*instruction).text;
     }
   }
 

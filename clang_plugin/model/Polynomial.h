@@ -38,7 +38,8 @@ struct Symbol {
   std::array<bool, 3> varies = {false, false, false};
   /// It rests on memory that others may write while the kernel runs. Then it varies as well.
   bool isOfMemory = false;
-  bool isOfBlock = false;           ///< it may differ between blocks
+  /// Whether it may differ between blocks along an axis, or if there are more of them.
+  std::array<bool, 3> isOfGrid = {false, false, false};
   std::vector<unsigned> loops = {}; ///< it may change with each iteration of these
   std::optional<Range> range = {};  ///< of Unknown, where it is narrower than its type's
 };

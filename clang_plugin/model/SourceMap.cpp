@@ -5,6 +5,7 @@
 
 #include <clang/AST/ExprCXX.h>
 #include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Support/Path.h>
 
 namespace kopt::frontend::model {
@@ -118,24 +119,28 @@ void SourceMap::add(Role role, clang::SourceLocation location, const clang::Stmt
     place->second = nullptr;
 }
 
-std::optional<unsigned> SourceMap::lineOf(const llvm::DILocation &location) const {
-  const auto found =
-      lines_.find({absolute(location.getDirectory(), location.getFilename()), location.getLine()});
-  return found == lines_.end() ? std::nullopt : std::optional(found->second);
+SourceMap::Found SourceMap::of(const llvm::Instruction &instruction) const {
+  const bool isCall =
+      llvm::isa<llvm::CallBase>(instruction) && !llvm::isa<llvm::MemIntrinsic>(instruction);
+  return at(instruction.getDebugLoc(), llvm::isa<llvm::StoreInst>(instruction) ? Role::Store
+                                       : isCall                                ? Role::Call
+                                                                               : Role::Load);
 }
 
 SourceMap::Found SourceMap::at(const llvm::DebugLoc &location, Role role) const {
   Found found;
   const llvm::DILocation *first = location.get();
   for (const llvm::DILocation *frame = first; frame; frame = frame->getInlinedAt()) {
-    const std::optional<unsigned> line = lineOf(*frame);
-    if (!line)
+    const auto line =
+        lines_.find({absolute(frame->getDirectory(), frame->getFilename()), frame->getLine()});
+    if (line == lines_.end())
       continue;
-    Place place{*line, frame->getColumn()};
+    Place place{line->second, frame->getColumn()};
     // What stands for code of a header is the call.
     const Role what = frame == first ? role : Role::Call;
     const bool isFirst = found.place.line == 0;
-    const auto statement = statements_.find({isFirst ? what : Role::Call, *line, place.column});
+    const auto statement =
+        statements_.find({isFirst ? what : Role::Call, place.line, place.column});
     if (statement != statements_.end() && statement->second) {
       const clang::SourceRange range = statement->second->getSourceRange();
       const auto begin = view_.offset(range.getBegin()), end = view_.endOffset(range.getEnd());

@@ -25,12 +25,12 @@ public:
   };
   /// The innermost frame of a location that is text of the slice; line 0 if there is none.
   Found at(const llvm::DebugLoc &location, Role role) const;
+  Found of(const llvm::Instruction &instruction) const;
 
 private:
   using Key = std::tuple<Role, unsigned, unsigned>; ///< line, column
   void add(Role role, clang::SourceLocation location, const clang::Stmt *statement);
   void addExpression(const BodyView &body, const clang::Expr *expression);
-  std::optional<unsigned> lineOf(const llvm::DILocation &location) const;
 
   const KernelView &view_;
   /// Lines of the slice by file and line as #line has them.

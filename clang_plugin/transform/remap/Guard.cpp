@@ -48,8 +48,8 @@ private:
   /// True of what may not be the same for all threads while the kernel runs.
   bool mayDiffer(unsigned number) const {
     const model::Symbol &symbol = result_.model->symbols[number];
-    return symbol.isOfBlock || symbol.isOfMemory || !symbol.loops.empty() ||
-           llvm::is_contained(symbol.varies, true);
+    return llvm::is_contained(symbol.isOfGrid, true) || symbol.isOfMemory ||
+           !symbol.loops.empty() || llvm::is_contained(symbol.varies, true);
   }
 
   bool readTests(const Expr *test) {

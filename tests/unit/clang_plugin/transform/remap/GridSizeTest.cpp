@@ -83,6 +83,16 @@ TEST(GridSize, FollowsLocalsConstantsAndOtherForms) {
   EXPECT_EQ(offersFor(rows).at(0).launch->grid[1], "gridDim.y * 16");
 }
 
+TEST(GridSize, FollowsCallsAndPartsOfElements) {
+  EXPECT_EQ(legalityOf(askGrid(
+                "struct Pair { float x, y; };\n"
+                "__device__ int first() { return blockIdx.x * blockDim.x + threadIdx.x; }\n"
+                "__device__ void put(Pair *to, float x) { to->x = x; to->y += x; }\n"
+                "__global__ void k(Pair *a, int n) {\n"
+                "  for (int i = first(); i < n; i += gridDim.x * blockDim.x) put(a + i, i);\n}\n")),
+            Legality::Proven);
+}
+
 TEST(GridSize, SumsAreTested) {
   const Question sum =
       askBody("float sum = 0;\n" + std::string("for (int i = blockIdx.x * blockDim.x + "
@@ -120,6 +130,20 @@ TEST(GridSize, RefusesOtherUsesOfTheGrid) {
                   "int t = blockIdx.x * blockDim.x + threadIdx.x;\n"
                   "for (int i = t; i < n; i += gridDim.x * blockDim.x)\n  out[t] += in[i];")),
               ElementsAre("4: blockIdx.x has another use than to begin a loop or to step in it"));
+  EXPECT_THAT(refusalsFor(askBody("int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                                  "for (; i < n; i += gridDim.x * blockDim.x) out[i] = in[i];\n"
+                                  "if (i == n) out[n] = 0;")),
+              ElementsAre("3: blockIdx.x has another use than to begin a loop or to step in it"));
+  EXPECT_THAT(refusalsFor(askBody(std::string(kStrided) +
+                                  "\nunsigned b;\nasm(\"mov.u32 %0, %%ctaid.x;\" : \"=r\"(b));")),
+              ElementsAre("5: the grid has another use than to begin a loop or to step in it"));
+  EXPECT_THAT(refusalsFor(askBody("for (int i = blockIdx.x * blockDim.x + threadIdx.x; i != n;\n"
+                                  "     i += gridDim.x * blockDim.x) out[i] = in[i];")),
+              ElementsAre("no loop strides over the grid"));
+  EXPECT_THAT(
+      refusalsFor(askBody("for (int i = blockIdx.x * blockDim.x + threadIdx.x + (gridDim.x << n);\n"
+                          "     i < n; i += gridDim.x * blockDim.x) out[i] = in[i];")),
+      ElementsAre("no loop strides over the grid"));
   // Another width in the start than in the step: no turn belongs to one block.
   EXPECT_THAT(gridsFor(askBody("for (int i = blockIdx.x * 128 + threadIdx.x; i < n;\n"
                                "     i += gridDim.x * 256) out[i] = in[i];")),
@@ -148,6 +172,17 @@ TEST(GridSize, RefusesTurnsThatDependOnEachOther) {
   EXPECT_EQ(legalityOf(halves), Legality::Tested);
   halves.launches[0].grid[0] = 1;
   EXPECT_THAT(refusalsFor(halves),
+              ElementsAre("a launch has one block, whose work may depend on its order"));
+  // How many turns a thread had before depends on the grid.
+  EXPECT_THAT(refusalsFor(askBody("int place = 0;\n" + head + "out[place++] = in[i];\n}")),
+              ElementsAre("4: where a store goes depends on the turns before"));
+  EXPECT_EQ(legalityOf(askBody("float last = 0;\n" + head + "out[i] = last;\nlast = in[i];\n}")),
+            Legality::Tested);
+  // A thread's turns are in order where there is one block.
+  Question chain = askBody(head + "if (i > 256)\n  out[i] += out[i - 256];\n}");
+  EXPECT_EQ(legalityOf(chain), Legality::Tested);
+  chain.launches[0].grid[0] = 1;
+  EXPECT_THAT(refusalsFor(chain),
               ElementsAre("a launch has one block, whose work may depend on its order"));
   EXPECT_THAT(refusalsFor(askBody(head + "out[i] = in[i];\n++i;\n}")),
               ElementsAre("no loop strides over the grid"));

@@ -75,6 +75,8 @@ TEST(GridStride, RefusesOtherBeginnings) {
               ElementsAre("3: the test of its index is not around the whole work"));
   EXPECT_THAT(refusalsFor(askStride(index + "  if (i < in[0]) out[i] = 1;\n")),
               ElementsAre("3: it does not compare a fixed index with a fixed bound"));
+  EXPECT_THAT(refusalsFor(askStride(index + "  if (i < gridDim.x * 100) out[i] = 1;\n")),
+              ElementsAre("3: it does not compare a fixed index with a fixed bound"));
   EXPECT_THAT(refusalsFor(askStride("  int i = blockIdx.x * 4 + threadIdx.x % 4;\n"
                                     "  if (i < n) out[i] = 1;\n")),
               ElementsAre("3: the index is not blockIdx * b + threadIdx"));
