@@ -76,7 +76,7 @@ std::vector<Offer> launchBoundsOffers(const KernelView &view, Refusals &refusals
     edit.text = bounds + (isNew ? " " : "");
   offer.title = (isNew ? "add " : "change to ") + bounds;
   offer.parameters = {{"BLOCKS", blocksFor(view, threads)}};
-  offer.legality = Legality::Proven;
+  offer.note = "launches of larger blocks than the measured ones fail";
   return offer.parameters.front().values.empty() ? std::vector<Offer>() : std::vector{offer};
 }
 

@@ -135,6 +135,11 @@ private:
     for (const BodyView &body : view_.bodies())
       if (body.function->getNameAsString() == helper_)
         return refuse(body.function->getLocation(), "it was specialised already");
+    for (const Stmt *statement : view_.bodies().front().statements)
+      if (const auto *assembly = dyn_cast<GCCAsmStmt>(statement);
+          assembly && assembly->getAsmString()->getString().contains(".reg"))
+        return refuse(statement->getBeginLoc(), "its assembly declares registers, which it may "
+                                                "only once");
     helper_ = freshName(view_, helper_);
     return true;
   }
@@ -286,10 +291,14 @@ private:
   std::vector<std::string> conditionsOf(const std::vector<const Scalar *> &chosen,
                                         const Tuple &tuple) const {
     std::vector<std::string> parts;
-    for (const auto &[scalar, value] : llvm::zip(chosen, tuple.values))
+    for (const auto &[scalar, value] : llvm::zip(chosen, tuple.values)) {
       parts.push_back(!scalar->isBool   ? scalar->name + " == " + value
                       : value == "true" ? scalar->name
                                         : "!" + scalar->name);
+      // Both zeros are equal, and a quotient by them is not.
+      if (!scalar->isInteger && std::strtod(value.c_str(), nullptr) == 0)
+        parts.push_back((value.front() == '-' ? "signbit(" : "!signbit(") + scalar->name + ")");
+    }
     return parts;
   }
 

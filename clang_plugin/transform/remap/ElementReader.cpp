@@ -18,7 +18,7 @@ public:
   }
 
   std::optional<Elements> run() {
-    if (!matchGuard() || !readUnits() || !findAxes())
+    if (!checkText() || !matchGuard() || !readUnits() || !findAxes())
       return std::nullopt;
     return std::move(result_);
   }
@@ -27,6 +27,48 @@ private:
   bool refuse(const Stmt *at, const llvm::Twine &why) {
     refusals_.add(at->getBeginLoc(), why);
     return false;
+  }
+
+  /// Variables that others name can not become several, and what is compiled only at times cannot
+  /// be told apart.
+  bool checkText() {
+    llvm::SmallVector<llvm::StringRef> lines;
+    view_.text().slice(body_.begin, body_.end).split(lines, '\n');
+    for (const llvm::StringRef line : lines)
+      if (line.ltrim().starts_with("#") && !line.contains("pragma"))
+        return refuse(kernel_.function->getBody(), "the body has directives");
+    for (const Stmt *part : kernel_.statements) {
+      const auto *expression = dyn_cast<Expr>(part);
+      if (expression && namesLocal(*expression) && isKept(*expression))
+        return refuse(part, "the address of a variable is kept");
+      if (const auto *declared = dyn_cast<DeclStmt>(part))
+        for (const Decl *each : declared->decls())
+          if (const auto *variable = dyn_cast<VarDecl>(each);
+              variable && variable->getType()->isReferenceType() && variable->getInit() &&
+              readLvalue(variable->getInit()).variable && !readLvalue(variable->getInit()).pointer)
+            return refuse(part, "a reference names a variable");
+    }
+    return true;
+  }
+
+  /// `&x`, or an array without a subscript.
+  bool namesLocal(const Expr &expression) const {
+    const auto *address = dyn_cast<UnaryOperator>(&expression);
+    if (address && address->getOpcode() == UO_AddrOf)
+      return readLvalue(address->getSubExpr()).isLocal();
+    const auto *decay = dyn_cast<ImplicitCastExpr>(&expression);
+    return decay && decay->getCastKind() == CK_ArrayToPointerDecay &&
+           readLvalue(decay->getSubExpr()).isLocal() &&
+           !isa_and_nonnull<ArraySubscriptExpr>(kernel_.parentOf(decay));
+  }
+
+  /// False for a pointer that a call gets which returns none.
+  bool isKept(const Expr &pointer) const {
+    const Stmt *up = kernel_.parentOf(&pointer);
+    while (isa_and_nonnull<CastExpr, UnaryOperator>(up))
+      up = kernel_.parentOf(up);
+    const auto *call = dyn_cast_or_null<CallExpr>(up);
+    return !call || (!call->getType()->isVoidType() && !call->getType()->isArithmeticType());
   }
 
   bool matchGuard() {
@@ -48,8 +90,6 @@ private:
     for (const Stmt *each : block->body()) {
       if (each != result_.guard.statement)
         (isBefore ? before : work).push_back(each);
-      else if (!result_.guard.leaves)
-        work.push_back(result_.guard.statement->getThen());
       isBefore = isBefore && each != result_.guard.statement;
     }
     for (const Stmt *each : kernel_.statements)
@@ -67,7 +107,18 @@ private:
     if (!behind)
       return refuse(result_.guard.statement, "a macro spells the guard");
     place = *behind;
+    if (!result_.guard.leaves)
+      work = statementsOf(result_.guard.statement->getThen(), place);
     return addUnits(work, place, result_.work);
+  }
+
+  /// Those of a body, which may be a block: then `place` moves behind its brace.
+  std::vector<const Stmt *> statementsOf(const Stmt *body, unsigned &place) const {
+    const auto *block = dyn_cast<CompoundStmt>(body);
+    if (!block)
+      return {body};
+    place = view_.endOffset(block->getLBracLoc()).value_or(place);
+    return {block->body_begin(), block->body_end()};
   }
 
   /// Behind the semicolon or the brace.
@@ -88,13 +139,6 @@ private:
   bool addUnits(llvm::ArrayRef<const Stmt *> statements, unsigned &place,
                 std::vector<Unit> &units) {
     for (const Stmt *each : statements) {
-      if (const auto *block = dyn_cast<CompoundStmt>(each)) {
-        place = view_.endOffset(block->getLBracLoc()).value_or(place);
-        if (!addUnits({block->body_begin(), block->body_end()}, place, units))
-          return false;
-        place = view_.endOffset(block->getRBracLoc()).value_or(place);
-        continue;
-      }
       const auto *attributed = dyn_cast<AttributedStmt>(each);
       const Stmt *bare = attributed ? attributed->getSubStmt() : each;
       const auto begin = view_.offset(bare->getBeginLoc()), end = endOf(bare);
@@ -109,7 +153,7 @@ private:
       if (loop && !apart_.contains(loop) && isShared(*loop)) {
         unit.loop = loop;
         unsigned inner = *view_.endOffset(loop->getRParenLoc());
-        if (!addUnits({loop->getBody()}, inner, unit.inside))
+        if (!addUnits(statementsOf(loop->getBody(), inner), inner, unit.inside))
           return false;
       }
       for (const Stmt *part : kernel_.statements)
@@ -152,7 +196,13 @@ private:
       isChanged = true;
     }
     for (const Unit &unit : result_.before)
-      if (!isa<DeclStmt>(unit.statement) || hasEffect(unit))
+      if (!isa<DeclStmt>(unit.statement) || hasEffect(unit) ||
+          (unit.axes != 0 && llvm::any_of(unit.parts, [](const Stmt *part) {
+             const auto *load = dyn_cast<ImplicitCastExpr>(part);
+             return isa<CallExpr>(part) ||
+                    (load && load->getCastKind() == CK_LValueToRValue && !coordinate(load) &&
+                     !readLvalue(load->getSubExpr()).isLocal());
+           })))
         return refuse(unit.statement, "it does more than declare before its guard");
     return true;
   }

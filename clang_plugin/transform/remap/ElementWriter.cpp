@@ -22,6 +22,13 @@ std::string moved(llvm::StringRef text, llvm::StringRef from, llvm::StringRef to
   return result;
 }
 
+/// True for `float4 v;`.
+bool isUnset(const VarDecl &variable) {
+  const auto *made = dyn_cast_or_null<CXXConstructExpr>(variable.getInit());
+  return !variable.getInit() ||
+         (made && made->getNumArgs() == 0 && !isa<CXXTemporaryObjectExpr>(made));
+}
+
 const VarDecl *firstOf(const Stmt *statement) {
   const auto *declaration = dyn_cast<DeclStmt>(statement);
   return declaration ? dyn_cast<VarDecl>(*declaration->decl_begin()) : nullptr;
@@ -91,6 +98,15 @@ bool ElementWriter::findArrays() {
   return isGood;
 }
 
+/// Where the value stands that a variable begins with, also if macros spell it.
+std::optional<TextSpan> ElementWriter::initialValue(const VarDecl &variable) const {
+  if (isUnset(variable))
+    return std::nullopt;
+  const SourceManager &sources = view_.context().getSourceManager();
+  return spanOf(view_,
+                sources.getExpansionRange(variable.getInit()->getSourceRange()).getAsRange());
+}
+
 bool ElementWriter::addArrays(const DeclStmt &declaration) {
   const auto *first = firstOf(&declaration);
   if (!first || arrays_.contains(first))
@@ -109,8 +125,9 @@ bool ElementWriter::addArrays(const DeclStmt &declaration) {
         declaration.isSingleDecl() || (!kind->isPointerType() && !kind->isConstantArrayType());
     if (type.empty() || !isPlain || !isAlone || type.find("auto") != std::string::npos ||
         variable->isStaticLocal() ||
-        (variable->hasInit() &&
-         (variable->getInitStyle() != VarDecl::CInit || isa<InitListExpr>(variable->getInit()))) ||
+        (!isUnset(*variable) &&
+         (variable->getInitStyle() != VarDecl::CInit || isa<InitListExpr>(variable->getInit()) ||
+          !initialValue(*variable))) ||
         (kind->isPointerType() && kind.isConstQualified()))
       return refuse(&declaration, "'" + variable->getName() + "' cannot be an array");
     if (kind.isConstQualified())
@@ -305,11 +322,9 @@ void ElementWriter::writeArray(const VarDecl &variable, const std::string &margi
             .slice(*view_.endOffset(variable.getLocation()), *view_.endOffset(variable.getEndLoc()))
             .str();
   declared += margin + arrays_.lookup(&variable) + name + sizes + ";\n";
-  if (const Expr *value = variable.getInit(); value && !isa<CXXConstructExpr>(value))
+  if (const auto value = initialValue(variable))
     done += inner + name + index(axes, Each) + " = " +
-            body_.edited(*view_.offset(value->getBeginLoc()), *view_.endOffset(value->getEndLoc()),
-                         edits_[Each]) +
-            ";\n";
+            body_.edited(value->begin, value->end, edits_[Each]) + ";\n";
 }
 
 /// An array in registers, whose elements are read or written at once.

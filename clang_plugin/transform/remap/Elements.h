@@ -76,6 +76,7 @@ private:
   bool refuse(const clang::Stmt *at, const llvm::Twine &why);
   bool findArrays();
   bool addArrays(const clang::DeclStmt &declaration);
+  std::optional<TextSpan> initialValue(const clang::VarDecl &variable) const;
   bool findCoordinates();
   bool findUses();
   enum Which { Each, First, Last }; ///< element

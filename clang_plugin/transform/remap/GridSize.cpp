@@ -24,8 +24,9 @@ namespace {
 /// The loops that stride over the grid along one axis, and whether its size may be another there.
 class GridLoops {
 public:
-  GridLoops(const model::KernelModel &model, unsigned axis, Refusals &refusals)
-      : model_(model), axis_(axis), refusals_(refusals) {
+  GridLoops(const KernelView &view, const model::KernelModel &model, unsigned axis,
+            Refusals &refusals)
+      : view_(view), model_(model), axis_(axis), refusals_(refusals) {
     for (const LoopFacts &loop : model.loops)
       if (loop.gridAxis == axis)
         loops_.push_back(&loop);
@@ -88,6 +89,11 @@ private:
       return refuse(access.place, "a store is to the same place in each turn of the loop");
     if (stride && stride != ofTurn)
       return refuse(access.place, "where a store goes depends on the turns before");
+    // Else the buffers may be one.
+    isProven_ = isProven_ && llvm::all_of(model_.accesses, [&](const Access &other) {
+                  return other.root == access.root || other.space == model::MemorySpace::Local ||
+                         (isRestrict(access.root) && isRestrict(other.root));
+                });
     areApart_ = areApart_ && stride && access.space != model::MemorySpace::Unknown &&
                 llvm::all_of(model_.accesses, [&](const Access &other) {
                   return other.root != access.root || isOfOneTurn(other, access, *block);
@@ -109,6 +115,14 @@ private:
            });
   }
 
+  /// True if the caller promises that nothing else names what the parameter points to.
+  bool isRestrict(const std::string &root) const {
+    return llvm::any_of(view_.kernel().parameters(), [&](const ParmVarDecl *parameter) {
+      return parameter->getName() == root && parameter->getType().isRestrictQualified();
+    });
+  }
+
+  const KernelView &view_;
   const model::KernelModel &model_;
   unsigned axis_;
   Refusals &refusals_;
@@ -239,7 +253,7 @@ std::vector<Offer> gridSizeOffers(const KernelView &view, Refusals &refusals) {
   if (!model)
     return {};
   for (unsigned dimension = 0; dimension < 3; ++dimension)
-    if (GridLoops loops(*model, dimension, refusals); !loops.loops().empty() && loops.check())
+    if (GridLoops loops(view, *model, dimension, refusals); !loops.loops().empty() && loops.check())
       addGrids(view, *model, dimension, loops, refusals, offers);
   if (llvm::none_of(model->loops, [](const LoopFacts &loop) { return loop.gridAxis.has_value(); }))
     refusals.add("no loop strides over the grid");

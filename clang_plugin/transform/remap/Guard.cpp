@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/transform/remap/Guard.h"
 
+#include "clang_plugin/analysis/Writes.h"
+
 namespace kopt::frontend {
 
 using namespace clang;
 
 namespace {
+
+constexpr std::int64_t kMostMerged = 8; ///< blocks, whose last ones may have no elements
 
 class GuardReader {
 public:
@@ -33,6 +37,13 @@ public:
       refuse("the test of its index is not around the whole work");
       return std::nullopt;
     }
+    const BodyView &work = view_.work();
+    for (const Stmt *part : work.statements)
+      if (const auto written = writesOf(part);
+          work.isWithin(part, guard->getCond()) && (!written || !written->empty())) {
+        refuse("the test of its index changes something");
+        return std::nullopt;
+      }
     result_.model = modelOf(view_, refusals_);
     if (!result_.model || !readTests(guard->getCond()))
       return std::nullopt;
@@ -57,15 +68,19 @@ private:
     if (binary && binary->getOpcode() == (result_.leaves ? BO_LOr : BO_LAnd))
       return readTests(binary->getLHS()) && readTests(binary->getRHS());
     const auto begin = binary ? view_.offset(binary->getBeginLoc()) : std::nullopt;
-    const auto found = llvm::find_if(result_.model->conditions, [&](const auto &each) {
-      return begin && each.place.range && each.place.range->begin == *begin && each.compared;
-    });
-    if (found == result_.model->conditions.end() ||
-        binary->getOpcode() != (result_.leaves ? BO_GE : BO_LT) ||
-        llvm::any_of(found->compared->right.symbols(),
-                     [this](unsigned symbol) { return mayDiffer(symbol); }))
+    std::vector<const model::Comparison *> found; // one for each call of the work
+    for (const model::Condition &each : result_.model->conditions)
+      if (begin && each.place.range && each.place.range->begin == *begin)
+        found.push_back(each.compared ? &*each.compared : nullptr);
+    const auto isFixed = [&](const model::Comparison *each) {
+      return each && each->left == found.front()->left &&
+             llvm::none_of(each->right.symbols(),
+                           [this](unsigned symbol) { return mayDiffer(symbol); });
+    };
+    if (found.empty() || !found.front() || !llvm::all_of(found, isFixed) ||
+        binary->getOpcode() != (result_.leaves ? BO_GE : BO_LT))
       return refuse("it does not compare a fixed index with a fixed bound");
-    const model::Polynomial &index = found->compared->left;
+    const model::Polynomial &index = found.front()->left;
     if (llvm::none_of(index.symbols(), [this](unsigned symbol) { return mayDiffer(symbol); }))
       return true;
     for (unsigned axis = 0; axis < 3; ++axis) {
@@ -75,19 +90,24 @@ private:
       const auto first = product(width, model::Polynomial::ofSymbol(block));
       if (width.terms.size() == 1 && first &&
           sum(*first, model::Polynomial::ofSymbol(thread)) == index) {
-        result_.tests.push_back({binary->getLHS(), binary->getRHS(), axis, found->compared->right});
-        return checkLaunches(width, result_.tests.back());
+        result_.tests.push_back({binary->getLHS(), binary->getRHS(), axis, found.front()->right});
+        return checkLaunches(width, result_.tests.back(), found);
       }
     }
     return refuse("the index is not blockIdx * b + threadIdx");
   }
 
-  bool checkLaunches(const model::Polynomial &width, const GuardTest &test) {
+  bool checkLaunches(const model::Polynomial &width, const GuardTest &test,
+                     llvm::ArrayRef<const model::Comparison *> comparisons) {
+    const QualType type = test.index->IgnoreParenImpCasts()->getType();
     for (const LaunchShape &launch : view_.launches) {
-      const auto elements = valueOf(test.limit, *result_.model, &launch);
-      if (valueOf(width, *result_.model, &launch) != launch.block[test.axis] ||
-          (elements && *elements > std::int64_t{launch.grid[test.axis]} * launch.block[test.axis]))
-        return refuse("a launch has fewer threads than elements");
+      const std::int64_t block = launch.block[test.axis], threads = launch.grid[test.axis] * block;
+      for (const model::Comparison *each : comparisons)
+        if (const auto elements = valueOf(each->right, *result_.model, &launch);
+            valueOf(width, *result_.model, &launch) != block || (elements && *elements > threads))
+          return refuse("a launch has fewer threads than elements");
+      if (threads + kMostMerged * block > INT32_MAX || view_.context().getTypeSize(type) < 32)
+        return refuse("the index may wrap beyond the last thread");
     }
     return true;
   }

@@ -20,6 +20,11 @@ namespace {
 constexpr unsigned kThreads = 256, kLeastTile = 32; ///< of the new block; along each side
 constexpr std::size_t kLongestBody = 2000;
 
+/// A global index in the text.
+struct Index : TextSpan {
+  std::string type; ///< empty: unsigned
+};
+
 class Stager {
 public:
   Stager(const KernelView &view, Refusals &refusals)
@@ -123,7 +128,7 @@ private:
     if (variable && variable->hasInit())
       expression = variable->getInit();
     const auto begin = view_.offset(expression->IgnoreParenCasts()->getBeginLoc());
-    return llvm::any_of(indices_[0], [&](const TextSpan &index) { return begin == index.begin; });
+    return llvm::any_of(indices_[0], [&](const Index &index) { return begin == index.begin; });
   }
 
   /// Where the text has the two global indices, which is all that may name a coordinate.
@@ -133,11 +138,15 @@ private:
         return refuse(use.expression, "a function asks which thread it is");
       if (use.coordinate.variable == "threadIdx" && use.coordinate.dimension < 2)
         if (const Expr *index = globalIndexAt(use))
-          if (const auto span = spanOf(view_, index->getSourceRange()))
-            indices_[use.coordinate.dimension].push_back(*span);
+          if (const auto span = spanOf(view_, index->getSourceRange())) {
+            const bool isPlain =
+                index->getType().getCanonicalType() == view_.context().UnsignedIntTy;
+            indices_[use.coordinate.dimension].push_back(
+                {*span, isPlain ? "" : textOf(index->getType())});
+          }
     }
     for (const CoordinateUse &use : body_.uses()) {
-      const auto has = [&](const TextSpan &index) { return index.contains({use.begin, use.end}); };
+      const auto has = [&](const Index &index) { return index.contains({use.begin, use.end}); };
       if (use.coordinate.dimension != 2 && llvm::none_of(indices_[use.coordinate.dimension], has))
         return refuse(use.expression, "threads are told apart by more than their global index");
     }
@@ -149,10 +158,13 @@ private:
   std::string phase(const std::string &x, const std::string &y, const Expr *replaced,
                     const std::string &element) const {
     std::vector<SliceEdit> edits = body_.returns();
-    for (const TextSpan &index : indices_[0])
-      edits.push_back({index.begin, index.end, blocks_[0] + " * ${TILE} + " + x});
-    for (const TextSpan &index : indices_[1])
-      edits.push_back({index.begin, index.end, blocks_[1] + " * ${TILE} + " + y});
+    for (const unsigned axis : {0u, 1u})
+      for (const Index &index : indices_[axis]) {
+        const std::string sum = blocks_[axis] + " * ${TILE} + " + (axis == 0 ? x : y);
+        edits.push_back(
+            {index.begin, index.end,
+             index.type.empty() ? sum : "static_cast<" + index.type + ">(" + sum + ")"});
+      }
     const TextSpan side = *spanOf(view_, replaced->getSourceRange());
     std::erase_if(edits,
                   [&](const SliceEdit &edit) { return side.contains({edit.begin, edit.end}); });
@@ -160,9 +172,13 @@ private:
     return body_.indented(body_.edited(body_.begin, body_.end, std::move(edits)));
   }
 
-  std::string textOf(bool isAtStore) {
-    const std::string type = store_->getLHS()->getType().getUnqualifiedType().getAsString(
+  std::string textOf(QualType type) const {
+    return type.getCanonicalType().getUnqualifiedType().getAsString(
         view_.context().getPrintingPolicy());
+  }
+
+  std::string textOf(bool isAtStore) {
+    const std::string type = textOf(store_->getLHS()->getType());
     const std::string tile = freshName(view_, "tile"), row = freshName(view_, "row"),
                       &inner = body_.inner;
     std::string head =
@@ -194,7 +210,7 @@ private:
   Refusals &refusals_;
   ThreadBody body_;
   const BinaryOperator *store_ = nullptr;
-  std::vector<TextSpan> indices_[2];  ///< global indices along x and y
+  std::vector<Index> indices_[2];     ///< global indices along x and y
   std::array<std::string, 2> blocks_; ///< which tile a block has
 };
 

@@ -62,10 +62,13 @@ bool ThreadBody::readStatement(const Stmt *statement) {
   if (isa<LabelStmt>(statement) || isa<GotoStmt>(statement))
     return refuse(statement->getBeginLoc(), "the kernel has a goto");
   if (const auto *declarations = dyn_cast<DeclStmt>(statement))
-    for (const Decl *each : declarations->decls())
-      if (const auto *variable = dyn_cast<VarDecl>(each);
-          variable && variable->isStaticLocal() && !variable->getType().isConstQualified())
+    for (const Decl *each : declarations->decls()) {
+      const auto *variable = dyn_cast<VarDecl>(each);
+      if (isa<DecompositionDecl>(each))
+        return refuse(statement->getBeginLoc(), "the kernel has structured bindings");
+      if (variable && variable->isStaticLocal() && !variable->getType().isConstQualified())
         return refuse(statement->getBeginLoc(), "the kernel has a static variable");
+    }
   const auto *leave = dyn_cast<ReturnStmt>(statement);
   const Stmt *up = leave ? kernel().parents.lookup(leave) : nullptr;
   bool isInLoop = false;

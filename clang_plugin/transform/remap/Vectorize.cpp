@@ -4,8 +4,10 @@
 // aligned and all elements are within the kernel's guard; if not, they are computed one after the
 // other by the former text. Matches kernels of independent threads that begin with declarations and
 // a guard `i < bound`. Refuses other uses of the place along x, and accesses under conditions.
-#include "clang_plugin/analysis/KernelFacts.h"
+#include "clang_plugin/analysis/Writes.h"
 #include "clang_plugin/transform/remap/Elements.h"
+
+#include <set>
 
 namespace kopt::frontend {
 
@@ -62,7 +64,7 @@ public:
       if (test.axis == 0)
         index_ = variableOf(test.index);
     if (index_ && !kernel_.changingVariables().contains(index_))
-      findWide(elements->work);
+      findWide(elements->work, /*isInLoop=*/false);
     if (aligned_.empty()) {
       refusals_.add(elements->guard.statement->getBeginLoc(),
                     "no access is to neighbouring places");
@@ -97,23 +99,21 @@ public:
 private:
   static constexpr unsigned kWidest = 16; ///< bytes of an access
 
-  void findWide(std::vector<Unit> &units) {
+  void findWide(std::vector<Unit> &units, bool isInLoop) {
     for (Unit &unit : units) {
-      findWide(unit.inside);
+      findWide(unit.inside, /*isInLoop=*/true);
       if (unit.loop)
         continue;
       for (const Stmt *part : unit.parts)
         if (const auto *access = dyn_cast<ArraySubscriptExpr>(part))
           addWide(*access, unit);
       llvm::erase_if(unit.wide, [&](const WideAccess &each) { return !isPossible(each, unit); });
-      // The stores of one statement have an order of their own.
-      if (llvm::count_if(unit.wide, [](const WideAccess &each) {
-            return each.isStore && !each.pointer->getType().isRestrictQualified();
-          }) > 1)
-        unit.wide.clear();
+      if (!isOrdered(unit))
+        llvm::erase_if(unit.wide, [&](const WideAccess &each) { return !isFirst(each, unit); });
       for (const WideAccess &each : unit.wide) {
         aligned_.insert({each.pointer->getName().str(), each.element});
-        valid_.insert(each.pointer);
+        if (!isInLoop)
+          valid_.insert(each.pointer);
         largest_ = std::max(largest_, bytesOf(each.pointer->getType()->getPointeeType()));
       }
     }
@@ -122,25 +122,75 @@ private:
   /// True if each element certainly has the place, and all of them store to it if one does.
   bool isPossible(const WideAccess &wide, const Unit &unit) const {
     if (wide.isStore)
-      return storesAlways(unit.statement, wide.pointer) &&
-             (!isa<IfStmt>(unit.statement) || wide.pointer->getType().isRestrictQualified());
+      return storesAlways(unit.statement, wide.pointer);
     return valid_.contains(wide.pointer) || wide.isAlways;
+  }
+
+  /// True if it does not matter that all loads come first and all stores last: there is one store,
+  /// behind which the statement has nothing, or nothing else may name what they store to.
+  bool isOrdered(const Unit &unit) const {
+    for (const Stmt *part : unit.parts) {
+      const auto written = writesOf(part);
+      if (!written)
+        return false;
+      for (const Lvalue &each : *written) {
+        if (each.isLocal() || (part == unit.statement && writtenBy(part)))
+          continue;
+        const auto wide = llvm::find_if(unit.wide, [&](const WideAccess &access) {
+          return access.isStore && access.pointer == each.variable;
+        });
+        if (wide == unit.wide.end() || !wide->pointer->getType().isRestrictQualified() ||
+            !isOnlyThere(*wide, unit))
+          return false;
+      }
+    }
+    return true;
+  }
+
+  /// True for loads of a condition, which comes before what the branches do.
+  bool isFirst(const WideAccess &wide, const Unit &unit) const {
+    const auto *test = dyn_cast<IfStmt>(unit.statement);
+    const auto condition = test ? spanOf(view_, test->getCond()->getSourceRange()) : std::nullopt;
+    return condition && !wide.isStore &&
+           llvm::all_of(wide.places,
+                        [&](const TextRange &place) {
+                          return condition->begin <= place.begin && place.end <= condition->end;
+                        }) &&
+           llvm::all_of(unit.parts, [&](const Stmt *part) {
+             return !kernel_.isWithin(part, test->getCond()) ||
+                    (writesOf(part) && writesOf(part)->empty());
+           });
+  }
+
+  /// True if the pointer is not copied, and the statement has no other of its elements.
+  bool isOnlyThere(const WideAccess &wide, const Unit &unit) const {
+    return llvm::none_of(kernel_.statements, [&](const Stmt *part) {
+      const auto *reference = dyn_cast<DeclRefExpr>(part);
+      if (!reference || reference->getDecl() != wide.pointer)
+        return false;
+      const Stmt *up = kernel_.parentOf(reference);
+      while (isa_and_nonnull<ImplicitCastExpr>(up))
+        up = kernel_.parentOf(up);
+      const auto begin = view_.offset(reference->getBeginLoc());
+      return !isa_and_nonnull<ArraySubscriptExpr>(up) ||
+             (kernel_.isWithin(reference, unit.statement) &&
+              llvm::none_of(wide.places,
+                            [&](const TextRange &place) { return begin == place.begin; }));
+    });
   }
 
   bool storesAlways(const Stmt *statement, const VarDecl *pointer) const {
     if (const auto *test = dyn_cast_or_null<IfStmt>(statement))
       return test->getElse() && storesAlways(test->getThen(), pointer) &&
              storesAlways(test->getElse(), pointer);
-    const auto *binary = dyn_cast_or_null<BinaryOperator>(statement);
-    if (isa_and_nonnull<CompoundStmt>(statement) || (binary && binary->isAssignmentOp()))
-      return (binary && targets(binary->getLHS(), pointer)) ||
-             llvm::any_of(statement->children(),
-                          [&](const Stmt *child) { return storesAlways(child, pointer); });
-    const auto *unary = dyn_cast_or_null<UnaryOperator>(statement);
-    if (unary && unary->isIncrementDecrementOp())
-      return targets(unary->getSubExpr(), pointer);
-    const auto *cast = dyn_cast_or_null<CastExpr>(statement);
-    return cast && storesAlways(cast->getSubExpr(), pointer);
+    const Expr *target = statement ? writtenBy(statement) : nullptr;
+    if (target && targets(target, pointer))
+      return true;
+    const auto *set = dyn_cast_or_null<BinaryOperator>(statement);
+    return (isa_and_nonnull<CompoundStmt, CastExpr, ParenExpr>(statement) ||
+            (set && set->isAssignmentOp())) &&
+           llvm::any_of(statement->children(),
+                        [&](const Stmt *child) { return storesAlways(child, pointer); });
   }
 
   static bool targets(const Expr *lvalue, const VarDecl *pointer) {
@@ -194,12 +244,14 @@ private:
     auto wide =
         llvm::find_if(unit.wide, [&](const WideAccess &each) { return each.pointer == pointer; });
     if (wide == unit.wide.end()) {
-      const PrintingPolicy &policy = view_.context().getPrintingPolicy();
-      unit.wide.push_back({pointer, element.getCanonicalType().getAsString(policy), vector.str(),
-                           freshName(view_, pointer->getName().str() + "Part")});
+      std::string name;
+      for (unsigned i = 0; name.empty() || !names_.insert(name).second; ++i)
+        name =
+            freshName(view_, pointer->getName().str() + "Part" + (i ? std::to_string(i + 1) : ""));
+      unit.wide.push_back(
+          {pointer, element.getCanonicalType().getAsString(view_.context().getPrintingPolicy()),
+           vector.str(), name});
       wide = std::prev(unit.wide.end());
-      if (const unsigned uses = uses_[pointer]++)
-        wide->name += std::to_string(uses + 1);
     }
     wide->isAlways |= isAlways(&access, unit);
     wide->isLoad |= isRead || isStepped || (isSet && set->getOpcode() != BO_Assign);
@@ -213,7 +265,7 @@ private:
   ThreadBody body_;
   const VarDecl *index_ = nullptr;             ///< that the guard tests
   std::map<std::string, std::string> aligned_; ///< pointers with their elements
-  std::map<const VarDecl *, unsigned> uses_;
+  std::set<std::string> names_;
   llvm::DenseSet<const VarDecl *> valid_; ///< pointers whose places were accessed before
   unsigned largest_ = 1;
 };

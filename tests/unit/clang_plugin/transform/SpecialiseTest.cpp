@@ -198,6 +198,22 @@ TEST(Specialise, BreaksLongLines) {
                         "    gemmKernelBody(matrix, 4096, 4096, 8192);\n"));
 }
 
+TEST(Specialise, TellsTheZerosApart) {
+  const std::string text = "__global__ void k(float *a, float s) {\n  a[0] /= s;\n}\n";
+  EXPECT_THAT(onlyText(askSpecialise(text, {{{"s", "0x0p+0f"}}})),
+              HasSubstr("  if (s == 0x0p+0f && !signbit(s))\n"));
+  EXPECT_THAT(onlyText(askSpecialise(text, {{{"s", "-0x0p+0f"}}})),
+              HasSubstr("  if (s == -0x0p+0f && signbit(s))\n"));
+}
+
+TEST(Specialise, RefusesRegistersOfAssembly) {
+  EXPECT_THAT(refusalsFor(askSpecialise("__global__ void k(int *a, int n) {\n"
+                                        "  asm(\".reg .u32 q; mov.u32 q, %0;\" :: \"r\"(n));\n"
+                                        "  a[0] = n;\n}\n",
+                                        {{{"n", "8"}}})),
+              ElementsAre("2: its assembly declares registers, which it may only once"));
+}
+
 TEST(Specialise, RefusesASecondTime) {
   Question question = askSpecialise(kernelWith("float *a, int n"), {{{"n", "8"}}});
   question.slice = onlyText(question);

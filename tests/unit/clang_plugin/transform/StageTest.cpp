@@ -69,6 +69,19 @@ TEST(Stage, AReadAlongTheOtherAxisTurnsATileAsItIsRead) {
   EXPECT_THAT(texts[0], HasSubstr("      out[y * w + x] = tile[threadIdx.y + row][threadIdx.x];"));
 }
 
+TEST(Stage, IndicesKeepTheirTypes) {
+  const auto texts =
+      textsFor(askStage("__global__ void k(const float *in, float *out, int w, int h) {\n"
+                        "  auto x = (unsigned long)blockIdx.x * blockDim.x + threadIdx.x;\n"
+                        "  int y = (int)blockIdx.y * (int)blockDim.y + (int)threadIdx.y;\n"
+                        "  if (x < w && y < h)\n    out[x * h + y] = in[y * w + x];\n}\n"));
+  ASSERT_THAT(texts, SizeIs(2));
+  EXPECT_THAT(texts[0], HasSubstr("auto x = static_cast<unsigned long>((block / gridDim.y) * 64 + "
+                                  "threadIdx.x);"));
+  EXPECT_THAT(texts[0],
+              HasSubstr("int y = static_cast<int>((block % gridDim.y) * 64 + threadIdx.y"));
+}
+
 TEST(Stage, NeighbouringPlacesAreRefused) {
   EXPECT_THAT(refusalsFor(askStage(planeKernel("  out[y * w + x] = in[y * w + x];\n"))),
               ElementsAre("4: lanes read and write neighbouring places already"));

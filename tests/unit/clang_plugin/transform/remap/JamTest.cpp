@@ -292,6 +292,78 @@ TEST(Jam, ActsInTheFunctionThatTheKernelOnlyChoosesConstantsFor) {
   EXPECT_THAT(bodyFor(question, "8 x 8"), HasSubstr("float sum[8][8];"));
 }
 
+/// The work of an element along x, with a loop that all elements run.
+Question askLine(const std::string &work) {
+  return askJam("  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n" + work);
+}
+
+TEST(Jam, KeepsFirstValuesThatAreCopied) {
+  Question question = askLine("  float4 v = make_float4(A[i], 0, 0, 0);\n"
+                              "  float4 w;\n"
+                              "  for (int k = 0; k < n; ++k) { v.x += B[k]; w.x = B[k]; }\n"
+                              "  C[i] = v.x + w.x;\n");
+  EXPECT_THAT(bodyFor(question, "along x"),
+              HasSubstr("    float4 v[4];\n#pragma unroll\n    for (int j = 0; j < 4; ++j)\n"
+                        "      v[j] = make_float4(A[i[j]], 0, 0, 0);\n"));
+}
+
+TEST(Jam, KeepsBlocksOfTheirOwn) {
+  const std::string body = bodyFor(askLine("  float x = B[0], s = 0;\n"
+                                           "  for (int k = 0; k < n; ++k) s += B[k] * A[i];\n"
+                                           "  { float x = A[i]; C[i] = s + x; }\n"
+                                           "  C[i + n] = x;\n"),
+                                   "along x");
+  EXPECT_THAT(body, HasSubstr("{ float x = A[i[j]]; C[i[j]] = s[j] + x; }\n"));
+}
+
+TEST(Jam, RefusesWhatNamesVariablesElsewhere) {
+  const auto refused = [](const std::string &work) { return refusalsFor(askLine(work)); };
+  const std::string loop = "  for (int k = 0; k < n; ++k) *q += B[k] * A[i];\n  C[i] = s;\n";
+  EXPECT_THAT(refused("  float s = 0;\n  float *q = &s;\n" + loop),
+              Contains("5: the address of a variable is kept"));
+  EXPECT_THAT(refused("  float s = 0, t[2] = {0, 0};\n  float *q = t;\n" + loop),
+              Contains("5: the address of a variable is kept"));
+  EXPECT_THAT(refused("  float s = 0;\n  float &q = s;\n"
+                      "  for (int k = 0; k < n; ++k) q += B[k] * A[i];\n  C[i] = s;\n"),
+              Contains("5: a reference names a variable"));
+  EXPECT_THAT(refused("  struct P { float s, c; };\n  auto [s, c] = P{0, 1};\n"
+                      "  for (int k = 0; k < n; ++k) s += B[k] * A[i];\n  C[i] = s;\n"),
+              Contains("5: the kernel has structured bindings"));
+  EXPECT_THAT(refused("  float s = 0;\n  for (int k = 0; k < n; ++k) s += B[k] * A[i];\n"
+                      "#ifdef LATER\n  s = 0;\n#endif\n  C[i] = s;\n"),
+              Contains("1: the body has directives"));
+}
+
+TEST(Jam, RefusesGuardsThatDoMoreOrMayWrap) {
+  const std::string work = "  float s = 0;\n  for (int k = 0; k < n; ++k) s += B[k] * A[i];\n"
+                           "  C[i] = s;\n";
+  const auto refused = [&](const std::string &head) { return refusalsFor(askJam(head + work)); };
+  EXPECT_THAT(
+      refused("  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i++ >= n) return;\n"),
+      Contains("3: the test of its index changes something"));
+  EXPECT_THAT(refused("  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                      "  float f = B[blockIdx.x];\n  if (i >= n) return;\n"),
+              Contains("3: it does more than declare before its guard"));
+  EXPECT_THAT(
+      refused("  short i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"),
+      testing::Not(testing::IsEmpty()));
+  Question large = askLine(work);
+  large.launches.front() = {{22369621, 1, 1}, {96, 1, 1}, 0};
+  EXPECT_THAT(refusalsFor(large), Contains("3: the index may wrap beyond the last thread"));
+}
+
+TEST(Jam, RefusesCallsOfTheWorkWithOtherIndices) {
+  EXPECT_THAT(
+      refusalsFor(askJam("  if (n == 64)\n    work(A, B, C, 0, n);\n"
+                         "  else\n    work(A, B, C, 1, n);\n",
+                         "static __device__ void work(const float *A, const float *B, float *C, "
+                         "int off, int n) {\n"
+                         "  int i = blockIdx.x * blockDim.x + threadIdx.x + off;\n"
+                         "  if (i >= n) return;\n  float s = 0;\n"
+                         "  for (int k = 0; k < n; ++k) s += B[k] * A[i];\n  C[i] = s;\n}\n")),
+      Contains("3: it does not compare a fixed index with a fixed bound"));
+}
+
 TEST(Jam, RefusesThreadsThatDependOnEachOther) {
   EXPECT_THAT(refusalsFor(askJam(std::string(kPlane) + "  if (row < n && col < n) {\n" + kProduct +
                                  "    __syncthreads();\n  }\n")),

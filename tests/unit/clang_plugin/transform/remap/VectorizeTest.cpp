@@ -103,6 +103,24 @@ TEST(Vectorize, ReadsNothingThatMayNotBeThere) {
               HasSubstr("yPart[j] = mPart[j] ? xPart2[j] + a[j] : a[j];\n"));
 }
 
+TEST(Vectorize, KeepsTheOrderOfAStatement) {
+  // Nothing of these may be loaded before, or stored after, the rest of its statement.
+  const auto refused = [](const std::string &work) {
+    return refusalsFor(askVectorize("float *__restrict__ p, float *__restrict__ out, int m", work));
+  };
+  const std::string none = "3: no access is to neighbouring places";
+  EXPECT_THAT(refused("    float *r = p + i;\n"
+                      "    if (m > 0) { *r = 2; out[i] = p[i]; } else out[i] = p[i];\n"),
+              ElementsAre(none));
+  EXPECT_THAT(refused("    if (atomicAdd(&p[i], 1) > 3)\n      out[2 * i] = p[i];\n"),
+              ElementsAre(none));
+  EXPECT_THAT(refused("    if (m > 0) { p[i] = 1; out[2 * i] = *(p + i); } else p[i] = 2;\n"),
+              ElementsAre(none));
+  EXPECT_THAT(refused("    for (int t = 0; t < m; ++t)\n      out[2 * i] += p[i];\n"
+                      "    if (out[3 * i] > 0)\n      out[2 * i] = p[i];\n"),
+              testing::Not(Contains(HasSubstr("Part"))));
+}
+
 TEST(Vectorize, LeavesOtherPlacesAsTheyAre) {
   EXPECT_THAT(
       bodyFor(askVectorize("const float *x, float *y", "    y[i] = x[i + 1] + x[2 * i];\n")),
