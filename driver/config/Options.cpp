@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/config/Options.h"
 
-#include "clang_plugin/output/Variants.h"
 #include "driver/config/GpuSelection.h"
+#include "driver/source/Frontend.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>

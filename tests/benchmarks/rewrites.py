@@ -5,10 +5,10 @@
     rewrites.py --kopt build/dev/bin/kopt FOLDER... [--draw 150 --seed 1] [--block 256] [--build] [--keep FOLDER]
 
 Each folder is one program as HeCBench has them (.cu files that compile with `-I. -I../include`). --draw takes that many of all
-kernels. A kernel is asked about in the blocks that its launch site spells as numbers, or else in blocks of --block, with four
-launches' worth of scalars left unknown. --build compiles what each offer writes at the ends of its domain with nvcc, at most four
+kernels. A kernel is asked about as one launch of 4096 blocks (64 x 64 where it names blockIdx.y), in blocks that its launch site spells
+as numbers, or else of --block threads, with 1024 for its whole scalars and 0.5 for the others. --build compiles what each offer writes at the ends of its domain with nvcc, at most four
 points an offer, and counts what fails. A row has a rewrite's kernels, its offers and its commonest refusals. The last lines say on how
-many kernels at least one rewrite is offered beyond the hints (launch-bounds, unroll, readonly-loads), and how long an answer takes.
+many kernels at least one rewrite is offered beyond the hints (launch-bounds, unroll, readonly-loads), also without specialise, and how long an answer takes.
 """
 import argparse
 import collections
@@ -49,6 +49,12 @@ def block_of(options, kernel):
     return [options.block, 1, 1]
 
 
+def scalars_of(spec):
+    literals = {"f32": "0.5f", "f64": "0.5", "bool": "true"}
+    scalars = [scalar for param in spec["params"] for scalar in ([param] if param["kind"] == "scalar" else [])]
+    return [{"name": scalar["name"], "literal": literals.get(scalar["scalar"], "1024")} for scalar in scalars]
+
+
 def points_of(offer):
     """At most four points: the ends of each parameter's domain."""
     points = [{}]
@@ -73,7 +79,8 @@ def ask(options, entry):
     folder, text, kernel, spec = entry
     request = {"source": {"slice": text, "expression": spec["expression"], "kernel": kernel["name"], "flags": FLAGS, "directory": str(folder),
                           "arch": "sm_90"},
-               "launches": [{"grid": [64, 1, 1], "block": block_of(options, kernel), "shared_bytes": 0, "weight": 1, "scalars": []}],
+               "launches": [{"grid": [64, 64, 1] if "blockIdx.y" in text else [4096, 1, 1], "block": block_of(options, kernel),
+                             "shared_bytes": 0, "weight": 1, "scalars": scalars_of(spec)}],
                "techniques": []}
     began = time.monotonic()
     done = subprocess.run([options.bin / "kopt-frontend", "transforms"], input=json.dumps(request), capture_output=True, text=True, errors="replace",
@@ -119,12 +126,13 @@ def main():
         random.Random(options.seed).shuffle(entries)
         answers = list(pool.map(lambda entry: ask(options, entry), entries[:options.draw]))
     offered, offers, refused = collections.Counter(), collections.Counter(), collections.defaultdict(collections.Counter)
-    beyond = 0
+    beyond = others = 0
     for _, _, reply, _ in answers:
         techniques = {offer["technique"] for offer in reply["offers"]}
         offered.update(techniques)
         offers.update(offer["technique"] for offer in reply["offers"])
         beyond += bool(techniques - HINTS)
+        others += bool(techniques - HINTS - {"specialise"})
         for technique, why in {(refusal["technique"], re.sub(r"'[^']*'", "'…'", refusal["why"])) for refusal in reply["refusals"]}:
             if technique not in techniques:
                 refused[technique][why] += 1
@@ -133,7 +141,8 @@ def main():
         reasons = "; ".join(f"{why} {count}" for why, count in refused[technique].most_common(6))
         print(f"| {technique} | {offered[technique]} | {offers[technique]} | {reasons} |")
     seconds = [answer[1] for answer in answers]
-    print(f"\n{len(answers)} of {len(entries)} kernels, seed {options.seed}: a rewrite beyond hints on {beyond} ({100 * beyond / max(1, len(answers)):.0f} %); an "
+    print(f"\n{len(answers)} of {len(entries)} kernels, seed {options.seed}: a rewrite beyond hints on {beyond} ({100 * beyond / max(1, len(answers)):.0f} %), "
+          f"without specialise on {others} ({100 * others / max(1, len(answers)):.0f} %); an "
           f"answer takes {statistics.median(seconds):.2f} s at the median, {max(seconds):.2f} s at most")
     broken = [line for answer in answers for line in answer[3]]
     for line in broken:
