@@ -78,7 +78,14 @@ std::optional<Operation> operationOf(const Instruction &instruction) {
 class ReductionFinder {
 public:
   ReductionFinder(const PHINode &start, const Loop &loop, const LoopInfo &loops)
-      : start_(start), loop_(loop), loops_(loops) {}
+      : start_(start), loop_(loop), loops_(loops) {
+    SmallVector<const Value *> open = {&start};
+    while (!open.empty())
+      if (const Value *next = open.pop_back_val(); dependent_.insert(next).second)
+        for (const User *user : next->users())
+          if (loop.contains(cast<Instruction>(user)))
+            open.push_back(user);
+  }
 
   std::optional<Reduction> find() {
     if (!follow(start_.getIncomingValueForBlock(loop_.getLoopLatch())) || !kind_)
@@ -121,19 +128,21 @@ private:
     if (!operation || (kind_ && *kind_ != operation->kind))
       return false;
     kind_ = operation->kind;
-    const auto before = chain_;
-    for (unsigned operand : operation->operands) {
-      if (follow(instruction->getOperand(operand)))
-        return true;
-      chain_ = before;
-      kind_ = operation->kind;
-    }
-    return false;
+    // The one that comes from the loop's variable.
+    const Value *part = nullptr;
+    for (unsigned operand : operation->operands)
+      if (const Value *each = instruction->getOperand(operand); dependent_.contains(each)) {
+        if (part)
+          return false;
+        part = each;
+      }
+    return part && follow(part);
   }
 
   const PHINode &start_;
   const Loop &loop_;
   const LoopInfo &loops_;
+  DenseSet<const Value *> dependent_; ///< on the variable, in the loop
   SmallPtrSet<const Value *, 8> chain_;
   std::optional<ReductionKind> kind_;
   bool isConditional_ = false;

@@ -79,6 +79,23 @@ TEST(KernelModel, WhatIsAssumedHoldsForSomeLaunches) {
   EXPECT_FALSE(hold(access.assumptions, model, LaunchShape{{1000, 1, 1}, {256, 1, 1}})) << "n?";
 }
 
+TEST(KernelModel, LongSumsOfOtherValuesAreReadOnce) {
+  // Each step has two sums: to try both would take 2^40 tries.
+  std::string steps;
+  for (int i = 0; i < 40; ++i)
+    steps += "    u = (u + x[k]) + (u + " + std::to_string(i) + ".5f);\n";
+  const KernelModel model = modelOf("__global__ void k(float *a, const float *x, int n) {\n"
+                                    "  float t = 0, s = 0;\n"
+                                    "  for (int k = 0; k < n; ++k) {\n"
+                                    "    float u = x[n];\n" +
+                                    steps +
+                                    "    s += u * t;\n    t = u;\n  }\n"
+                                    "  a[0] = s;\n}\n");
+  ASSERT_THAT(model.loops, SizeIs(1));
+  ASSERT_THAT(model.loops[0].reductions, SizeIs(1));
+  EXPECT_EQ(model.loops[0].reductions[0].name, "s");
+}
+
 TEST(KernelModel, ASliceThatDoesNotParseIsAnError) {
   llvm::Expected<KernelModel> model =
       makeModel(KernelSource{"__global__ void k() { x = 1; }", "k", "k", {}, "", "sm_90"});
