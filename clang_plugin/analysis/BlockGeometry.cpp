@@ -142,6 +142,15 @@ void BlockGeometry::readTies(const BodyView &body) {
     else if (const auto *construct = dyn_cast<CXXConstructExpr>(statement))
       named = construct->getConstructor();
     tied_ |= knowsBlockByItself(named);
+    // What one thread of each block does is done as often as there are blocks. That of the first is
+    // mostly done for its block.
+    if (const auto *equal = dyn_cast<BinaryOperator>(statement); equal && equal->isEqualityOp())
+      for (const auto &[side, other] : {std::pair(equal->getLHS(), equal->getRHS()),
+                                        std::pair(equal->getRHS(), equal->getLHS())}) {
+        const Expr *meaning = definition(side);
+        const auto found = coordinate(meaning ? meaning : side);
+        tied_ |= found && found->variable == "threadIdx" && view_.constant(other).value_or(0) != 0;
+      }
     if (const auto *expression = dyn_cast<Expr>(statement))
       if (const auto value = view_.constant(expression); value && ties.contains(*value))
         tied_ = true;

@@ -117,6 +117,14 @@ TEST(BlockSize, SaysThatTheGridGrows) {
     EXPECT_EQ(offer.note.empty(), 768 % std::stoul(offer.launch->block[0]) == 0) << offer.title;
 }
 
+TEST(BlockSize, RefusesWhatOneThreadOfEachBlockDoes) {
+  EXPECT_THAT(
+      shapes(askBody(std::string("int t = threadIdx.x; if (t == 11) out[n - 1] = t;") + kGuarded)),
+      IsEmpty());
+  EXPECT_THAT(shapes(askBody(std::string("if (threadIdx.x == 0) out[n - 1] = 1;") + kGuarded)),
+              Not(IsEmpty()));
+}
+
 TEST(BlockSize, RefusesConstantsTiedToTheBlock) {
   EXPECT_THAT(offersFor(askBody(std::string("if (threadIdx.x == 255) out[n] = 1;") + kGuarded)),
               IsEmpty());
