@@ -103,6 +103,50 @@ const CXXDestructorDecl *destructorOf(const Decl *declared) {
   return type && type->hasDefinition() ? type->getDestructor() : nullptr;
 }
 
+/// True if it compares parameters and constants, and changes nothing.
+bool onlyCompares(const Expr *expression) {
+  expression = expression->IgnoreParenImpCasts();
+  const auto *binary = dyn_cast<BinaryOperator>(expression);
+  if (binary)
+    return !binary->isAssignmentOp() && onlyCompares(binary->getLHS()) &&
+           onlyCompares(binary->getRHS());
+  if (const auto *unary = dyn_cast<UnaryOperator>(expression))
+    return !unary->isIncrementDecrementOp() && unary->getOpcode() != UO_Deref &&
+           onlyCompares(unary->getSubExpr());
+  if (const auto *member = dyn_cast<MemberExpr>(expression))
+    return !member->isArrow() && onlyCompares(member->getBase());
+  if (const auto *call = dyn_cast<CallExpr>(expression)) { // signbit(x)
+    const FunctionDecl *callee = call->getDirectCallee();
+    return callee && callee->getIdentifier() && callee->getName().contains("signbit") &&
+           llvm::all_of(call->arguments(), onlyCompares);
+  }
+  return isa<DeclRefExpr, IntegerLiteral, FloatingLiteral, CXXBoolLiteralExpr>(expression);
+}
+
+/// The one function that the branches of a statement call, with parameters and constants, and that
+/// is all they do; null for others.
+const FunctionDecl *onlyCallee(const Stmt *statement) {
+  if (const auto *block = dyn_cast<CompoundStmt>(statement))
+    return block->size() == 1 ? onlyCallee(block->body_front()) : nullptr;
+  if (const auto *choice = dyn_cast<IfStmt>(statement)) {
+    const FunctionDecl *then = onlyCallee(choice->getThen());
+    const bool isPlain =
+        !choice->getInit() && !choice->getConditionVariable() && onlyCompares(choice->getCond());
+    return isPlain && choice->getElse() && then == onlyCallee(choice->getElse()) ? then : nullptr;
+  }
+  const auto *call = dyn_cast<CallExpr>(statement);
+  const bool isPlain = call && llvm::all_of(call->arguments(), [&](const Expr *argument) {
+                         const Expr *value = argument->IgnoreParenImpCasts();
+                         const auto *sign = dyn_cast<UnaryOperator>(value);
+                         value = sign && sign->getOpcode() == UO_Minus ? sign->getSubExpr() : value;
+                         const auto *reference = dyn_cast<DeclRefExpr>(value);
+                         return isa<IntegerLiteral, FloatingLiteral, CXXBoolLiteralExpr>(value) ||
+                                (reference && isa<ParmVarDecl>(reference->getDecl()));
+                       });
+  const FunctionDecl *callee = isPlain ? call->getDirectCallee() : nullptr;
+  return callee ? callee->getDefinition() : nullptr;
+}
+
 } // namespace
 
 bool BodyView::isWithin(const Stmt *inner, const Stmt *outer) const {
@@ -196,28 +240,6 @@ llvm::Expected<KernelView> KernelView::open(ASTUnit &unit, const std::string &ke
     }
   }
   return view;
-}
-
-/// The one function that the branches of a statement call, with parameters and constants, and that
-/// is all they do; null for others.
-static const FunctionDecl *onlyCallee(const Stmt *statement) {
-  if (const auto *block = dyn_cast<CompoundStmt>(statement))
-    return block->size() == 1 ? onlyCallee(block->body_front()) : nullptr;
-  if (const auto *choice = dyn_cast<IfStmt>(statement)) {
-    const FunctionDecl *then = onlyCallee(choice->getThen());
-    return choice->getElse() && then && then == onlyCallee(choice->getElse()) ? then : nullptr;
-  }
-  const auto *call = dyn_cast<CallExpr>(statement);
-  const bool isPlain = call && llvm::all_of(call->arguments(), [&](const Expr *argument) {
-                         const Expr *value = argument->IgnoreParenImpCasts();
-                         const auto *sign = dyn_cast<UnaryOperator>(value);
-                         value = sign && sign->getOpcode() == UO_Minus ? sign->getSubExpr() : value;
-                         const auto *reference = dyn_cast<DeclRefExpr>(value);
-                         return isa<IntegerLiteral, FloatingLiteral, CXXBoolLiteralExpr>(value) ||
-                                (reference && isa<ParmVarDecl>(reference->getDecl()));
-                       });
-  const FunctionDecl *callee = isPlain ? call->getDirectCallee() : nullptr;
-  return callee ? callee->getDefinition() : nullptr;
 }
 
 const BodyView &KernelView::work() const {

@@ -60,7 +60,7 @@ public:
   /// The kernel first, then the functions of this text that it calls, directly or not.
   const std::vector<BodyView> &bodies() const { return bodies_; }
   /// The body that does the kernel's work: its own or, where that only chooses between calls of one
-  /// function that get the kernel's parameters or constants, that of the function.
+  /// function, by its parameters and with them or constants, that of the function.
   const BodyView &work() const;
   clang::ASTContext &context() const { return *context_; }
 

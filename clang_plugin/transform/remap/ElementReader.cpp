@@ -121,13 +121,29 @@ private:
     return {block->body_begin(), block->body_end()};
   }
 
+  /// What a loop or a test without braces ends with.
+  static const Stmt *lastOf(const Stmt *statement) {
+    while (true) {
+      const Stmt *inner = nullptr;
+      if (const auto *test = dyn_cast<IfStmt>(statement))
+        inner = test->getElse() ? test->getElse() : test->getThen();
+      else if (const auto *loop = dyn_cast<ForStmt>(statement))
+        inner = loop->getBody();
+      else if (const auto *loop = dyn_cast<WhileStmt>(statement))
+        inner = loop->getBody();
+      if (!inner)
+        return statement;
+      statement = inner;
+    }
+  }
+
   /// Behind the semicolon or the brace.
   std::optional<unsigned> endOf(const Stmt *statement) const {
     const auto end = view_.endOffset(statement->getEndLoc());
     if (!end)
       return std::nullopt;
     const char last = view_.text()[*end - 1];
-    if (last == ';' || (last == '}' && !isa<Expr>(statement)))
+    if (last == ';' || (last == '}' && !isa<Expr>(lastOf(statement))))
       return end;
     const llvm::StringRef rest = view_.text().drop_front(*end);
     const std::size_t blanks = rest.size() - rest.ltrim().size();

@@ -109,8 +109,11 @@ std::optional<TextSpan> ElementWriter::initialValue(const VarDecl &variable) con
 
 bool ElementWriter::addArrays(const DeclStmt &declaration) {
   const auto *first = firstOf(&declaration);
-  if (!first || arrays_.contains(first))
-    return first != nullptr;
+  if (first && arrays_.contains(first))
+    return true;
+  if (!first ||
+      !llvm::all_of(declaration.decls(), [](const Decl *each) { return isa<VarDecl>(each); }))
+    return refuse(&declaration, "it declares more than variables");
   const auto begin = view_.offset(declaration.getBeginLoc()),
              name = view_.offset(first->getLocation());
   std::string type = begin && name ? view_.text().slice(*begin, *name).str() : "";
@@ -153,11 +156,12 @@ bool ElementWriter::findCoordinates() {
       place = globalIndexAt(use);
     if (!place)
       continue;
-    const unsigned begin = *view_.offset(place->getBeginLoc()),
-                   end = *view_.endOffset(place->getEndLoc());
-    const std::string text = view_.text().slice(begin, end).str();
+    const auto span = spanOf(view_, place->getSourceRange());
+    if (!span)
+      return refuse(place, "a macro spells the index");
+    const std::string text = view_.text().slice(span->begin, span->end).str();
     for (const Which which : {Each, First, Last})
-      edits_[which].push_back({begin, end,
+      edits_[which].push_back({span->begin, span->end,
                                "(" + (isAdjacent ? "(" + text + ")" : text) + " * " +
                                    factors_[axis] + " + " + at(axis, which) + ")"});
   }
@@ -283,8 +287,10 @@ void ElementWriter::writeGroup(llvm::ArrayRef<Unit> units, const std::string &ma
   const bool isAlone = axes != 0 && units.size() == 1;
   for (const Unit &unit : units) {
     const std::string old = view_.indentation(unit.begin);
+    const bool isDirective = llvm::StringRef(unit.lead).contains('#'); // of the next statement
     if (!unit.lead.empty())
-      (isAlone ? declared : done) += moved(unit.lead, old, isAlone ? margin : inner);
+      (isAlone && !isDirective ? declared : done) +=
+          moved(unit.lead, old, isAlone && !isDirective ? margin : inner);
     for (const WideAccess &wide : unit.wide)
       writeWide(wide, margin, declared, stores);
     const auto *first = firstOf(unit.statement);

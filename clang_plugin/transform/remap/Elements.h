@@ -5,7 +5,7 @@
 // one that the kernel may have had.
 #pragma once
 
-#include "clang_plugin/transform/remap/Guard.h"
+#include "clang_plugin/transform/remap/IndexGuard.h"
 #include "clang_plugin/transform/remap/ThreadBody.h"
 
 namespace kopt::frontend {
@@ -43,8 +43,8 @@ struct Unit {
 struct Elements {
   Axes merged = 0; ///< along which a thread gets several elements
   ElementOrder order = ElementOrder::BlocksApart;
-  Guard guard;
-  std::vector<Unit> before, work; ///< the guard
+  IndexGuard guard;
+  std::vector<Unit> before, work; ///< before the guard; behind it or in it
   llvm::DenseMap<const clang::VarDecl *, Axes> axes;
 
   /// Along which what stands in these parts differs.

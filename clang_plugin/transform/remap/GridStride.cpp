@@ -5,7 +5,7 @@
 // guard and does more than declare, other guards, and launches with fewer threads than elements,
 // which a loop would go beyond.
 #include "clang_plugin/analysis/KernelFacts.h"
-#include "clang_plugin/transform/remap/Guard.h"
+#include "clang_plugin/transform/remap/IndexGuard.h"
 #include "clang_plugin/transform/remap/ThreadBody.h"
 
 namespace kopt::frontend {
@@ -34,7 +34,7 @@ public:
                        kMultiprocessors * std::max(1u, view_.threadsPerMultiprocessor / threads);
     std::vector<std::int64_t> factors;
     for (const unsigned factor : {4u, 2u, 8u})
-      if (heaviest.grid[0] / factor * threads >= 4 * kFewThreads)
+      if (allThreadsOf(heaviest) / factor >= 4 * kFewThreads)
         factors.push_back(factor);
     std::vector<Offer> offers;
     const auto add = [&](const std::string &title, const std::string &grid,
@@ -79,8 +79,7 @@ private:
         !index_->getType()->isIntegerType())
       return refuse(guard_.statement, "it does not compare a fixed index with a fixed bound");
     for (const LaunchShape &launch : view_.launches)
-      if (const auto elements = valueOf(guard_.tests.front().limit, *guard_.model, &launch);
-          elements && *elements > INT32_MAX / 2)
+      if (std::uint64_t{launch.grid[0]} * launch.block[0] > INT32_MAX / 2)
         return refuse(guard_.statement, "the index may wrap with a step of the grid");
     return true;
   }
@@ -175,7 +174,7 @@ private:
   Refusals &refusals_;
   ThreadBody body_;
   const llvm::DenseSet<const VarDecl *> changing_;
-  Guard guard_;
+  IndexGuard guard_;
   const DeclStmt *declaration_ = nullptr; ///< of the index
   const VarDecl *index_ = nullptr;
 };

@@ -72,7 +72,10 @@ std::optional<Offer> jam(const KernelView &view, Axes merged, std::uint64_t most
                                  " - 1) / " + factors[axis];
   if (isPlane) {
     const std::int64_t most = mostElements >= 64 ? 8 : mostElements >= 16 ? 4 : 2;
-    offer.parameters = {{"ROWS", {most, most / 2}}, {"COLUMNS", {most, most / 2}}};
+    offer.parameters = {{"ROWS", {most}}, {"COLUMNS", {most}}};
+    for (OfferParameter &parameter : offer.parameters)
+      if (most > 2)
+        parameter.values.push_back(most / 2);
   } else {
     offer.parameters = {{"FACTOR", {}}};
     for (const unsigned factor : {4u, 2u, 8u})

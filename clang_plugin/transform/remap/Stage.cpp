@@ -107,14 +107,18 @@ private:
                          !variableOf(cast->getSubExpr()) && !coordinate(cast);
       if ((reads || call) && !kernel().isWithin(statement, store_->getRHS()))
         return refuse(statement, "it reads memory, or calls, beside the store");
-      if (const auto written = writesOf(statement); call && (!written || !written->empty()))
-        return refuse(call, "what it calls may store");
+      if (statement == store_ || !kernel().isWithin(statement, store_))
+        continue;
+      if (const auto written = writesOf(statement); !written || !written->empty())
+        return refuse(statement, "what is stored, or where, has another effect");
     }
     return true;
   }
 
   /// True if the expression multiplies the index along x.
   bool strides(const Stmt *expression) const {
+    if (!expression)
+      return false; // a loop of a lambda has empty parts
     if (const auto *product = dyn_cast<BinaryOperator>(expression);
         product && product->getOpcode() == BO_Mul &&
         (isAlongX(product->getLHS()) || isAlongX(product->getRHS())))

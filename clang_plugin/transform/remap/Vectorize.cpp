@@ -207,7 +207,7 @@ private:
     for (const Stmt *up = access; up != unit.statement;) {
       const Stmt *parent = kernel_.parents.lookup(up);
       const auto *binary = dyn_cast<BinaryOperator>(parent);
-      const auto *choice = dyn_cast<ConditionalOperator>(parent);
+      const auto *choice = dyn_cast<AbstractConditionalOperator>(parent);
       const auto *test = dyn_cast<IfStmt>(parent);
       if (!isa<Expr, DeclStmt, IfStmt>(parent) || (choice && choice->getCond() != up) ||
           (binary && binary->isLogicalOp() && binary->getLHS() != up) ||

@@ -85,7 +85,7 @@ TEST(GridStride, RefusesOtherBeginnings) {
               ElementsAre("2: the index is not blockIdx.x * b + threadIdx.x"));
   EXPECT_THAT(refusalsFor(askStride("  int i = blockIdx.x * 128 + threadIdx.x;\n"
                                     "  if (i < n) out[i] = 1;\n")),
-              ElementsAre("3: a launch has fewer threads than elements"));
+              ElementsAre("3: a launch has blocks of another width than the index"));
 }
 
 TEST(GridStride, RefusesOtherUsesOfThePlaceAndOfWhatIsDeclared) {

@@ -352,6 +352,34 @@ TEST(Jam, RefusesGuardsThatDoMoreOrMayWrap) {
   EXPECT_THAT(refusalsFor(large), Contains("3: the index may wrap beyond the last thread"));
 }
 
+TEST(Jam, LeavesKernelsThatDoMoreThanChooseTheirWork) {
+  const std::string work =
+      "static __device__ void work(const float *A, const float *B, float *C, int n) {\n" +
+      std::string(kPlane) + "  if (row < n && col < n) {\n" + kProduct + "  }\n}\n";
+  EXPECT_THAT(refusalsFor(askJam("  if (atomicAdd(&C[0], 1.0f) >= 0)\n    work(A, B, C, 64);\n"
+                                 "  else\n    work(A, B, C, n);\n",
+                                 work)),
+              Contains("12: the test of its index is not around the whole work"));
+}
+
+TEST(Jam, KeepsPragmasAndSemicolonsOfLoopsOfEachElement) {
+  const std::string body =
+      bodyFor(askJam(std::string(kPlane) + "  if (row < n && col < n) {\n"
+                                           "    float4 v;\n    float sum = 0;\n"
+                                           "    for (int k = 0; k < n; ++k) {\n"
+                                           "#pragma unroll 4\n"
+                                           "      for (int l = 0; l < row; ++l)\n"
+                                           "        sum += A[l] * B[col];\n"
+                                           "    }\n"
+                                           "    if (row == 0) v = float4{0, 0, 0, 0};\n"
+                                           "    C[row * n + col] = sum + v.x;\n"
+                                           "  }\n"),
+              "along y");
+  EXPECT_THAT(body, HasSubstr("      for (int i = 0; i < 4; ++i) {\n#pragma unroll 4\n"
+                              "        for (int l = 0; l < row[i]; ++l)\n"));
+  EXPECT_THAT(body, HasSubstr("if (row[i] == 0) v[i] = float4{0, 0, 0, 0};\n"));
+}
+
 TEST(Jam, RefusesCallsOfTheWorkWithOtherIndices) {
   EXPECT_THAT(
       refusalsFor(askJam("  if (n == 64)\n    work(A, B, C, 0, n);\n"

@@ -98,9 +98,20 @@ TEST(Vectorize, ReadsNothingThatMayNotBeThere) {
   EXPECT_THAT(bodyFor(askVectorize("const int *m, const float *x, float *y",
                                    "    y[i] = m[i] ? x[i] : 0;\n")),
               HasSubstr("yPart[j] = mPart[j] ? x[i[j]] : 0;\n"));
+  EXPECT_THAT(bodyFor(askVectorize("const float *m, const float *x, float *y",
+                                   "    y[i] = m[i] ?: x[i];\n")),
+              HasSubstr("yPart[j] = m[i[j]] ?: x[i[j]];\n"));
   EXPECT_THAT(bodyFor(askVectorize("const int *m, const float *x, float *y",
                                    "    float a = x[i];\n    y[i] = m[i] ? x[i] + a : a;\n")),
               HasSubstr("yPart[j] = mPart[j] ? xPart2[j] + a[j] : a[j];\n"));
+}
+
+TEST(Vectorize, RefusesAnIndexThatAMacroBegins) {
+  Question question = askVectorize("const float *x, float *y", "    y[i] = x[i];\n");
+  question.slice.insert(0, "#define SIZE int\n");
+  question.slice.replace(question.slice.find("blockIdx.x"), 10, "SIZE(blockIdx.x)");
+  EXPECT_THAT(refusalsFor(question), testing::Not(testing::IsEmpty()));
+  EXPECT_THAT(titlesFor(question), testing::IsEmpty());
 }
 
 TEST(Vectorize, KeepsTheOrderOfAStatement) {

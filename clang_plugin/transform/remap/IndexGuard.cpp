@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clang_plugin/transform/remap/Guard.h"
+#include "clang_plugin/transform/remap/IndexGuard.h"
 
 #include "clang_plugin/analysis/Writes.h"
 
@@ -9,13 +9,13 @@ using namespace clang;
 
 namespace {
 
-constexpr std::int64_t kMostMerged = 8; ///< blocks, whose last ones may have no elements
+constexpr std::int64_t kMostMerged = 8; ///< blocks whose elements a thread gets at most: of jam
 
 class GuardReader {
 public:
   GuardReader(const KernelView &view, Refusals &refusals) : view_(view), refusals_(refusals) {}
 
-  std::optional<Guard> run() {
+  std::optional<IndexGuard> run() {
     const auto *block = cast<CompoundStmt>(view_.work().function->getBody());
     for (const Stmt *statement : block->body()) {
       result_.statement = dyn_cast<IfStmt>(statement);
@@ -44,8 +44,8 @@ public:
         refuse("the test of its index changes something");
         return std::nullopt;
       }
-    result_.model = modelOf(view_, refusals_);
-    if (!result_.model || !readTests(guard->getCond()))
+    model_ = modelOf(view_, refusals_);
+    if (!model_ || !readTests(guard->getCond()))
       return std::nullopt;
     return std::move(result_);
   }
@@ -58,7 +58,7 @@ private:
 
   /// True of what may not be the same for all threads while the kernel runs.
   bool mayDiffer(unsigned number) const {
-    const model::Symbol &symbol = result_.model->symbols[number];
+    const model::Symbol &symbol = model_->symbols[number];
     return llvm::is_contained(symbol.isOfGrid, true) || symbol.isOfMemory ||
            !symbol.loops.empty() || llvm::is_contained(symbol.varies, true);
   }
@@ -68,8 +68,10 @@ private:
     if (binary && binary->getOpcode() == (result_.leaves ? BO_LOr : BO_LAnd))
       return readTests(binary->getLHS()) && readTests(binary->getRHS());
     const auto begin = binary ? view_.offset(binary->getBeginLoc()) : std::nullopt;
+    if (binary && (!begin || !view_.endOffset(binary->getEndLoc())))
+      return refuse("a macro spells the test of its index");
     std::vector<const model::Comparison *> found; // one for each call of the work
-    for (const model::Condition &each : result_.model->conditions)
+    for (const model::Condition &each : model_->conditions)
       if (begin && each.place.range && each.place.range->begin == *begin)
         found.push_back(each.compared ? &*each.compared : nullptr);
     const auto isFixed = [&](const model::Comparison *each) {
@@ -84,13 +86,13 @@ private:
     if (llvm::none_of(index.symbols(), [this](unsigned symbol) { return mayDiffer(symbol); }))
       return true;
     for (unsigned axis = 0; axis < 3; ++axis) {
-      const unsigned block = result_.model->coordinate(model::SymbolKind::BlockIdx, axis),
-                     thread = result_.model->coordinate(model::SymbolKind::ThreadIdx, axis);
+      const unsigned block = model_->coordinate(model::SymbolKind::BlockIdx, axis),
+                     thread = model_->coordinate(model::SymbolKind::ThreadIdx, axis);
       const auto width = index.growth(block).value_or(model::Polynomial());
       const auto first = product(width, model::Polynomial::ofSymbol(block));
       if (width.terms.size() == 1 && first &&
           sum(*first, model::Polynomial::ofSymbol(thread)) == index) {
-        result_.tests.push_back({binary->getLHS(), binary->getRHS(), axis, found.front()->right});
+        result_.tests.push_back({binary->getLHS(), binary->getRHS(), axis});
         return checkLaunches(width, result_.tests.back(), found);
       }
     }
@@ -102,9 +104,11 @@ private:
     const QualType type = test.index->IgnoreParenImpCasts()->getType();
     for (const LaunchShape &launch : view_.launches) {
       const std::int64_t block = launch.block[test.axis], threads = launch.grid[test.axis] * block;
+      if (valueOf(width, *model_, &launch) != block)
+        return refuse("a launch has blocks of another width than the index");
       for (const model::Comparison *each : comparisons)
-        if (const auto elements = valueOf(each->right, *result_.model, &launch);
-            valueOf(width, *result_.model, &launch) != block || (elements && *elements > threads))
+        if (const auto elements = valueOf(each->right, *model_, &launch);
+            elements && *elements > threads)
           return refuse("a launch has fewer threads than elements");
       if (threads + kMostMerged * block > INT32_MAX || view_.context().getTypeSize(type) < 32)
         return refuse("the index may wrap beyond the last thread");
@@ -114,12 +118,13 @@ private:
 
   const KernelView &view_;
   Refusals &refusals_;
-  Guard result_;
+  const model::KernelModel *model_ = nullptr;
+  IndexGuard result_;
 };
 
 } // namespace
 
-std::optional<Guard> readGuard(const KernelView &view, Refusals &refusals) {
+std::optional<IndexGuard> readGuard(const KernelView &view, Refusals &refusals) {
   return GuardReader(view, refusals).run();
 }
 

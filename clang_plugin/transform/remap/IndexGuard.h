@@ -12,21 +12,19 @@ struct GuardTest {
   const clang::Expr *index = nullptr, *bound = nullptr;
   /// The index is `blockIdx * width + threadIdx` along this axis.
   unsigned axis = 0;
-  model::Polynomial limit; ///< the bound
 };
 
 /// `declarations; if (tests) { work }`, or with `if (tests) return;` before the work.
-struct Guard {
+struct IndexGuard {
   std::vector<const clang::DeclStmt *> declarations;
   const clang::IfStmt *statement = nullptr;
   bool leaves = false; ///< the second form
   /// One for each of its parts that differs between threads. Each launch has a block as wide as the
   /// index says, and at least as many threads as elements where their number is known.
   std::vector<GuardTest> tests;
-  const model::KernelModel *model = nullptr;
 };
 
 /// Nothing, with a refusal, for kernels of another form.
-std::optional<Guard> readGuard(const KernelView &view, Refusals &refusals);
+std::optional<IndexGuard> readGuard(const KernelView &view, Refusals &refusals);
 
 } // namespace kopt::frontend
