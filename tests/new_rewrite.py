@@ -76,6 +76,8 @@ def main():
     # The last line of the list ends it, so the new one stands before it.
     text = catalogue.read_text()
     catalogue.write_text(re.sub(r'(\n +)(\{"[a-z-]+", \w+Offers\})\};', rf'\1\2,\1{{"{name}", {function}}}}};', text))
+    ids = root / "clang_plugin/output/Variants.h"
+    ids.write_text(re.sub(r'(kRewriteIds\[\] = \{[^}]*")\};', rf'\1,\n    "{name}"}};', ids.read_text()))
     insert(root / TRANSFORM / "Transformation.h", r"std::vector<Offer> \w+Offers\(", f"std::vector<Offer> {function}(const KernelView &view, Refusals &refusals);")
     insert(root / TRANSFORM / "CMakeLists.txt", r"  \w+\.cpp", f"  {class_name}.cpp", in_order=True)
     insert(root / TRANSFORM / "README.md", r"\| `", f"| `{name}` | what it does | what it refuses |")

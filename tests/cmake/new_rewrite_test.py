@@ -12,6 +12,7 @@ from pathlib import Path
 ROOT, COMPILE = Path(sys.argv[1]), sys.argv[2:]
 CHANGED = {
     "clang_plugin/transform/Catalogue.cpp": ['Offers},\n                   {"loop-interchange", loopInterchangeOffers}};'],
+    "clang_plugin/output/Variants.h": ["    \"loop-interchange\"};\n"],
     "clang_plugin/transform/CMakeLists.txt": ["  LaunchBounds.cpp\n  LoopInterchange.cpp\n"],
     "clang_plugin/transform/README.md": ["| `loop-interchange` | "],
     "clang_plugin/transform/Transformation.h": ["std::vector<Offer> loopInterchangeOffers(const KernelView &view, Refusals &refusals);\n"],
