@@ -68,10 +68,8 @@ private:
   const BodyView &kernel() const { return view_.work(); }
 
   bool readLaunches() {
-    if (const FunctionTemplateDecl *pattern = view_.pattern().getDescribedFunctionTemplate())
-      for (const NamedDecl *parameter : *pattern->getTemplateParameters())
-        if (isa<TemplateTypeParmDecl>(parameter))
-          return refuse(parameter->getLocation(), "the kernel is a template over types");
+    if (const NamedDecl *parameter = typeParameterOf(view_))
+      return refuse(parameter->getLocation(), "the kernel is a template over types");
     if (const auto *bounds = view_.kernel().getAttr<CUDALaunchBoundsAttr>();
         bounds && view_.constant(bounds->getMaxThreads()).value_or(0) < kThreads)
       return refuse(bounds->getLocation(), "the bounds allow too few threads");

@@ -95,6 +95,15 @@ std::string ThreadBody::edited(unsigned from, unsigned to, std::vector<SliceEdit
   return applyEdits(view_.text().slice(from, to).str(), edits);
 }
 
+const NamedDecl *typeParameterOf(const KernelView &view) {
+  for (const FunctionDecl *function : {&view.kernel(), view.work().function})
+    if (const FunctionTemplateDecl *generic = function->getPrimaryTemplate())
+      for (const NamedDecl *parameter : *generic->getTemplateParameters())
+        if (isa<TemplateTypeParmDecl>(parameter))
+          return parameter;
+  return nullptr;
+}
+
 std::uint64_t allThreadsOf(const LaunchShape &launch) {
   return std::uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2] * launch.block[0] *
          launch.block[1] * launch.block[2];

@@ -41,6 +41,10 @@ private:
   std::vector<SliceEdit> returns_;
 };
 
+/// A type that the kernel, or the function that does its work, is a template over: a text that
+/// names the type of one instantiation would be wrong in the others. Null if there is none.
+const clang::NamedDecl *typeParameterOf(const KernelView &view);
+
 /// All threads of a launch.
 std::uint64_t allThreadsOf(const LaunchShape &launch);
 

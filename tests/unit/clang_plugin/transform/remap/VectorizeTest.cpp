@@ -154,6 +154,14 @@ TEST(Vectorize, RefusesWithTheLine) {
   EXPECT_THAT(refusalsFor(small), Contains("3: a launch has fewer threads than elements"));
 }
 
+TEST(Vectorize, RefusesTemplatesOverTypes) {
+  Question question = askVectorize("const T *x, T *y", "    y[i] = x[i];\n");
+  question.slice = "template <class T> " + question.slice +
+                   "template __global__ void k<float>(const float *, float *, int);\n";
+  question.expression = "k<float>";
+  EXPECT_THAT(refusalsFor(question), ElementsAre("1: the kernel is a template over types"));
+}
+
 TEST(Vectorize, IsNotOfferedTwice) {
   Question question = askVectorize("const float *x, float *y", "    y[i] = x[i];\n");
   question.slice = textsFor(question).front();
