@@ -84,6 +84,12 @@ std::optional<std::vector<Lvalue>> writesOf(const Stmt *statement, Functions &se
 
 } // namespace
 
+bool loadsMemory(const Stmt *statement) {
+  const auto *load = dyn_cast<ImplicitCastExpr>(statement);
+  return load && load->getCastKind() == CK_LValueToRValue && !coordinate(load) &&
+         !readLvalue(load->getSubExpr()).isLocal();
+}
+
 bool Lvalue::isLocal() const {
   return variable && !pointer && variable->hasLocalStorage() &&
          !variable->getType()->isReferenceType();

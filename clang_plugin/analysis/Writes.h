@@ -35,6 +35,9 @@ const clang::Expr *writtenBy(const clang::Stmt *statement);
 /// write to memory that it is not given.
 std::optional<std::vector<Lvalue>> writesOf(const clang::Stmt *statement);
 
+/// True for a load from anything but a local variable or a coordinate.
+bool loadsMemory(const clang::Stmt *statement);
+
 /// The statement itself or what it stands in, whichever is of one of these kinds first; or null.
 template <class... Kinds>
 const clang::Stmt *enclosing(const BodyView &body, const clang::Stmt *statement) {

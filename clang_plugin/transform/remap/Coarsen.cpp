@@ -45,9 +45,7 @@ private:
                                 (dimension > 0 || launch.block[0] / factor >= kWarp);
                        }) &&
           llvm::any_of(view_.launches, [&](const LaunchShape &launch) {
-            return std::uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2] *
-                       launch.block[0] * launch.block[1] * launch.block[2] / factor >=
-                   kFewThreads;
+            return allThreadsOf(launch) / factor >= kFewThreads;
           }))
         factors.push_back(factor);
     return factors;

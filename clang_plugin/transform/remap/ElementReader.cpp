@@ -214,10 +214,7 @@ private:
     for (const Unit &unit : result_.before)
       if (!isa<DeclStmt>(unit.statement) || hasEffect(unit) ||
           (unit.axes != 0 && llvm::any_of(unit.parts, [](const Stmt *part) {
-             const auto *load = dyn_cast<ImplicitCastExpr>(part);
-             return isa<CallExpr>(part) ||
-                    (load && load->getCastKind() == CK_LValueToRValue && !coordinate(load) &&
-                     !readLvalue(load->getSubExpr()).isLocal());
+             return isa<CallExpr>(part) || loadsMemory(part);
            })))
         return refuse(unit.statement, "it does more than declare before its guard");
     return true;
@@ -274,17 +271,6 @@ private:
   const ForStmt *headOfElement_ = nullptr;
 };
 
-void number(std::vector<Unit> &units, unsigned &groups) {
-  const Unit *last = nullptr;
-  for (Unit &unit : units) {
-    const bool isNext = last && !last->loop && !unit.loop && last->axes == unit.axes &&
-                        last->wide.empty() && unit.wide.empty();
-    unit.group = isNext ? last->group : ++groups;
-    number(unit.inside, groups);
-    last = &unit;
-  }
-}
-
 } // namespace
 
 Axes Elements::axesOf(llvm::ArrayRef<const Stmt *> parts) const {
@@ -306,12 +292,6 @@ Axes Elements::axesOf(llvm::ArrayRef<const Stmt *> parts) const {
 std::optional<Elements> readElements(const KernelView &view, const ThreadBody &body, Axes merged,
                                      ElementOrder order, Refusals &refusals) {
   return ElementReader(view, body, merged, order, refusals).run();
-}
-
-void numberGroups(Elements &elements) {
-  unsigned groups = 0;
-  number(elements.before, groups);
-  number(elements.work, groups);
 }
 
 } // namespace kopt::frontend

@@ -34,13 +34,27 @@ const VarDecl *firstOf(const Stmt *statement) {
   return declaration ? dyn_cast<VarDecl>(*declaration->decl_begin()) : nullptr;
 }
 
+/// Numbers the groups of units, which are written as one loop over elements.
+void number(std::vector<Unit> &units, unsigned &groups) {
+  const Unit *last = nullptr;
+  for (Unit &unit : units) {
+    const bool isNext = last && !last->loop && !unit.loop && last->axes == unit.axes &&
+                        last->wide.empty() && unit.wide.empty();
+    unit.group = isNext ? last->group : ++groups;
+    number(unit.inside, groups);
+    last = &unit;
+  }
+}
+
 } // namespace
 
-ElementWriter::ElementWriter(const KernelView &view, const ThreadBody &body,
-                             const Elements &elements, std::array<std::string, 3> factors,
-                             Refusals &refusals)
-    : view_(view), body_(body), elements_(elements), refusals_(refusals),
+ElementWriter::ElementWriter(const KernelView &view, const ThreadBody &body, Elements elements,
+                             std::array<std::string, 3> factors, Refusals &refusals)
+    : view_(view), body_(body), elements_(std::move(elements)), refusals_(refusals),
       factors_(std::move(factors)) {
+  unsigned groups = 0;
+  number(elements_.before, groups);
+  number(elements_.work, groups);
   for (unsigned axis = 0; axis < 3; ++axis)
     names_[axis] = freshName(view, std::string(1, "jik"[axis]));
 }

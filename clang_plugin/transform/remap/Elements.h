@@ -56,14 +56,11 @@ struct Elements {
 std::optional<Elements> readElements(const KernelView &view, const ThreadBody &body, Axes merged,
                                      ElementOrder order, Refusals &refusals);
 
-/// Numbers the groups of units, which are written as one loop over elements.
-void numberGroups(Elements &elements);
-
 /// Writes the body in which a thread computes its elements in step.
 class ElementWriter {
 public:
   /// `factors`: how many elements along each axis, as text.
-  ElementWriter(const KernelView &view, const ThreadBody &body, const Elements &elements,
+  ElementWriter(const KernelView &view, const ThreadBody &body, Elements elements,
                 std::array<std::string, 3> factors, Refusals &refusals);
 
   /// Empty, with a refusal, if variables cannot be arrays or a macro is in the way. `comment` says
@@ -95,7 +92,7 @@ private:
 
   const KernelView &view_;
   const ThreadBody &body_;
-  const Elements &elements_;
+  Elements elements_;
   Refusals &refusals_;
   std::array<std::string, 3> factors_, names_;
   llvm::DenseMap<const clang::VarDecl *, std::string> arrays_; ///< with their types

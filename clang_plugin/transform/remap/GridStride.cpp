@@ -66,7 +66,6 @@ private:
       return false;
     guard_ = std::move(*guard);
     if (guard_.tests.size() != 1 || guard_.tests.front().axis != 0 ||
-        !isa<BinaryOperator>(guard_.statement->getCond()->IgnoreParenImpCasts()) ||
         cast<BinaryOperator>(guard_.statement->getCond()->IgnoreParenImpCasts())->isLogicalOp())
       return refuse(guard_.statement, "it is not `if (i < n)` or `if (i >= n) return;`");
     for (const DeclStmt *declaration : guard_.declarations)

@@ -21,13 +21,11 @@ bool hasSharedLoad(const KernelView &view, const Elements &elements, const std::
     if (unit.loop)
       return hasSharedLoad(view, elements, unit.inside, true);
     return isInLoop && llvm::any_of(unit.parts, [&](const Stmt *part) {
-             const auto *load = dyn_cast<ImplicitCastExpr>(part);
-             if (!load || load->getCastKind() != CK_LValueToRValue ||
-                 readLvalue(load->getSubExpr()).isLocal() || coordinate(load))
+             if (!loadsMemory(part))
                return false;
              std::vector<const Stmt *> inner;
              for (const Stmt *each : unit.parts)
-               if (view.work().isWithin(each, load))
+               if (view.work().isWithin(each, part))
                  inner.push_back(each);
              return elements.axesOf(inner) != elements.merged;
            });
@@ -35,11 +33,8 @@ bool hasSharedLoad(const KernelView &view, const Elements &elements, const std::
 }
 
 /// `mostElements`: more a thread leave too few threads.
-std::optional<Offer> jam(const KernelView &view, Axes merged, std::uint64_t mostElements,
-                         Refusals &refusals) {
-  ThreadBody body(view, refusals);
-  if (!body.read())
-    return std::nullopt;
+std::optional<Offer> jam(const KernelView &view, const ThreadBody &body, Axes merged,
+                         std::uint64_t mostElements, Refusals &refusals) {
   auto elements = readElements(view, body, merged, ElementOrder::BlocksApart, refusals);
   if (!elements)
     return std::nullopt;
@@ -48,12 +43,11 @@ std::optional<Offer> jam(const KernelView &view, Axes merged, std::uint64_t most
                  "no loop has loads that several elements of a thread share");
     return std::nullopt;
   }
-  numberGroups(*elements);
   const bool isPlane = llvm::popcount(merged) > 1;
   std::array<std::string, 3> factors = {"${FACTOR}", "${FACTOR}", "${FACTOR}"};
   if (isPlane)
     factors = {"${COLUMNS}", "${ROWS}", ""};
-  ElementWriter writer(view, body, *elements, factors, refusals);
+  ElementWriter writer(view, body, std::move(*elements), factors, refusals);
   const std::string blocks = isPlane ? "${ROWS} x ${COLUMNS}" : "${FACTOR}";
   const std::string text = writer.write(
       "Each thread has the elements of " + blocks + " blocks, and computes them in step.", "");
@@ -95,14 +89,19 @@ std::vector<Offer> jamOffers(const KernelView &view, Refusals &refusals) {
   for (const LaunchShape &launch : view.launches)
     threads = std::max(threads, allThreadsOf(launch));
   const std::uint64_t mostElements = threads / (2 * kFewThreads);
-  for (const Axes merged : {0b011u, 0b010u, 0b001u}) {
-    const bool hasBlocks = llvm::any_of(view.launches, [&](const LaunchShape &launch) {
-      return (!(merged & 1) || launch.grid[0] > 3) && (!(merged & 2) || launch.grid[1] > 3);
-    });
-    if (mostElements >= 2u * llvm::popcount(merged) && hasBlocks)
-      if (auto offer = jam(view, merged, mostElements, refusals))
-        offers.push_back(std::move(*offer));
-  }
+  std::vector<Axes> choices;
+  for (const Axes merged : {0b011u, 0b010u, 0b001u})
+    if (mostElements >= 2u * llvm::popcount(merged) &&
+        llvm::any_of(view.launches, [&](const LaunchShape &launch) {
+          return (!(merged & 1) || launch.grid[0] > 3) && (!(merged & 2) || launch.grid[1] > 3);
+        }))
+      choices.push_back(merged);
+  ThreadBody body(view, refusals);
+  if (choices.empty() || !body.read())
+    return {};
+  for (const Axes merged : choices)
+    if (auto offer = jam(view, body, merged, mostElements, refusals))
+      offers.push_back(std::move(*offer));
   return offers;
 }
 

@@ -2,6 +2,7 @@
 #include "clang_plugin/transform/remap/ThreadBody.h"
 
 #include "clang_plugin/analysis/RawTokens.h"
+#include "clang_plugin/analysis/Writes.h"
 
 namespace kopt::frontend {
 
@@ -70,13 +71,10 @@ bool ThreadBody::readStatement(const Stmt *statement) {
         return refuse(statement->getBeginLoc(), "the kernel has a static variable");
     }
   const auto *leave = dyn_cast<ReturnStmt>(statement);
-  const Stmt *up = leave ? kernel().parents.lookup(leave) : nullptr;
-  bool isInLoop = false;
-  for (; up && !isa<LambdaExpr>(up); up = kernel().parents.lookup(up))
-    isInLoop |= isa<ForStmt>(up) || isa<WhileStmt>(up) || isa<DoStmt>(up) ||
-                isa<CXXForRangeStmt>(up) || isa<SwitchStmt>(up);
-  if (!leave || up)
+  if (!leave || enclosing<LambdaExpr>(kernel(), leave))
     return true;
+  const bool isInLoop =
+      enclosing<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt, SwitchStmt>(kernel(), leave);
   const auto place = view_.offset(leave->getBeginLoc());
   if (isInLoop || leave->getRetValue() || !place)
     return refuse(leave->getBeginLoc(),

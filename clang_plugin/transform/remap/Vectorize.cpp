@@ -74,12 +74,11 @@ public:
                     "no access is to neighbouring places");
       return std::nullopt;
     }
-    numberGroups(*elements);
     std::string condition;
     for (const auto &[pointer, element] : aligned_)
       condition += (condition.empty() ? "" : " && ") + std::string("reinterpret_cast<size_t>(") +
                    pointer + ") % (${WIDTH} * sizeof(" + element + ")) == 0";
-    ElementWriter writer(view_, body_, *elements, {"${WIDTH}", "", ""}, refusals_);
+    ElementWriter writer(view_, body_, std::move(*elements), {"${WIDTH}", "", ""}, refusals_);
     const std::string text = writer.write(
         "Each thread has ${WIDTH} neighbouring elements, which are loaded and stored at once.",
         condition);
