@@ -196,6 +196,18 @@ class OneRun(KoptTest):
         self.assertIn("ended with exit code 3", done.stderr)
 
 
+    def test_a_rewrite_is_left_out(self):
+        file = self.copy(DATA / "scale.cu")
+        tried = {}
+        for proposers in ("transform", "transform,-swap-axes"):
+            self.tune(file, "--proposers", proposers, "--trials", "6")
+            run = json.loads(self.kopt_ok("report", "--json").stdout)["results"][0]
+            tried[proposers] = {trial["candidate"]["technique"] for trial in run["trials"]}
+        self.assertIn("swap-axes", tried["transform"])
+        self.assertNotIn("swap-axes", tried["transform,-swap-axes"])
+        self.assertGreater(len(tried["transform,-swap-axes"]), 1)
+
+
 class LongRun(KoptTest):
     """In the soak lane."""
 

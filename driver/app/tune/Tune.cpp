@@ -57,6 +57,9 @@ SearchIdentity searchIdentityOf(const TuneSettings &settings, const TuneSubject 
   return search;
 }
 
+/// True of "-unroll", which stands for no proposer but for a rewrite that is left out.
+bool isLeftOut(const std::string &name) { return name.starts_with('-'); }
+
 bool endsTheSession(const Error &error) {
   return error.code == ErrorCode::Environment || error.code == ErrorCode::Interrupted;
 }
@@ -417,8 +420,8 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
     else if (name == "transform")
       proposers.push_back(
           std::make_unique<TransformProposer>(bench_->frontend(), settings_.options.proposers));
-    else if (name.starts_with("-"))
-      continue; // a rewrite that is left out
+    else if (isLeftOut(name))
+      continue;
     else if (name != "llm")
       return makeError(ErrorCode::Usage, fmt::format("unknown proposer '{}'", name),
                        "known are params, transform and llm");
@@ -450,9 +453,11 @@ Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Base
   if (!settings_.program.empty()) // candidates are timed in the program before they are confirmed
     settings.budget.seconds -= std::min(kToBuildPrograms, kMostToBuild * clock_.turnLimit());
   settings.budget.target = targetOf(settings_, subject);
+  std::vector<std::string> inTurn = settings_.options.proposers;
+  std::erase_if(inTurn, isLeftOut);
   const std::unique_ptr<Strategy> strategy =
       makeTurnStrategy({.batch = settings_.batch,
-                        .proposers = settings_.options.proposers,
+                        .proposers = inTurn,
                         .followers = {"classes"},
                         .weights = weightsOf(baseline.workload),
                         .minGain = settings_.minGain,
