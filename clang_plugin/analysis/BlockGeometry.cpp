@@ -74,6 +74,17 @@ bool BlockGeometry::mentions(const Expr *expression, llvm::StringRef variable,
   });
 }
 
+bool BlockGeometry::isMultiple(const Expr *expression, unsigned dimension, unsigned depth) const {
+  if (const auto found = coordinate(expression))
+    return found->variable == "blockDim" && found->dimension == dimension;
+  if (const Expr *meaning = depth < kMostDepth ? definition(expression) : nullptr)
+    return isMultiple(meaning, dimension, depth + 1);
+  const auto *product = dyn_cast<BinaryOperator>(expression->IgnoreParenCasts());
+  return product && product->getOpcode() == BO_Mul &&
+         (isMultiple(product->getLHS(), dimension, depth) ||
+          isMultiple(product->getRHS(), dimension, depth));
+}
+
 void BlockGeometry::readCoordinates(const BodyView &body) {
   for (const Stmt *statement : body.statements) {
     if (const auto *reference = dyn_cast<DeclRefExpr>(statement)) {
@@ -91,7 +102,8 @@ void BlockGeometry::readCoordinates(const BodyView &body) {
     if (!found) {
       // The step of a loop: `i += blockDim.x`, with any factor.
       const auto *step = dyn_cast<BinaryOperator>(statement);
-      if (step && (step->getOpcode() == BO_AddAssign || step->getOpcode() == BO_Assign))
+      if (step && (step->getOpcode() == BO_AddAssign || step->getOpcode() == BO_Assign) &&
+          isa<DeclRefExpr>(step->getLHS()))
         for (unsigned d = 0; d < 3; ++d)
           dimensions_[d].strides |= mentions(step->getRHS(), "blockDim", d);
       continue;
@@ -102,8 +114,7 @@ void BlockGeometry::readCoordinates(const BodyView &body) {
     if (product && product->getOpcode() == BO_Mul) {
       const bool isLeft = coordinate(product->getLHS()).has_value() &&
                           product->getLHS()->IgnoreParenCasts() == node->IgnoreParenCasts();
-      scaled =
-          mentions(isLeft ? product->getRHS() : product->getLHS(), "blockDim", found->dimension);
+      scaled = isMultiple(isLeft ? product->getRHS() : product->getLHS(), found->dimension);
     }
     if (found->variable == "threadIdx") {
       dimension.readsThread = true;

@@ -37,6 +37,8 @@ private:
   void readSharedArrays(const BodyView &body);
   bool mentions(const clang::Expr *expression, llvm::StringRef variable,
                 std::optional<unsigned> dimension, unsigned depth = 0) const;
+  /// The block's size, or a product with it.
+  bool isMultiple(const clang::Expr *expression, unsigned dimension, unsigned depth = 0) const;
   std::optional<Interval> range(const clang::Expr *expression, const std::array<unsigned, 3> &block,
                                 unsigned depth = 0) const;
   /// The initializer of a local that never changes, or null.

@@ -10,6 +10,31 @@ std::optional<TextSpan> spanOf(const KernelView &view, SourceRange range) {
   return begin && end ? std::optional(TextSpan{*begin, *end}) : std::nullopt;
 }
 
+/// What a loop or a test ends with; null for others.
+static const Stmt *endingOf(const Stmt *statement) {
+  if (const auto *test = dyn_cast<IfStmt>(statement))
+    return test->getElse() ? test->getElse() : test->getThen();
+  if (const auto *loop = dyn_cast<ForStmt>(statement))
+    return loop->getBody();
+  const auto *loop = dyn_cast<WhileStmt>(statement);
+  return loop ? loop->getBody() : nullptr;
+}
+
+std::optional<unsigned> endOfStatement(const KernelView &view, const Stmt *statement) {
+  const auto end = view.endOffset(statement->getEndLoc());
+  if (!end)
+    return std::nullopt;
+  for (const Stmt *inner = statement; inner; inner = endingOf(statement))
+    statement = inner;
+  const char last = view.text()[*end - 1];
+  if (last == ';' || (last == '}' && !isa<Expr>(statement)))
+    return end;
+  const llvm::StringRef rest = view.text().drop_front(*end);
+  const std::size_t blanks = rest.size() - rest.ltrim().size();
+  return rest.substr(blanks).starts_with(";") ? std::optional(unsigned(*end + blanks + 1))
+                                              : std::nullopt;
+}
+
 unsigned lineStart(llvm::StringRef text, unsigned place) {
   return unsigned(text.take_front(place).rfind('\n') + 1); // npos + 1 is 0: the first line
 }

@@ -14,6 +14,9 @@ struct TextSpan {
 /// The bytes of a range of tokens; nothing if a macro spells one of its ends.
 std::optional<TextSpan> spanOf(const KernelView &view, clang::SourceRange range);
 
+/// Behind the statement's semicolon or brace; nothing if there is none, or a macro spells the end.
+std::optional<unsigned> endOfStatement(const KernelView &view, const clang::Stmt *statement);
+
 /// Where the line begins that has this place.
 unsigned lineStart(llvm::StringRef text, unsigned place);
 

@@ -43,9 +43,9 @@ KOPT_FIELDS(TextRange, begin, end)
 
 /// The ids of the rewrites, in the order of their offers.
 inline constexpr std::string_view kRewriteIds[] = {
-    "loop-split", "swap-axes",      "stage",          "jam",     "specialise",
-    "grid-size",  "arithmetic",     "vectorize",      "coarsen", "grid-stride",
-    "block-size", "shared-padding", "readonly-loads", "unroll",  "launch-bounds"};
+    "loop-split",     "swap-axes",      "stage",     "jam",          "specialise",  "grid-size",
+    "trim-grid",      "arithmetic",     "vectorize", "coarsen",      "grid-stride", "block-size",
+    "shared-padding", "readonly-loads", "unroll",    "launch-bounds"};
 
 /// A scalar that a launch passes: a parameter, or a member of a struct that is passed by value.
 struct ScalarValue {

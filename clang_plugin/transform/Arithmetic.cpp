@@ -192,7 +192,7 @@ private:
     if (!isPower && intrinsic.empty())
       return;
     if (isForHost_)
-      return refusals_.add(call.getBeginLoc(), "the host may run the function, too");
+      return void(refusals_.add(call.getBeginLoc(), "the host may run the function, too"));
     const auto place = placeOf(call.getCallee()->getSourceRange());
     if (!place)
       return;

@@ -37,6 +37,7 @@ constexpr std::pair<const char *, std::vector<Offer> (*)(const KernelView &, Ref
                    {"jam", jamOffers},
                    {"specialise", specialiseOffers},
                    {"grid-size", gridSizeOffers},
+                   {"trim-grid", trimGridOffers},
                    {"arithmetic", arithmeticOffers},
                    {"vectorize", vectorizeOffers},
                    {"coarsen", coarsenOffers},
@@ -52,21 +53,26 @@ static_assert(std::ranges::equal(kRewrites, kRewriteIds, {},
 
 } // namespace
 
-void Refusals::add(clang::SourceLocation at, const llvm::Twine &why) {
+bool Refusals::add(clang::SourceLocation at, const llvm::Twine &why) {
   const clang::SourceManager &sources = view_.context().getSourceManager();
-  keep(sources.getExpansionLineNumber(at), why);
+  return keep(sources.getExpansionLineNumber(at), why);
 }
 
-void Refusals::add(const model::Place &at, const llvm::Twine &why) { keep(at.line, why); }
+bool Refusals::add(const clang::Stmt *at, const llvm::Twine &why) {
+  return add(at->getBeginLoc(), why);
+}
 
-void Refusals::add(const llvm::Twine &why) { keep(0, why); }
+bool Refusals::add(const model::Place &at, const llvm::Twine &why) { return keep(at.line, why); }
 
-void Refusals::keep(unsigned line, const llvm::Twine &why) {
+bool Refusals::add(const llvm::Twine &why) { return keep(0, why); }
+
+bool Refusals::keep(unsigned line, const llvm::Twine &why) {
   const OfferRefusal refusal{technique_, line, why.str()};
   if (llvm::none_of(list_, [&](const OfferRefusal &each) {
         return each.technique == technique_ && each.line == line && each.why == refusal.why;
       }))
     list_.push_back(refusal);
+  return false;
 }
 
 const model::KernelModel *modelOf(const KernelView &view, Refusals &refusals) {

@@ -61,15 +61,6 @@ public:
   }
 
 private:
-  bool refuse(const Stmt *at, const llvm::Twine &why) {
-    refusals_.add(at->getBeginLoc(), why);
-    return false;
-  }
-  bool refuse(const model::Place &at, const llvm::Twine &why) {
-    refusals_.add(at, why);
-    return false;
-  }
-
   bool findLoops() {
     llvm::DenseSet<unsigned> seen;
     for (const BodyView &body : view_.bodies())
@@ -79,11 +70,11 @@ private:
           continue;
         const auto place = spanOf(view_, loop->getSourceRange());
         if (body.function->hasAttr<CUDAHostAttr>() || enclosing<LambdaExpr>(body, loop)) {
-          refuse(loop, "the loop is in a lambda, or in a function of the host");
+          refusals_.add(loop, "the loop is in a lambda, or in a function of the host");
         } else if (!place || !bodyText(view_, *body.function)) {
-          refuse(loop, "a macro spells the loop");
+          refusals_.add(loop, "a macro spells the loop");
         } else if (!seen.insert(place->begin).second) {
-          refuse(loop, "the loop is instantiated several times");
+          refusals_.add(loop, "the loop is instantiated several times");
           std::erase_if(loops_, [&](const ReductionLoop &each) {
             return each.loop->getForLoc() == loop->getForLoc();
           });
@@ -117,8 +108,8 @@ private:
                  mostThreads;
         }))
       return true;
-    refusals_.add("blocks are too large for several lanes a thread, and no multiple of some");
-    return false;
+    return refusals_.add(
+        "blocks are too large for several lanes a thread, and no multiple of some");
   }
 
   /// The stores to buffers, each a statement of the kernel's. What the model does not see is the
@@ -126,7 +117,7 @@ private:
   bool findStores() {
     const BodyView &body = view_.bodies().front();
     if (!model_->blind.empty())
-      return refuse(model_->blind.front().place, "it calls what may store to memory");
+      return refusals_.add(model_->blind.front().place, "it calls what may store to memory");
     for (const model::Access &access : model_->accesses) {
       if (access.kind == model::AccessKind::Load || access.space == model::MemorySpace::Local)
         continue;
@@ -137,7 +128,7 @@ private:
         return span && range && range->begin == span->begin && range->end == span->end;
       });
       if (statement == body.statements.end() || !access.isParameter || !access.calls.empty())
-        return refuse(access.place, "it stores to what may be a thread's own memory");
+        return refusals_.add(access.place, "it stores to what may be a thread's own memory");
       const auto known =
           llvm::find_if(stores_, [&](const Store &each) { return each.statement == *statement; });
       if (known == stores_.end() ? !addStore(*statement, access.root) : known->root != access.root)
@@ -147,29 +138,19 @@ private:
     return !stores_.empty() && bodyText(view_, view_.kernel());
   }
 
-  /// The statement with its semicolon.
-  std::optional<TextSpan> wholeOf(const Stmt *statement) const {
-    auto span = spanOf(view_, statement->getSourceRange());
-    if (!span || (!isa<Expr>(statement) && view_.text()[span->end - 1] == '}'))
-      return span;
-    const std::size_t end = view_.text().find_first_not_of(" \t\n", span->end);
-    if (end != llvm::StringRef::npos && view_.text()[end] == ';')
-      span->end = unsigned(end) + 1;
-    return span;
-  }
-
   bool addStore(const Stmt *statement, const std::string &root) {
     const BodyView &body = view_.bodies().front();
     for (const Stmt *each : body.statements) {
       const auto written = writesOf(each);
       if (each != statement && body.isWithin(each, statement) &&
           (isa<LambdaExpr>(each) || !written || !written->empty()))
-        return refuse(statement, "the store changes something else, too");
+        return refusals_.add(statement, "the store changes something else, too");
     }
-    const auto span = wholeOf(statement);
-    if (!isStatement(body, statement) || !span || view_.text()[span->end - 1] != ';')
-      return refuse(statement, "the store is no statement of its own");
-    stores_.push_back({statement, root, *span});
+    const auto begin = view_.offset(statement->getBeginLoc()),
+               end = endOfStatement(view_, statement);
+    if (!isStatement(body, statement) || !begin || !end)
+      return refusals_.add(statement, "the store is no statement of its own");
+    stores_.push_back({statement, root, {*begin, *end}});
     return true;
   }
 
@@ -213,7 +194,7 @@ private:
       if (hoistStores(*each.body))
         chosen.push_back(&each);
       else
-        refuse(each.loop, "a store to memory has this loop in its text");
+        refusals_.add(each.loop, "a store to memory has this loop in its text");
     }
     return chosen;
   }
@@ -381,7 +362,7 @@ private:
       edits.push_back({line, line, before});
     else
       edits.push_back({place, place, "\n" + before + indent});
-    const unsigned end = wholeOf(&loop)->end;
+    const unsigned end = *endOfStatement(view_, &loop);
     edits.push_back({end, end, after});
   }
 

@@ -91,11 +91,6 @@ public:
   }
 
 private:
-  bool refuse(SourceLocation at, const llvm::Twine &why) {
-    refusals_.add(at, why);
-    return false;
-  }
-
   /// False if a macro spells the value.
   bool dropDefault(clang::SourceRange value) {
     const auto span = spanOf(view_, value);
@@ -115,15 +110,16 @@ private:
 
   bool readForm() {
     if (isa<CXXMethodDecl>(pattern_) || pattern_.getQualifierLoc())
-      return refuse(pattern_.getLocation(), "it is a member, or is defined outside its namespace");
+      return refusals_.add(pattern_.getLocation(),
+                           "it is a member, or is defined outside its namespace");
     const FunctionTypeLoc type = pattern_.getFunctionTypeLoc();
     const auto begin = definitionBegin(view_);
     const auto body = bodyText(view_, pattern_);
     const auto parameters = type ? spanOf(view_, type.getParensRange()) : std::nullopt;
     if (!begin || !view_.offset(pattern_.getLocation()) || !body || !parameters ||
         !rawTokens(view_.text().slice(parameters->end, body->begin - 1)).empty())
-      return refuse(pattern_.getLocation(),
-                    "a macro spells a part of it, or it is no plain function");
+      return refusals_.add(pattern_.getLocation(),
+                           "a macro spells a part of it, or it is no plain function");
     begin_ = *begin;
     parameters_ = *parameters;
     body_ = *body;
@@ -134,12 +130,13 @@ private:
     helper_ = kernel + (isCamel ? "Body" : "_body");
     for (const BodyView &body : view_.bodies())
       if (body.function->getNameAsString() == helper_)
-        return refuse(body.function->getLocation(), "it was specialised already");
+        return refusals_.add(body.function->getLocation(), "it was specialised already");
     for (const Stmt *statement : view_.bodies().front().statements)
       if (const auto *assembly = dyn_cast<GCCAsmStmt>(statement);
           assembly && assembly->getAsmString()->getString().contains(".reg"))
-        return refuse(statement->getBeginLoc(), "its assembly declares registers, which it may "
-                                                "only once");
+        return refusals_.add(statement->getBeginLoc(),
+                             "its assembly declares registers, which it may "
+                             "only once");
     helper_ = freshName(view_, helper_);
     return true;
   }
@@ -147,19 +144,19 @@ private:
   bool readParameters() {
     const llvm::StringRef all = view_.text().slice(parameters_.begin, parameters_.end);
     if (all.contains("__grid_constant__")) // Clang does not know it
-      return refuse(pattern_.getLocation(), "a parameter is a __grid_constant__");
+      return refusals_.add(pattern_.getLocation(), "a parameter is a __grid_constant__");
     if (pattern_.getNumParams() != view_.kernel().getNumParams())
-      return refuse(pattern_.getLocation(), "it has a parameter pack");
+      return refusals_.add(pattern_.getLocation(), "it has a parameter pack");
     for (const ParmVarDecl *parameter : pattern_.parameters()) {
       if (!parameter->getIdentifier())
-        return refuse(parameter->getLocation(), "a parameter has no name");
+        return refusals_.add(parameter->getLocation(), "a parameter has no name");
       for (const Attr *attribute : parameter->attrs())
         if (!isa<UnusedAttr>(attribute))
-          return refuse(parameter->getLocation(), "'" + parameter->getName() +
-                                                      "' has the attribute " +
-                                                      attribute->getSpelling());
+          return refusals_.add(parameter->getLocation(), "'" + parameter->getName() +
+                                                             "' has the attribute " +
+                                                             attribute->getSpelling());
       if (parameter->hasDefaultArg() && !dropDefault(parameter->getDefaultArgRange()))
-        return refuse(parameter->getLocation(), "a macro spells a default argument");
+        return refusals_.add(parameter->getLocation(), "a macro spells a default argument");
     }
     return true;
   }
@@ -168,15 +165,16 @@ private:
     const FunctionTemplateDecl *generic = pattern_.getDescribedFunctionTemplate();
     if (!generic)
       return pattern_.getTemplateSpecializationKind() != TSK_ExplicitSpecialization ||
-             refuse(pattern_.getLocation(), "it is a specialization of a template");
+             refusals_.add(pattern_.getLocation(), "it is a specialization of a template");
     const TemplateParameterList &parameters = *generic->getTemplateParameters();
     const auto span = spanOf(view_, {parameters.getTemplateLoc(), parameters.getRAngleLoc()});
     if (!span || generic->hasAssociatedConstraints() || parameters.hasParameterPack())
-      return refuse(generic->getLocation(), "its template has constraints or a parameter pack");
+      return refusals_.add(generic->getLocation(),
+                           "its template has constraints or a parameter pack");
     template_ = *span;
     for (const NamedDecl *parameter : parameters) {
       if (!parameter->getIdentifier())
-        return refuse(parameter->getLocation(), "a parameter of its template has no name");
+        return refusals_.add(parameter->getLocation(), "a parameter of its template has no name");
       arguments_ += (arguments_.empty() ? "<" : ", ") + parameter->getName().str();
       const auto *type = dyn_cast<TemplateTypeParmDecl>(parameter);
       const auto *value = dyn_cast<NonTypeTemplateParmDecl>(parameter);
@@ -187,7 +185,7 @@ private:
         given = &value->getDefaultArgument();
       if (isa<TemplateTemplateParmDecl>(parameter) ||
           (given && !dropDefault(given->getSourceRange())))
-        return refuse(parameter->getLocation(), "a parameter of its template is not plain");
+        return refusals_.add(parameter->getLocation(), "a parameter of its template is not plain");
     }
     arguments_ += ">";
     return true;

@@ -54,10 +54,8 @@ public:
       const BodyView body = viewBody(function);
       for (const Stmt *statement : body.statements) {
         const SourceLocation at = isOwn ? statement->getBeginLoc() : places_.lookup(function);
-        if (const std::string tie = tieAt(body, statement, isOwn, at); !tie.empty()) {
-          refusals_.add(at, (isOwn ? "the kernel " : "what it calls ") + tie);
-          return false;
-        }
+        if (const std::string tie = tieAt(body, statement, isOwn, at); !tie.empty())
+          return refusals_.add(at, (isOwn ? "the kernel " : "what it calls ") + tie);
       }
     }
     return true;

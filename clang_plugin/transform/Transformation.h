@@ -13,8 +13,9 @@
 #include <vector>
 
 namespace clang {
+class Stmt;
 class VarDecl;
-}
+} // namespace clang
 
 namespace kopt::frontend {
 
@@ -31,14 +32,16 @@ public:
   Refusals(const KernelView &view, std::string technique, std::vector<OfferRefusal> &list)
       : view_(view), technique_(std::move(technique)), list_(list) {}
 
+  // All return false: the answer of a check that refuses.
   /// `at`: what is in the way. Each reason is kept once a line.
-  void add(clang::SourceLocation at, const llvm::Twine &why);
-  void add(const model::Place &at, const llvm::Twine &why);
+  bool add(clang::SourceLocation at, const llvm::Twine &why);
+  bool add(const clang::Stmt *at, const llvm::Twine &why);
+  bool add(const model::Place &at, const llvm::Twine &why);
   /// The kernel as a whole.
-  void add(const llvm::Twine &why);
+  bool add(const llvm::Twine &why);
 
 private:
-  void keep(unsigned line, const llvm::Twine &why);
+  bool keep(unsigned line, const llvm::Twine &why);
 
   const KernelView &view_;
   std::string technique_;
@@ -70,5 +73,6 @@ std::vector<Offer> jamOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> vectorizeOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> coarsenOffers(const KernelView &view, Refusals &refusals);
 std::vector<Offer> gridStrideOffers(const KernelView &view, Refusals &refusals);
+std::vector<Offer> trimGridOffers(const KernelView &view, Refusals &refusals);
 
 } // namespace kopt::frontend

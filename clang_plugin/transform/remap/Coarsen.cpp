@@ -28,11 +28,6 @@ public:
   }
 
 private:
-  bool refuse(SourceLocation at, const llvm::Twine &why) {
-    refusals_.add(at, why);
-    return false;
-  }
-
   std::vector<std::int64_t> factorsAlong(unsigned dimension) const {
     std::vector<std::int64_t> factors;
     for (const unsigned factor : {4u, 2u, 8u})
@@ -61,13 +56,15 @@ private:
           (variable != "threadIdx" && variable != "blockDim"))
         continue;
       if (use.body != &view_.work()) {
-        refuse(use.expression->getBeginLoc(), "a function that it calls asks which thread it is");
+        refusals_.add(use.expression->getBeginLoc(),
+                      "a function that it calls asks which thread it is");
         return std::nullopt;
       }
       threads += variable == "threadIdx";
       const Expr *factor = variable == "blockDim" ? otherFactor(use) : nullptr;
       if (factor && (view_.constant(factor) || isa<DeclRefExpr>(factor))) {
-        refuse(factor->getBeginLoc(), "threads have several elements along " + axis + " already");
+        refusals_.add(factor->getBeginLoc(),
+                      "threads have several elements along " + axis + " already");
         return std::nullopt;
       }
     }

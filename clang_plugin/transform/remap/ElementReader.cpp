@@ -24,11 +24,6 @@ public:
   }
 
 private:
-  bool refuse(const Stmt *at, const llvm::Twine &why) {
-    refusals_.add(at->getBeginLoc(), why);
-    return false;
-  }
-
   /// Variables that others name can not become several, and what is compiled only at times cannot
   /// be told apart.
   bool checkText() {
@@ -36,17 +31,17 @@ private:
     view_.text().slice(body_.begin, body_.end).split(lines, '\n');
     for (const llvm::StringRef line : lines)
       if (line.ltrim().starts_with("#") && !line.contains("pragma"))
-        return refuse(kernel_.function->getBody(), "the body has directives");
+        return refusals_.add(kernel_.function->getBody(), "the body has directives");
     for (const Stmt *part : kernel_.statements) {
       const auto *expression = dyn_cast<Expr>(part);
       if (expression && namesLocal(*expression) && isKept(*expression))
-        return refuse(part, "the address of a variable is kept");
+        return refusals_.add(part, "the address of a variable is kept");
       if (const auto *declared = dyn_cast<DeclStmt>(part))
         for (const Decl *each : declared->decls())
           if (const auto *variable = dyn_cast<VarDecl>(each);
               variable && variable->getType()->isReferenceType() && variable->getInit() &&
               readLvalue(variable->getInit()).variable && !readLvalue(variable->getInit()).pointer)
-            return refuse(part, "a reference names a variable");
+            return refusals_.add(part, "a reference names a variable");
     }
     return true;
   }
@@ -80,7 +75,7 @@ private:
     for (const GuardTest &test : result_.guard.tests)
       guarded |= 1u << test.axis;
     return (guarded & result_.merged) == result_.merged ||
-           refuse(result_.guard.statement, "it does not test each index against a bound");
+           refusals_.add(result_.guard.statement, "it does not test each index against a bound");
   }
 
   bool readUnits() {
@@ -95,17 +90,17 @@ private:
     for (const Stmt *each : kernel_.statements)
       if (isa<ReturnStmt>(each) &&
           !(result_.guard.leaves && kernel_.isWithin(each, result_.guard.statement)))
-        return refuse(each, "it returns beyond its guard");
+        return refusals_.add(each, "it returns beyond its guard");
     result_.before.clear();
     result_.work.clear();
     unsigned place = body_.begin;
     if (!addUnits(before, place, result_.before))
       return false;
     const auto behind = result_.guard.leaves
-                            ? endOf(result_.guard.statement)
+                            ? endOfStatement(view_, result_.guard.statement)
                             : view_.endOffset(result_.guard.statement->getRParenLoc());
     if (!behind)
-      return refuse(result_.guard.statement, "a macro spells the guard");
+      return refusals_.add(result_.guard.statement, "a macro spells the guard");
     place = *behind;
     if (!result_.guard.leaves)
       work = statementsOf(result_.guard.statement->getThen(), place);
@@ -121,45 +116,15 @@ private:
     return {block->body_begin(), block->body_end()};
   }
 
-  /// What a loop or a test without braces ends with.
-  static const Stmt *lastOf(const Stmt *statement) {
-    while (true) {
-      const Stmt *inner = nullptr;
-      if (const auto *test = dyn_cast<IfStmt>(statement))
-        inner = test->getElse() ? test->getElse() : test->getThen();
-      else if (const auto *loop = dyn_cast<ForStmt>(statement))
-        inner = loop->getBody();
-      else if (const auto *loop = dyn_cast<WhileStmt>(statement))
-        inner = loop->getBody();
-      if (!inner)
-        return statement;
-      statement = inner;
-    }
-  }
-
-  /// Behind the semicolon or the brace.
-  std::optional<unsigned> endOf(const Stmt *statement) const {
-    const auto end = view_.endOffset(statement->getEndLoc());
-    if (!end)
-      return std::nullopt;
-    const char last = view_.text()[*end - 1];
-    if (last == ';' || (last == '}' && !isa<Expr>(lastOf(statement))))
-      return end;
-    const llvm::StringRef rest = view_.text().drop_front(*end);
-    const std::size_t blanks = rest.size() - rest.ltrim().size();
-    return rest.substr(blanks).starts_with(";") ? std::optional(unsigned(*end + blanks + 1))
-                                                : std::nullopt;
-  }
-
   /// `place`: the end of what stands before.
   bool addUnits(llvm::ArrayRef<const Stmt *> statements, unsigned &place,
                 std::vector<Unit> &units) {
     for (const Stmt *each : statements) {
       const auto *attributed = dyn_cast<AttributedStmt>(each);
       const Stmt *bare = attributed ? attributed->getSubStmt() : each;
-      const auto begin = view_.offset(bare->getBeginLoc()), end = endOf(bare);
+      const auto begin = view_.offset(bare->getBeginLoc()), end = endOfStatement(view_, bare);
       if (!begin || !end || *begin < place)
-        return refuse(each, "a macro spells a statement");
+        return refusals_.add(each, "a macro spells a statement");
       Unit unit;
       unit.statement = bare;
       unit.begin = *begin;
@@ -216,7 +181,7 @@ private:
           (unit.axes != 0 && llvm::any_of(unit.parts, [](const Stmt *part) {
              return isa<CallExpr>(part) || loadsMemory(part);
            })))
-        return refuse(unit.statement, "it does more than declare before its guard");
+        return refusals_.add(unit.statement, "it does more than declare before its guard");
     return true;
   }
 
@@ -234,7 +199,7 @@ private:
       unit.axes = axes;
       for (const Stmt *part : unit.parts) {
         if (isa<LambdaExpr>(part))
-          return refuse(part, "the kernel has a lambda");
+          return refusals_.add(part, "the kernel has a lambda");
         const auto *reference = dyn_cast<DeclRefExpr>(part);
         if (const auto *variable = reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
             variable && variable->hasLocalStorage() && body_.mayChange(reference))

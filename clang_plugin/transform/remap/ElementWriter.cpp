@@ -59,11 +59,6 @@ ElementWriter::ElementWriter(const KernelView &view, const ThreadBody &body, Ele
     names_[axis] = freshName(view, std::string(1, "jik"[axis]));
 }
 
-bool ElementWriter::refuse(const Stmt *at, const llvm::Twine &why) {
-  refusals_.add(at->getBeginLoc(), why);
-  return false;
-}
-
 std::string ElementWriter::at(unsigned axis, Which which) const {
   return which == Each ? names_[axis] : which == First ? "0" : factors_[axis] + " - 1";
 }
@@ -127,7 +122,7 @@ bool ElementWriter::addArrays(const DeclStmt &declaration) {
     return true;
   if (!first ||
       !llvm::all_of(declaration.decls(), [](const Decl *each) { return isa<VarDecl>(each); }))
-    return refuse(&declaration, "it declares more than variables");
+    return refusals_.add(&declaration, "it declares more than variables");
   const auto begin = view_.offset(declaration.getBeginLoc()),
              name = view_.offset(first->getLocation());
   std::string type = begin && name ? view_.text().slice(*begin, *name).str() : "";
@@ -146,7 +141,7 @@ bool ElementWriter::addArrays(const DeclStmt &declaration) {
          (variable->getInitStyle() != VarDecl::CInit || isa<InitListExpr>(variable->getInit()) ||
           !initialValue(*variable))) ||
         (kind->isPointerType() && kind.isConstQualified()))
-      return refuse(&declaration, "'" + variable->getName() + "' cannot be an array");
+      return refusals_.add(&declaration, "'" + variable->getName() + "' cannot be an array");
     if (kind.isConstQualified())
       if (const std::size_t at = type.find("const "); at != std::string::npos)
         type.erase(at, 6);
@@ -162,7 +157,8 @@ bool ElementWriter::findCoordinates() {
     if (!(elements_.merged >> axis & 1))
       continue;
     if (use.body != &view_.work() || variable == "gridDim")
-      return refuse(use.expression, "the number of blocks, or which one it is, has another use");
+      return refusals_.add(use.expression,
+                           "the number of blocks, or which one it is, has another use");
     const Expr *place = nullptr; // what each element has its own of
     if (!isAdjacent)
       place = variable == "blockIdx" ? use.expression : nullptr;
@@ -172,7 +168,7 @@ bool ElementWriter::findCoordinates() {
       continue;
     const auto span = spanOf(view_, place->getSourceRange());
     if (!span)
-      return refuse(place, "a macro spells the index");
+      return refusals_.add(place, "a macro spells the index");
     const std::string text = view_.text().slice(span->begin, span->end).str();
     for (const Which which : {Each, First, Last})
       edits_[which].push_back({span->begin, span->end,
@@ -185,7 +181,7 @@ bool ElementWriter::findCoordinates() {
         llvm::none_of(coordinates_, [&](const SliceEdit &edit) {
           return edit.begin <= use.begin && use.end <= edit.end;
         }))
-      return refuse(use.expression, "the place of the thread along x has another use");
+      return refusals_.add(use.expression, "the place of the thread along x has another use");
   return true;
 }
 
@@ -212,7 +208,7 @@ bool ElementWriter::findUses() {
       continue;
     const auto end = view_.endOffset(reference->getLocation());
     if (!end)
-      return refuse(part, "a macro spells '" + variable->getName() + "'");
+      return refusals_.add(part, "a macro spells '" + variable->getName() + "'");
     if (!seen.insert(*end).second)
       continue;
     for (const Which which : {Each, First, Last})

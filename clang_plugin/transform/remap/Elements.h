@@ -70,7 +70,6 @@ public:
   bool writesUnroll() const { return writesUnroll_; }
 
 private:
-  bool refuse(const clang::Stmt *at, const llvm::Twine &why);
   bool findArrays();
   bool addArrays(const clang::DeclStmt &declaration);
   std::optional<TextSpan> initialValue(const clang::VarDecl &variable) const;

@@ -36,15 +36,16 @@ public:
   /// is not for each turn to store.
   bool check() {
     for (const model::Blind &use : model_.gridUses[axis_])
-      return refuse(use.place, use.what + " has another use than to begin a loop or to step in it");
+      return refusals_.add(use.place,
+                           use.what + " has another use than to begin a loop or to step in it");
     for (const model::Blind &blind : model_.blind) {
       isProven_ = areApart_ = false;
       if (llvm::StringRef(blind.what).contains("grid_group"))
-        return refuse(blind.place, "it knows the grid by other means");
+        return refusals_.add(blind.place, "it knows the grid by other means");
     }
     for (const LoopFacts *loop : loops_) {
       if (loop->otherExit)
-        return refuse(*loop->otherExit, "the loop that strides over the grid is left early");
+        return refusals_.add(*loop->otherExit, "the loop that strides over the grid is left early");
       isProven_ = isProven_ && !loop->carriesMore &&
                   llvm::none_of(loop->bound->symbols(), [this](unsigned symbol) {
                     return model_.symbols[symbol].isOfMemory;
@@ -61,11 +62,6 @@ public:
   bool areApart() const { return areApart_; }
 
 private:
-  bool refuse(const model::Place &at, const llvm::Twine &why) {
-    refusals_.add(at, why);
-    return false;
-  }
-
   bool checkAccess(const Access &access) {
     if (access.kind == AccessKind::Load || access.space == model::MemorySpace::Local)
       return true;
@@ -76,7 +72,8 @@ private:
     const auto loop = llvm::find_if(
         access.loops, [this](unsigned each) { return model_.loops[each].gridAxis == axis_; });
     if (loop == access.loops.end())
-      return refuse(access.place, "a store is outside of the loops that stride over the grid");
+      return refusals_.add(access.place,
+                           "a store is outside of the loops that stride over the grid");
     const auto &stride = access.loopStrides[std::size_t(loop - access.loops.begin())];
     const auto block =
         access.offset ? access.offset->growth(model_.coordinate(model::SymbolKind::BlockIdx, axis_))
@@ -86,9 +83,9 @@ private:
                         Polynomial::ofSymbol(model_.coordinate(model::SymbolKind::GridDim, axis_)))
               : std::nullopt;
     if (stride && stride->isZero())
-      return refuse(access.place, "a store is to the same place in each turn of the loop");
+      return refusals_.add(access.place, "a store is to the same place in each turn of the loop");
     if (stride && stride != ofTurn)
-      return refuse(access.place, "where a store goes depends on the turns before");
+      return refusals_.add(access.place, "where a store goes depends on the turns before");
     // Else the buffers may be one.
     isProven_ = isProven_ && llvm::all_of(model_.accesses, [&](const Access &other) {
                   return other.root == access.root || other.space == model::MemorySpace::Local ||
@@ -219,7 +216,7 @@ void addGrids(const KernelView &view, const model::KernelModel &model, unsigned 
   // The threads of one block may be in step by barriers, and its turns have an order.
   if (!(areIndependent && loops.areApart()) &&
       llvm::any_of(view.launches, [](const LaunchShape &launch) { return blocksOf(launch) == 1; }))
-    return refusals.add("a launch has one block, whose work may depend on its order");
+    return void(refusals.add("a launch has one block, whose work may depend on its order"));
   const bool isProven = areIndependent && loops.isProven();
   const GridSizes sizes(view, model, dimension, loops.loops(), waits);
   const std::string own = std::string("gridDim.") + "xyz"[dimension];

@@ -21,10 +21,8 @@ public:
         changing_(view.work().changingVariables()) {}
 
   std::vector<Offer> run() {
-    if (view_.launches.empty() || !match() || !body_.read() || !checkUses())
-      return {};
-    const std::vector<SliceEdit> edits = write();
-    if (edits.empty())
+    std::vector<SliceEdit> edits;
+    if (view_.launches.empty() || !match() || !body_.read() || !checkUses() || !write(edits))
       return {};
     const LaunchShape &heaviest = *std::max_element(
         view_.launches.begin(), view_.launches.end(),
@@ -55,11 +53,6 @@ public:
   }
 
 private:
-  bool refuse(const Stmt *at, const llvm::Twine &why) {
-    refusals_.add(at->getBeginLoc(), why);
-    return false;
-  }
-
   bool match() {
     auto guard = readGuard(view_, refusals_);
     if (!guard)
@@ -67,7 +60,7 @@ private:
     guard_ = std::move(*guard);
     if (guard_.tests.size() != 1 || guard_.tests.front().axis != 0 ||
         cast<BinaryOperator>(guard_.statement->getCond()->IgnoreParenImpCasts())->isLogicalOp())
-      return refuse(guard_.statement, "it is not `if (i < n)` or `if (i >= n) return;`");
+      return refusals_.add(guard_.statement, "it is not `if (i < n)` or `if (i >= n) return;`");
     for (const DeclStmt *declaration : guard_.declarations)
       if (declaration->isSingleDecl() &&
           declaration->getSingleDecl() == variableOf(guard_.tests.front().index)) {
@@ -76,10 +69,11 @@ private:
       }
     if (!index_ || changing_.contains(index_) || index_->getInitStyle() != VarDecl::CInit ||
         !index_->getType()->isIntegerType())
-      return refuse(guard_.statement, "it does not compare a fixed index with a fixed bound");
+      return refusals_.add(guard_.statement,
+                           "it does not compare a fixed index with a fixed bound");
     for (const LaunchShape &launch : view_.launches)
       if (std::uint64_t{launch.grid[0]} * launch.block[0] > INT32_MAX / 2)
-        return refuse(guard_.statement, "the index may wrap with a step of the grid");
+        return refusals_.add(guard_.statement, "the index may wrap with a step of the grid");
     return true;
   }
 
@@ -88,7 +82,7 @@ private:
     const BodyView &kernel = view_.work();
     for (const CoordinateUse &use : body_.uses())
       if (use.coordinate.dimension == 0 && !use.body->isWithin(use.expression, declaration_))
-        return refuse(use.expression, "the place of the thread along x has another use");
+        return refusals_.add(use.expression, "the place of the thread along x has another use");
     for (const DeclStmt *declaration : guard_.declarations)
       for (const Decl *each : declaration->decls()) {
         const auto *variable = dyn_cast<VarDecl>(each);
@@ -98,7 +92,7 @@ private:
                return kernel.isWithin(part, declaration) &&
                       (isa<CallExpr>(part) || variableOf(dyn_cast<Expr>(part)) == index_);
              })))
-          return refuse(declaration, "a declaration before the test is not fixed");
+          return refusals_.add(declaration, "a declaration before the test is not fixed");
       }
     return true;
   }
@@ -124,10 +118,12 @@ private:
     return sum == declaration_ ? factor : nullptr;
   }
 
-  std::vector<SliceEdit> write() {
+  bool write(std::vector<SliceEdit> &edits) {
     const Expr *factor = factorOfBlock();
-    std::string width = factor ? view_.text(factor->getSourceRange()).str() : "";
-    if (factor && isa<BinaryOperator, ConditionalOperator>(factor->IgnoreImpCasts()))
+    if (!factor)
+      return refusals_.add(declaration_, "the index is not blockIdx.x * b + threadIdx.x");
+    std::string width = view_.text(factor->getSourceRange()).str();
+    if (isa<BinaryOperator, ConditionalOperator>(factor->IgnoreImpCasts()))
       width = "(" + width + ")";
     const llvm::StringRef bound = view_.text(guard_.tests.front().bound->getSourceRange());
     llvm::StringRef declared =
@@ -137,15 +133,9 @@ private:
                semicolon = view_.endOffset(declaration_->getEndLoc()),
                test = view_.offset(guard_.statement->getBeginLoc()),
                then = view_.offset(guard_.statement->getThen()->getBeginLoc());
-    if (!factor) {
-      refuse(declaration_, "the index is not blockIdx.x * b + threadIdx.x");
-      return {};
-    }
     if (width.empty() || bound.empty() || declared.empty() || declared.contains("const ") ||
-        !start || !semicolon || !test || !then) {
-      refuse(guard_.statement, "a macro spells a part of the index or its test");
-      return {};
-    }
+        !start || !semicolon || !test || !then)
+      return refusals_.add(guard_.statement, "a macro spells a part of the index or its test");
     const std::string name = index_->getName().str(),
                       head = "// Each thread takes the elements that are a grid apart.\n" +
                              body_.inner + "for (" + declared.str() + "; " + name + " < " +
@@ -153,20 +143,18 @@ private:
     // The declaration goes with its line.
     const llvm::StringRef rest = view_.text().drop_front(*semicolon);
     const unsigned blanks = rest.size() - rest.ltrim(" \t\n").size();
-    std::vector<SliceEdit> edits = {{*start, *semicolon + blanks, ""}};
+    edits = {{*start, *semicolon + blanks, ""}};
     if (!guard_.leaves) {
       edits.push_back({*test, *then, head + " "});
       edits.insert(edits.end(), body_.returns().begin(), body_.returns().end());
-      return edits;
+      return true;
     }
-    unsigned behind = *view_.endOffset(guard_.statement->getEndLoc());
-    if (view_.text().substr(behind).ltrim().starts_with(";"))
-      behind += view_.text().substr(behind).find(';') + 1;
+    const unsigned behind = *endOfStatement(view_, guard_.statement);
     edits.push_back({*test, body_.end,
                      head + " {\n" +
                          body_.indented(body_.edited(behind, body_.end, body_.returns())) +
                          body_.inner + "}\n" + body_.outer});
-    return edits;
+    return true;
   }
 
   const KernelView &view_;

@@ -15,7 +15,7 @@ class GuardReader {
 public:
   GuardReader(const KernelView &view, Refusals &refusals) : view_(view), refusals_(refusals) {}
 
-  std::optional<IndexGuard> run() {
+  bool read() {
     const auto *block = cast<CompoundStmt>(view_.work().function->getBody());
     for (const Stmt *statement : block->body()) {
       result_.statement = dyn_cast<IfStmt>(statement);
@@ -24,37 +24,28 @@ public:
       result_.declarations.push_back(cast<DeclStmt>(statement));
     }
     const IfStmt *guard = result_.statement;
-    if (!guard) {
-      refusals_.add("it does not begin with declarations and a test of its index");
-      return std::nullopt;
-    }
+    if (!guard)
+      return refusals_.add("it does not begin with declarations and a test of its index");
     const Stmt *then = guard->getThen();
     if (const auto *only = dyn_cast<CompoundStmt>(then); only && only->size() == 1)
       then = only->body_front();
     result_.leaves = isa<ReturnStmt>(then);
     if (guard->getElse() || guard->getInit() || guard->getConditionVariable() ||
-        (!result_.leaves && block->body_back() != guard)) {
-      refuse("the test of its index is not around the whole work");
-      return std::nullopt;
-    }
+        (!result_.leaves && block->body_back() != guard))
+      return refuse("the test of its index is not around the whole work");
     const BodyView &work = view_.work();
     for (const Stmt *part : work.statements)
       if (const auto written = writesOf(part);
-          work.isWithin(part, guard->getCond()) && (!written || !written->empty())) {
-        refuse("the test of its index changes something");
-        return std::nullopt;
-      }
+          work.isWithin(part, guard->getCond()) && (!written || !written->empty()))
+        return refuse("the test of its index changes something");
     model_ = modelOf(view_, refusals_);
-    if (!model_ || !readTests(guard->getCond()))
-      return std::nullopt;
-    return std::move(result_);
+    return model_ && readTests(guard->getCond());
   }
 
+  IndexGuard &result() { return result_; }
+
 private:
-  bool refuse(const llvm::Twine &why) {
-    refusals_.add(result_.statement->getBeginLoc(), why);
-    return false;
-  }
+  bool refuse(const llvm::Twine &why) { return refusals_.add(result_.statement, why); }
 
   /// True of what may not be the same for all threads while the kernel runs.
   bool mayDiffer(unsigned number) const {
@@ -125,7 +116,8 @@ private:
 } // namespace
 
 std::optional<IndexGuard> readGuard(const KernelView &view, Refusals &refusals) {
-  return GuardReader(view, refusals).run();
+  GuardReader reader(view, refusals);
+  return reader.read() ? std::optional(std::move(reader.result())) : std::nullopt;
 }
 
 } // namespace kopt::frontend

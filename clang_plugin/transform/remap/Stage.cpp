@@ -55,28 +55,23 @@ public:
       offers.push_back(std::move(offer));
     }
     if (offers.empty())
-      refuse(store_, "lanes read and write neighbouring places already");
+      refusals_.add(store_, "lanes read and write neighbouring places already");
     return offers;
   }
 
 private:
-  bool refuse(SourceLocation at, const llvm::Twine &why) {
-    refusals_.add(at, why);
-    return false;
-  }
-  bool refuse(const Stmt *at, const llvm::Twine &why) { return refuse(at->getBeginLoc(), why); }
   const BodyView &kernel() const { return view_.work(); }
 
   bool readLaunches() {
     if (const NamedDecl *parameter = typeParameterOf(view_))
-      return refuse(parameter->getLocation(), "the kernel is a template over types");
+      return refusals_.add(parameter->getLocation(), "the kernel is a template over types");
     if (const auto *bounds = view_.kernel().getAttr<CUDALaunchBoundsAttr>();
         bounds && view_.constant(bounds->getMaxThreads()).value_or(0) < kThreads)
-      return refuse(bounds->getLocation(), "the bounds allow too few threads");
+      return refusals_.add(bounds->getLocation(), "the bounds allow too few threads");
     for (const LaunchShape &launch : view_.launches)
       if (launch.block[2] != 1 || launch.grid[1] * launch.block[1] < kLeastTile ||
           std::uint64_t{launch.grid[1]} * launch.block[1] / kLeastTile >= gpu::kMostGrid[1])
-        return refuse(view_.kernel().getLocation(), "the launch has no plane of threads");
+        return refusals_.add(view_.kernel().getLocation(), "the launch has no plane of threads");
     return true;
   }
 
@@ -88,27 +83,27 @@ private:
         continue;
       const auto *set = dyn_cast<BinaryOperator>(statement);
       if (store_ || !set || set->getOpcode() != BO_Assign || !isStatement(kernel(), set))
-        return refuse(statement, "there is more than one plain store");
+        return refusals_.add(statement, "there is more than one plain store");
       store_ = set;
     }
     if (!store_)
-      return refuse(view_.kernel().getLocation(), "the kernel stores nothing itself");
+      return refusals_.add(view_.kernel().getLocation(), "the kernel stores nothing itself");
     if (!spanOf(view_, store_->getLHS()->getSourceRange()) ||
         !spanOf(view_, store_->getRHS()->getSourceRange()))
-      return refuse(store_, "a macro spells the store");
+      return refusals_.add(store_, "a macro spells the store");
     if (enclosing<ForStmt, WhileStmt, DoStmt, SwitchStmt, CXXForRangeStmt>(kernel(), store_))
-      return refuse(store_, "the store is in a loop");
+      return refusals_.add(store_, "the store is in a loop");
     for (const Stmt *statement : kernel().statements) {
       const auto *cast = dyn_cast<ImplicitCastExpr>(statement);
       const auto *call = dyn_cast<CallExpr>(statement);
       const bool reads = cast && cast->getCastKind() == CK_LValueToRValue &&
                          !variableOf(cast->getSubExpr()) && !coordinate(cast);
       if ((reads || call) && !kernel().isWithin(statement, store_->getRHS()))
-        return refuse(statement, "it reads memory, or calls, beside the store");
+        return refusals_.add(statement, "it reads memory, or calls, beside the store");
       if (statement == store_ || !kernel().isWithin(statement, store_))
         continue;
       if (const auto written = writesOf(statement); !written || !written->empty())
-        return refuse(statement, "what is stored, or where, has another effect");
+        return refusals_.add(statement, "what is stored, or where, has another effect");
     }
     return true;
   }
@@ -137,7 +132,7 @@ private:
   bool readIndices() {
     for (const CoordinateUse &use : body_.uses()) {
       if (use.body != &kernel())
-        return refuse(use.expression, "a function asks which thread it is");
+        return refusals_.add(use.expression, "a function asks which thread it is");
       if (use.coordinate.variable == "threadIdx" && use.coordinate.dimension < 2)
         if (const Expr *index = globalIndexAt(use))
           if (const auto span = spanOf(view_, index->getSourceRange())) {
@@ -150,10 +145,11 @@ private:
     for (const CoordinateUse &use : body_.uses()) {
       const auto has = [&](const Index &index) { return index.contains({use.begin, use.end}); };
       if (use.coordinate.dimension != 2 && llvm::none_of(indices_[use.coordinate.dimension], has))
-        return refuse(use.expression, "threads are told apart by more than their global index");
+        return refusals_.add(use.expression,
+                             "threads are told apart by more than their global index");
     }
     return (!indices_[0].empty() && !indices_[1].empty()) ||
-           refuse(store_, "the kernel has no two global indices");
+           refusals_.add(store_, "the kernel has no two global indices");
   }
 
   /// The body with these places in a tile, and a side of the store replaced.

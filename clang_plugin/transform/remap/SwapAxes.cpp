@@ -21,35 +21,29 @@ bool isAlongY(const model::Access &access) {
          !x->isZero() && !x->terms.contains({});
 }
 
+bool areElementsAlongY(const KernelView &view, Refusals &refusals) {
+  if (llvm::all_of(view.launches, [](const LaunchShape &launch) {
+        return launch.block[1] == 1 && launch.grid[1] == 1;
+      }))
+    return refusals.add("it is launched along x alone");
+  const model::KernelModel *model = modelOf(view, refusals);
+  if (model && llvm::none_of(model->accesses, isAlongY))
+    return refusals.add("no access has neighbours along y side by side, and those along x apart");
+  for (const LaunchShape &launch : view.launches)
+    if (launch.grid[0] > gpu::kMostGrid[1])
+      return refusals.add("a launch has more blocks along x than there may be along y");
+  return model && areThreadsIndependent(view, /*atomics=*/true, refusals);
+}
+
 } // namespace
 
 std::vector<Offer> swapAxesOffers(const KernelView &view, Refusals &refusals) {
-  if (view.launches.empty())
-    return {};
-  if (llvm::all_of(view.launches, [](const LaunchShape &launch) {
-        return launch.block[1] == 1 && launch.grid[1] == 1;
-      })) {
-    refusals.add("it is launched along x alone");
-    return {};
-  }
-  const model::KernelModel *model = modelOf(view, refusals);
-  if (!model)
-    return {};
-  if (llvm::none_of(model->accesses, isAlongY)) {
-    refusals.add("no access has neighbours along y side by side, and those along x apart");
-    return {};
-  }
-  if (!areThreadsIndependent(view, /*atomics=*/true, refusals))
+  if (view.launches.empty() || !areElementsAlongY(view, refusals))
     return {};
   const auto uses = coordinateUses(view, refusals);
   const auto body = bodyText(view, view.pattern());
   if (!uses || !body)
     return {};
-  for (const LaunchShape &launch : view.launches)
-    if (launch.grid[0] > gpu::kMostGrid[1]) {
-      refusals.add("a launch has more blocks along x than there may be along y");
-      return {};
-    }
   Offer offer{"", "exchange x and y, in the kernel and in the launch", "", {}, LaunchChange{}};
   offer.edits = {{body->begin, body->begin,
                   "\n" + body->inner +

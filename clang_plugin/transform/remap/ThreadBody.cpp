@@ -8,11 +8,6 @@ namespace kopt::frontend {
 
 using namespace clang;
 
-bool ThreadBody::refuse(SourceLocation at, const llvm::Twine &why) {
-  refusals_.add(at, why);
-  return false;
-}
-
 bool ThreadBody::read() {
   if (!areThreadsIndependent(view_, /*atomics=*/true, refusals_))
     return false;
@@ -28,12 +23,14 @@ bool ThreadBody::read() {
 bool ThreadBody::readText() {
   const auto body = bodyText(view_, *kernel().function);
   if (!body || cast<CompoundStmt>(kernel().function->getBody())->body_empty())
-    return refuse(kernel().function->getLocation(), "a macro or another file spells the body");
+    return refusals_.add(kernel().function->getLocation(),
+                         "a macro or another file spells the body");
   static_cast<BodyText &>(*this) = *body;
   const llvm::StringRef text = view_.text().slice(begin, end);
   for (const RawToken &token : rawTokens(text))
     if (text.slice(token.begin, token.end).contains('\n'))
-      return refuse(kernel().function->getBeginLoc(), "the body has a text of several lines");
+      return refusals_.add(kernel().function->getBeginLoc(),
+                           "the body has a text of several lines");
   return true;
 }
 
@@ -58,17 +55,17 @@ bool ThreadBody::readStatement(const Stmt *statement) {
   if (const auto *reference = dyn_cast<DeclRefExpr>(statement);
       reference && isa<ParmVarDecl>(reference->getDecl()) &&
       reference->getDecl()->getDeclContext() == kernel().function && mayChange(reference))
-    return refuse(statement->getBeginLoc(),
-                  "the parameter '" + reference->getDecl()->getName() + "' may change");
+    return refusals_.add(statement->getBeginLoc(),
+                         "the parameter '" + reference->getDecl()->getName() + "' may change");
   if (isa<LabelStmt>(statement) || isa<GotoStmt>(statement))
-    return refuse(statement->getBeginLoc(), "the kernel has a goto");
+    return refusals_.add(statement->getBeginLoc(), "the kernel has a goto");
   if (const auto *declarations = dyn_cast<DeclStmt>(statement))
     for (const Decl *each : declarations->decls()) {
       const auto *variable = dyn_cast<VarDecl>(each);
       if (isa<DecompositionDecl>(each))
-        return refuse(statement->getBeginLoc(), "the kernel has structured bindings");
+        return refusals_.add(statement->getBeginLoc(), "the kernel has structured bindings");
       if (variable && variable->isStaticLocal() && !variable->getType().isConstQualified())
-        return refuse(statement->getBeginLoc(), "the kernel has a static variable");
+        return refusals_.add(statement->getBeginLoc(), "the kernel has a static variable");
     }
   const auto *leave = dyn_cast<ReturnStmt>(statement);
   if (!leave || enclosing<LambdaExpr>(kernel(), leave))
@@ -77,8 +74,8 @@ bool ThreadBody::readStatement(const Stmt *statement) {
       enclosing<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt, SwitchStmt>(kernel(), leave);
   const auto place = view_.offset(leave->getBeginLoc());
   if (isInLoop || leave->getRetValue() || !place)
-    return refuse(leave->getBeginLoc(),
-                  isInLoop ? "it returns from within a loop" : "a macro spells the return");
+    return refusals_.add(leave->getBeginLoc(),
+                         isInLoop ? "it returns from within a loop" : "a macro spells the return");
   returns_.push_back({*place, *place + 6, "continue"});
   return true;
 }

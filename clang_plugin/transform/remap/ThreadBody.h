@@ -30,7 +30,6 @@ public:
   std::string edited(unsigned from, unsigned to, std::vector<SliceEdit> edits) const;
 
 private:
-  bool refuse(clang::SourceLocation at, const llvm::Twine &why);
   bool readText();
   bool readStatement(const clang::Stmt *statement);
   const BodyView &kernel() const { return view_.work(); }

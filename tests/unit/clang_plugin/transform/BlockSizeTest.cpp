@@ -154,6 +154,15 @@ TEST(BlockSize, RefusesBlockIndicesInMixedRoles) {
       IsEmpty());
 }
 
+TEST(BlockSize, RefusesBlocksThatOverlap) {
+  EXPECT_THAT(offersFor(askBody("int i = blockIdx.x * (blockDim.x - 2 * w) + threadIdx.x - w;\n"
+                                "if (i >= 0 && i < n) out[i] = in[i];")),
+              IsEmpty());
+  EXPECT_THAT(offersFor(askBody("int i = blockIdx.x * (2 * blockDim.x) + threadIdx.x;\n"
+                                "if (i + blockDim.x < n) out[i] = in[i] + in[i + blockDim.x];")),
+              Not(IsEmpty()));
+}
+
 TEST(BlockSize, RefusesCooperativeGroupsAndWholeCoordinates) {
   EXPECT_THAT(
       offersFor(askBody(std::string(kGuarded) + " cooperative_groups::this_thread_block().sync();",
