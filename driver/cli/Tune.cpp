@@ -26,7 +26,7 @@ struct TuneFlags {
   SourceFlags sources;
   ConfigFlags config;
   std::string program, build, failOn = "never";
-  bool resume = false, dryRun = false, explainConfig = false;
+  bool verifyAll = false, resume = false, dryRun = false, explainConfig = false;
 };
 
 json toJson(const TuneOutcome &outcome) {
@@ -184,6 +184,8 @@ public:
                    "exit with status 2: `never`, or on a `win`, when a patch was found "
                    "(default never)")
         ->check(CLI::IsMember({"never", "win"}));
+    app.add_flag("--verify-all", flags_.verifyAll,
+                 "verify every candidate, not only those that look faster");
     app.add_flag("--resume", flags_.resume, "continue an interrupted run that had the same inputs");
     app.add_flag("-n,--dry-run", flags_.dryRun,
                  "check everything up to the workload; run and write nothing");
@@ -228,6 +230,7 @@ private:
     for (const ConfigValue &value : config.values)
       if (value.key == "build-jobs" && value.source != "default")
         settings.buildJobs = unsigned(options.buildJobs);
+    settings.verifyAll = flags_.verifyAll;
     settings.resume = flags_.resume;
     settings.assurance = assuranceOf(config);
     settings.dryRun = flags_.dryRun;

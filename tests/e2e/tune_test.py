@@ -207,6 +207,17 @@ class OneRun(KoptTest):
         self.assertNotIn("swap-axes", tried["transform,-swap-axes"])
         self.assertGreater(len(tried["transform,-swap-axes"]), 1)
 
+    def test_what_is_not_faster_is_verified_too(self):
+        file = self.copy(DATA / "scale.cu")
+        for options, verified in (((), False), (("--verify-all",), True)):
+            self.tune(file, "--proposers", "transform", "--trials", "4", "--min-gain", "100", *options)
+            trials = json.loads(self.kopt_ok("report", "--json").stdout)["results"][0]["trials"][1:]
+            same = [trial for trial in trials if trial["verdict"] == "Same"]
+            self.assertTrue(same)
+            for trial in same:
+                passed = {record["check"] for record in trial["checks"] if record["state"] == "passed"}
+                self.assertEqual("sizes" in passed, verified, trial["candidate"]["title"])
+
 
 class LongRun(KoptTest):
     """In the soak lane."""

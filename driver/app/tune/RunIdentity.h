@@ -24,9 +24,10 @@ struct SearchIdentity {
   std::optional<double> target;
   int maxModelCalls = 0;
   long maxTokens = 0;
+  bool verifyAll = false;
 };
 KOPT_FIELDS(SearchIdentity, proposers, model, batch, rounds, trials, patience, target,
-            maxModelCalls, maxTokens)
+            maxModelCalls, maxTokens, verifyAll)
 
 struct RunIdentity {
   std::string koptVersion;

@@ -54,6 +54,7 @@ SearchIdentity searchIdentityOf(const TuneSettings &settings, const TuneSubject 
   search.target = targetOf(settings, subject);
   search.maxModelCalls = settings.maxModelCalls;
   search.maxTokens = settings.options.maxTokens;
+  search.verifyAll = settings.verifyAll;
   return search;
 }
 
@@ -369,7 +370,7 @@ Result<std::unique_ptr<Judge>> TuneSession::makeJudge(const TuneSubject &subject
       settings_.buildJobs.value_or(unsigned(defaultBuildJobs(bench_->pool().size())));
   options.programSeconds = workload.programSeconds;
   JudgeOptions look = options;
-  look.depth = Depth::Look;
+  look.depth = settings_.verifyAll ? Depth::Search : Depth::Look;
   KOPT_TRY(std::unique_ptr<Judge> local,
            bench_->makeJudge(subject, workload.workload, look, run.record.name, clock_.turnLeft()));
   return std::make_unique<HeldOutJudge>(

@@ -46,6 +46,7 @@ nlohmann::json toJson(const TuneSettings &settings) {
           {"patience", settings.budget.patience},
           {"min_gain", settings.minGain},
           {"assurance", toString(settings.assurance)},
+          {"verify_all", settings.verifyAll},
           {"batch", settings.batch},
           {"seed", settings.options.seed}};
 }

@@ -31,6 +31,7 @@ struct TuneSettings : KernelRequest {
   std::string benchmark{}; ///< command line in which wins are confirmed if `program` is empty
   std::string build{};     ///< shell command that builds the program; empty: kopt determines it
   AssurancePolicy assurance = AssurancePolicy::Standard; ///< that a win needs
+  bool verifyAll = false; ///< the search verifies every candidate, not only what looks faster
   bool resume = false;
   bool dryRun = false;
 };
