@@ -77,11 +77,9 @@ public:
           integers.push_back(&scalar);
       }
     few = withFewValues(fixed);
-    if (few.empty()) {
+    if (few.empty())
       refusals_.add(scalars_.empty() ? "it reads no scalar whose values are known"
                                      : "each scalar that it reads takes many values");
-      return {};
-    }
     std::vector<Offer> offers;
     std::set<std::vector<const Scalar *>> seen = {{}};
     for (const auto &chosen : {few, fixed, integers})

@@ -46,35 +46,34 @@ private:
     return factors;
   }
 
-  std::optional<Offer> along(unsigned dimension) {
-    const std::string axis(1, "xyz"[dimension]), thread = "threadIdx." + axis,
-                                                 width = "blockDim." + axis;
+  /// How often the text says which thread it is; 0, with a refusal, if that is not the kernel's
+  /// own.
+  unsigned threadsIn(unsigned dimension) {
     unsigned threads = 0;
     for (const CoordinateUse &use : body_.uses()) {
       const std::string &variable = use.coordinate.variable;
       if (use.coordinate.dimension != dimension ||
           (variable != "threadIdx" && variable != "blockDim"))
         continue;
-      if (use.body != &view_.work()) {
-        refusals_.add(use.expression->getBeginLoc(),
-                      "a function that it calls asks which thread it is");
-        return std::nullopt;
-      }
+      if (use.body != &view_.work())
+        return refusals_.add(use.expression, "a function that it calls asks which thread it is");
       threads += variable == "threadIdx";
       const Expr *factor = variable == "blockDim" ? otherFactor(use) : nullptr;
-      if (factor && (view_.constant(factor) || isa<DeclRefExpr>(factor))) {
-        refusals_.add(factor->getBeginLoc(),
-                      "threads have several elements along " + axis + " already");
-        return std::nullopt;
-      }
+      if (factor && (view_.constant(factor) || isa<DeclRefExpr>(factor)))
+        return refusals_.add(factor, std::string("threads have several elements along ") +
+                                         "xyz"[dimension] + " already");
     }
+    return threads;
+  }
+
+  std::optional<Offer> along(unsigned dimension) {
+    const std::string axis(1, "xyz"[dimension]);
+    const unsigned threads = threadsIn(dimension);
     std::vector<std::int64_t> factors = factorsAlong(dimension);
-    if (threads == 0 || factors.empty()) {
-      if (threads > 0)
-        refusals_.add("the launches are too small, or their blocks not to be divided, along " +
-                      axis);
+    if (threads > 0 && factors.empty())
+      refusals_.add("the launches are too small, or their blocks not to be divided, along " + axis);
+    if (threads == 0 || factors.empty())
       return std::nullopt;
-    }
     Offer offer{"",
                 "give each thread ${FACTOR} elements of its block along " + axis,
                 "",
@@ -82,7 +81,7 @@ private:
                 LaunchChange{},
                 {{"FACTOR", std::move(factors)}}};
     offer.launch->block = {"blockDim.x", "blockDim.y", "blockDim.z"};
-    offer.launch->block[dimension] = width + " / ${FACTOR}";
+    offer.launch->block[dimension] = "blockDim." + axis + " / ${FACTOR}";
     offer.legality = Legality::Proven;
     return offer;
   }

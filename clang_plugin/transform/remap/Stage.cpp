@@ -34,10 +34,6 @@ public:
     if (view_.launches.empty() || !readLaunches() || !readStore() || !body_.read() ||
         !readIndices())
       return {};
-    if (body_.end - body_.begin > kLongestBody) {
-      refusals_.add("the body is long");
-      return {};
-    }
     std::vector<Offer> offers;
     for (const bool isAtStore : {true, false}) {
       if (!strides(isAtStore ? store_->getLHS() : store_->getRHS()))
@@ -63,8 +59,8 @@ private:
   const BodyView &kernel() const { return view_.work(); }
 
   bool readLaunches() {
-    if (const NamedDecl *parameter = typeParameterOf(view_))
-      return refusals_.add(parameter->getLocation(), "the kernel is a template over types");
+    if (!isForOneType(view_, refusals_))
+      return false;
     if (const auto *bounds = view_.kernel().getAttr<CUDALaunchBoundsAttr>();
         bounds && view_.constant(bounds->getMaxThreads()).value_or(0) < kThreads)
       return refusals_.add(bounds->getLocation(), "the bounds allow too few threads");
@@ -130,6 +126,8 @@ private:
 
   /// Where the text has the two global indices, which is all that may name a coordinate.
   bool readIndices() {
+    if (body_.end - body_.begin > kLongestBody)
+      return refusals_.add("the body is long");
     for (const CoordinateUse &use : body_.uses()) {
       if (use.body != &kernel())
         return refusals_.add(use.expression, "a function asks which thread it is");

@@ -90,13 +90,13 @@ std::string ThreadBody::edited(unsigned from, unsigned to, std::vector<SliceEdit
   return applyEdits(view_.text().slice(from, to).str(), edits);
 }
 
-const NamedDecl *typeParameterOf(const KernelView &view) {
+bool isForOneType(const KernelView &view, Refusals &refusals) {
   for (const FunctionDecl *function : {&view.kernel(), view.work().function})
     if (const FunctionTemplateDecl *generic = function->getPrimaryTemplate())
       for (const NamedDecl *parameter : *generic->getTemplateParameters())
         if (isa<TemplateTypeParmDecl>(parameter))
-          return parameter;
-  return nullptr;
+          return refusals.add(parameter->getLocation(), "the kernel is a template over types");
+  return true;
 }
 
 std::uint64_t allThreadsOf(const LaunchShape &launch) {

@@ -40,9 +40,9 @@ private:
   std::vector<SliceEdit> returns_;
 };
 
-/// A type that the kernel, or the function that does its work, is a template over: a text that
-/// names the type of one instantiation would be wrong in the others. Null if there is none.
-const clang::NamedDecl *typeParameterOf(const KernelView &view);
+/// False, with a refusal, if the kernel or the function that does its work is a template over
+/// types: a text that names the type of one instantiation would be wrong in the others.
+bool isForOneType(const KernelView &view, Refusals &refusals);
 
 /// All threads of a launch.
 std::uint64_t allThreadsOf(const LaunchShape &launch);

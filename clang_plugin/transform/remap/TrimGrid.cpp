@@ -102,9 +102,9 @@ std::vector<Offer> trimGridOffers(const KernelView &view, Refusals &refusals) {
     return offers;
   }
   for (unsigned axis = 0; axis < 3; ++axis) {
-    const bool isOne = llvm::all_of(
-        view.launches, [axis](const LaunchShape &launch) { return launch.grid[axis] == 1; });
-    const auto limit = isOne ? std::nullopt : limitAlong(axis, *model, refusals);
+    if (model->coordinate(SymbolKind::BlockIdx, axis) == model->symbols.size())
+      continue;
+    const auto limit = limitAlong(axis, *model, refusals);
     const bool isIdle = limit && llvm::all_of(view.launches, [&](const LaunchShape &launch) {
                           const auto span = valueOf(limit->span, *model, &launch),
                                      width = valueOf(limit->width, *model, &launch);

@@ -55,11 +55,7 @@ public:
       : view_(view), kernel_(view.work()), refusals_(refusals), body_(view, refusals) {}
 
   std::optional<Offer> run() {
-    if (const NamedDecl *parameter = typeParameterOf(view_)) {
-      refusals_.add(parameter->getLocation(), "the kernel is a template over types");
-      return std::nullopt;
-    }
-    if (!body_.read())
+    if (!isForOneType(view_, refusals_) || !body_.read())
       return std::nullopt;
     auto elements = readElements(view_, body_, 0b001, ElementOrder::Adjacent, refusals_);
     if (!elements)
