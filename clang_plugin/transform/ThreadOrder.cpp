@@ -14,7 +14,8 @@ using namespace clang;
 
 namespace {
 
-/// What a call of a function with this kind means for other threads; empty if nothing.
+/// What a call of a function with this kind means for other threads; empty if nothing. What threads
+/// print or take from the heap has no order.
 llvm::StringRef tieOf(CudaFunction kind, bool atomics) {
   switch (kind) {
   case CudaFunction::Barrier:
@@ -28,8 +29,6 @@ llvm::StringRef tieOf(CudaFunction kind, bool atomics) {
   case CudaFunction::Clock:
   case CudaFunction::Sleep:
     return "reads a clock or sleeps";
-  case CudaFunction::Heap:
-  case CudaFunction::Print:
   case CudaFunction::Launch:
     return "calls the runtime";
   default:

@@ -8,7 +8,7 @@ Each folder is one program as HeCBench has them (.cu files that compile with `-I
 kernels. A kernel is asked about as one launch of 4096 blocks (64 x 64 where it names blockIdx.y), in blocks that its launch site spells
 as numbers, or else of --block threads, with 1024 for its whole scalars and 0.5 for the others. --build compiles what each offer writes at the ends of its domain with nvcc, at most four
 points an offer, and counts what fails. A row has a rewrite's kernels, its offers and its commonest refusals. The last lines say on how
-many kernels at least one rewrite is offered beyond the hints (launch-bounds, unroll, readonly-loads), also without specialise, and how long an answer takes.
+many kernels at least one rewrite is offered beyond the hints (launch-bounds, unroll, readonly-loads) and other launches of the same code (block-size, grid-size, trim-grid), also without specialise, and how long an answer takes.
 """
 import argparse
 import collections
@@ -24,7 +24,7 @@ import tempfile
 import time
 
 FLAGS = ["-std=c++17", "-O3", "-arch=sm_90", "-I.", "-I../include"]
-HINTS = {"launch-bounds", "unroll", "readonly-loads"}
+HINTS = {"launch-bounds", "unroll", "readonly-loads", "block-size", "grid-size", "trim-grid"}  # the last three change the launch alone
 
 
 def kernels_of(options, folder, out):

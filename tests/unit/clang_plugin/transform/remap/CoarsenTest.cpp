@@ -128,6 +128,12 @@ TEST(Coarsen, RefusesThreadsThatWaitForOthers) {
               SizeIs(3));
 }
 
+TEST(Coarsen, LetsThreadsPrint) {
+  Question question = askCoarsen("  if (threadIdx.x < n)\n    printf(\"%d\", threadIdx.x);\n");
+  question.slice = "extern \"C\" __device__ int printf(const char *, ...);\n" + question.slice;
+  EXPECT_THAT(textsFor(question), SizeIs(3));
+}
+
 TEST(Coarsen, LeavesSmallLaunchesAlone) {
   Question question = askCoarsen("  out[threadIdx.x] = 1;\n");
   question.launches[0].grid[0] = 132;
