@@ -147,6 +147,10 @@ std::vector<Option> makeOptions() {
       {"proposers", &S::proposers, checkProposers,
        "where candidates come from, separated by commas: params, transform, llm; `-specialise` "
        "leaves out one of the rewrites of transform"},
+      choice("strategy", &S::strategy,
+             "what is tried next: `greedy` lets the proposers take turns on the best candidate, "
+             "`survey` draws at random, for recordings",
+             {"greedy", "survey"}),
       {"model", &S::model, checkModel,
        "language model for the llm proposer: anthropic:MODEL, openai:MODEL or exec:COMMAND"},
       {"max-tokens", &S::maxTokens, checkFromZero,

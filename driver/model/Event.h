@@ -71,12 +71,15 @@ struct Offered {
   int ask = 0; ///< its id
   std::string role;
   std::vector<Candidate> candidates;
-  std::vector<std::string> notes; ///< why there is nothing, or what else the user should know
-  std::string abandoned;          ///< hash of a candidate that is not repaired again; empty: none
+  std::vector<std::string> notes{}; ///< why there is nothing, or what else the user should know
+  std::string abandoned{};          ///< hash of a candidate that is not repaired again; empty: none
+  /// How many more candidates of each technique could be offered for these parents, where that is
+  /// known; techniques that have none are absent.
+  std::map<std::string, int> left{};
 
   std::string inWords() const;
 };
-KOPT_FIELDS(Offered, ask, role, candidates, notes, abandoned)
+KOPT_FIELDS(Offered, ask, role, candidates, notes, abandoned, left)
 
 /// A proposer failed: it loses its turn.
 struct ProposerFailure {

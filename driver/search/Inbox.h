@@ -7,6 +7,7 @@
 #include "driver/model/Candidate.h"
 #include "driver/support/Result.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@ struct ProposerAnswer {
   Result<std::vector<Candidate>> candidates;
   std::vector<std::string> notes{}; ///< why there is nothing, or what else the user should know
   std::string abandoned{};          ///< hash of a candidate that is not repaired again; empty: none
+  std::map<std::string, int> left{}; ///< how many more there are of each technique, if known
 };
 
 struct Arrival {

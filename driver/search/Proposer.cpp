@@ -9,7 +9,7 @@
 
 namespace kopt {
 
-std::optional<std::string> Offers::add(Candidate candidate) {
+std::optional<std::string> Offers::refusal(const Candidate &candidate) const {
   const auto &[problem, history, ask] = context_;
   const std::string hash = candidate.contentHash();
   if (const Trial *same = history.find(hash))
@@ -18,13 +18,20 @@ std::optional<std::string> Offers::add(Candidate candidate) {
   if (std::ranges::count(history.waiting, hash, &WaitingCandidate::hash) > 0 ||
       std::ranges::count(taken_, hash, &Candidate::contentHash) > 0)
     return "this repeats an attempt that is not judged yet";
-  if (!ask.technique.empty() && candidate.technique != ask.technique)
-    return fmt::format("the technique \"{}\" was asked for", ask.technique);
   for (const Launch &launch : problem.workload.launches)
     if (const auto changed = applyToLaunch(problem.kernel, launch, candidate); !changed)
       return fmt::format("launch {} is not possible: {}", launch.name, changed.error().what);
   if (const auto edits = writeBackEdits(problem.kernel, problem.specialization, candidate); !edits)
     return "the change cannot be written back to the user's source: " + edits.error().what;
+  return std::nullopt;
+}
+
+std::optional<std::string> Offers::add(Candidate candidate) {
+  const auto &[problem, history, ask] = context_;
+  if (!ask.technique.empty() && candidate.technique != ask.technique)
+    return fmt::format("the technique \"{}\" was asked for", ask.technique);
+  if (auto why = refusal(candidate))
+    return why;
   // The name of a candidate says what it keeps of its parent, too: its line may be read alone.
   const Trial &parent = context_.parentTrial();
   if (const std::string &kept = parent.candidate.title;
@@ -35,11 +42,19 @@ std::optional<std::string> Offers::add(Candidate candidate) {
   return std::nullopt;
 }
 
+void Offers::leave(const Candidate &candidate) {
+  if (!refusal(candidate))
+    ++left_[candidate.technique];
+}
+
 void ReadyProposer::start(const ProposalContext &context, Inbox &inbox) {
   Offers offers(context);
   const Status status = propose(context, offers);
-  inbox.put({context.ask.id, status ? ProposerAnswer{offers.take()}
-                                    : ProposerAnswer{tl::unexpected(status.error())}});
+  ProposerAnswer answer{offers.take()};
+  answer.left = offers.takeLeft();
+  if (!status)
+    answer.candidates = tl::unexpected(status.error());
+  inbox.put({context.ask.id, std::move(answer)});
 }
 
 } // namespace kopt

@@ -43,11 +43,17 @@ public:
   /// user's source. A candidate that was made from the parent alone gets the parent's title before
   /// its own.
   std::optional<std::string> add(Candidate candidate);
+  /// Counts a candidate that could be asked for later, if it is worth a trial.
+  void leave(const Candidate &candidate);
   std::vector<Candidate> take() { return std::move(taken_); }
+  std::map<std::string, int> takeLeft() { return std::move(left_); }
 
 private:
+  std::optional<std::string> refusal(const Candidate &candidate) const;
+
   const ProposalContext &context_;
   std::vector<Candidate> taken_;
+  std::map<std::string, int> left_;
 };
 
 class Proposer {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <limits>
 
 namespace kopt {
 
@@ -72,7 +73,19 @@ Decision SearchLoop::decide() {
     return decision; // it ends what was begun
   if (auto stop = budgetReached(settings_.budget, history_, secondsWithNext()))
     return std::move(*stop);
+  if (std::holds_alternative<Ask>(decision.what) && roomForTrials() == 0)
+    return {Wait()}; // what is coming already uses the budget up
   return decision;
+}
+
+std::size_t SearchLoop::roomForTrials() const {
+  if (settings_.budget.trials <= 0)
+    return std::numeric_limits<std::size_t>::max();
+  std::size_t coming = history_.trials.size() + history_.waiting.size();
+  for (const Asked &asked : history_.asked)
+    coming += asked.isAnswered ? 0 : asked.ask.limit;
+  const auto most = std::size_t(settings_.budget.trials);
+  return most - std::min(most, coming);
 }
 
 Status SearchLoop::append(Event event, const Trial *judged) {
@@ -85,13 +98,7 @@ Status SearchLoop::append(Event event, const Trial *judged) {
 
 Status SearchLoop::act(Ask ask, std::vector<Evidence> evidence) {
   ask.id = int(history_.asked.size()) + 1;
-  if (settings_.budget.trials > 0) {
-    std::size_t coming = history_.trials.size() + history_.waiting.size();
-    for (const Asked &asked : history_.asked)
-      coming += asked.isAnswered ? 0 : asked.ask.limit;
-    const auto most = std::size_t(settings_.budget.trials);
-    ask.limit = std::min(ask.limit, most - std::min(most, coming));
-  }
+  ask.limit = std::min(ask.limit, roomForTrials());
   KOPT_CHECK(append({.what = ask, .evidence = std::move(evidence)}));
   proposerOf(ask).start({problem_, history_, history_.asked.back().ask}, services_.inbox);
   return {};
@@ -156,8 +163,9 @@ Status SearchLoop::take(Arrival arrival) {
   if (!answer.candidates)
     return fail(ask, answer.candidates.error());
   services_.judge.begin(*answer.candidates);
-  return append({.what = Offered{ask.id, ask.role, std::move(*answer.candidates),
-                                 std::move(answer.notes), std::move(answer.abandoned)}});
+  return append(
+      {.what = Offered{ask.id, ask.role, std::move(*answer.candidates), std::move(answer.notes),
+                       std::move(answer.abandoned), std::move(answer.left)}});
 }
 
 Status SearchLoop::fail(const Ask &ask, const Error &error) {

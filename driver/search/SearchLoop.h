@@ -60,6 +60,8 @@ private:
   Status replay();
   /// The strategy's decision, unless a limit is reached.
   Decision decide();
+  /// How many candidates may still be asked for.
+  std::size_t roomForTrials() const;
   /// The wall time that will be used once the next candidate is judged and the best one is
   /// confirmed.
   double secondsWithNext() const;

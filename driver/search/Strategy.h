@@ -53,4 +53,16 @@ struct TurnSettings {
 /// round of the others.
 std::unique_ptr<Strategy> makeTurnStrategy(TurnSettings settings);
 
+struct SurveySettings {
+  std::vector<std::string> proposers; ///< that tell what they have left
+  std::uint64_t seed = 1;
+  std::size_t parents = 10; ///< beside the baseline: the fastest right trials
+  std::size_t open = 6;     ///< asks without an answer, and candidates without a trial
+};
+
+/// Draws at random what to try on what: one of the parents, the baseline as often as three of the
+/// others, then one of the techniques that are left for it. For recordings on which strategies are
+/// compared. A parent is profiled before it is asked about.
+std::unique_ptr<Strategy> makeSurveyStrategy(SurveySettings settings);
+
 } // namespace kopt

@@ -25,9 +25,10 @@ struct SearchIdentity {
   int maxModelCalls = 0;
   long maxTokens = 0;
   bool verifyAll = false;
+  std::string strategy;
 };
 KOPT_FIELDS(SearchIdentity, proposers, model, batch, rounds, trials, patience, target,
-            maxModelCalls, maxTokens, verifyAll)
+            maxModelCalls, maxTokens, verifyAll, strategy)
 
 struct RunIdentity {
   std::string koptVersion;

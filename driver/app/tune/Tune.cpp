@@ -55,6 +55,7 @@ SearchIdentity searchIdentityOf(const TuneSettings &settings, const TuneSubject 
   search.maxModelCalls = settings.maxModelCalls;
   search.maxTokens = settings.options.maxTokens;
   search.verifyAll = settings.verifyAll;
+  search.strategy = settings.options.strategy;
   return search;
 }
 
@@ -457,13 +458,15 @@ Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Base
   std::vector<std::string> inTurn = settings_.options.proposers;
   std::erase_if(inTurn, isLeftOut);
   const std::unique_ptr<Strategy> strategy =
-      makeTurnStrategy({.batch = settings_.batch,
-                        .proposers = inTurn,
-                        .followers = {"classes"},
-                        .weights = weightsOf(baseline.workload),
-                        .minGain = settings_.minGain,
-                        .rounds = settings_.budget.rounds,
-                        .patience = settings_.budget.patience});
+      settings_.options.strategy == "survey"
+          ? makeSurveyStrategy({.proposers = inTurn, .seed = std::uint64_t(settings_.options.seed)})
+          : makeTurnStrategy({.batch = settings_.batch,
+                              .proposers = inTurn,
+                              .followers = {"classes"},
+                              .weights = weightsOf(baseline.workload),
+                              .minGain = settings_.minGain,
+                              .rounds = settings_.budget.rounds,
+                              .patience = settings_.budget.patience});
   const std::unique_ptr<Inbox> inbox = makeInbox();
   TerminalObserver observer(services_.terminal, position_, subject.label, overview_.verdicts,
                             clock_.turnLeft());

@@ -47,6 +47,7 @@ nlohmann::json toJson(const TuneSettings &settings) {
           {"min_gain", settings.minGain},
           {"assurance", toString(settings.assurance)},
           {"verify_all", settings.verifyAll},
+          {"strategy", settings.options.strategy},
           {"batch", settings.batch},
           {"seed", settings.options.seed}};
 }

@@ -266,12 +266,16 @@ Status TransformProposer::propose(const ProposalContext &context, Offers &offers
   for (bool isLeft = true; isLeft && !offers.isFull();) {
     isLeft = false;
     for (auto &[technique, variants] : techniques)
-      for (bool isTaken = false; !isTaken && !variants.candidates.empty() && !offers.isFull();) {
+      for (bool isTaken = !context.ask.technique.empty() && technique != context.ask.technique;
+           !isTaken && !variants.candidates.empty() && !offers.isFull();) {
         isTaken = !offers.add(std::move(variants.candidates.front()));
         variants.candidates.pop_front();
         isLeft = true;
       }
   }
+  for (const auto &[technique, variants] : techniques)
+    for (const Candidate &candidate : variants.candidates)
+      offers.leave(candidate);
   return {};
 }
 

@@ -225,6 +225,17 @@ TEST_F(SearchLoopTest, NoBudgetIsExceeded) {
   EXPECT_THAT(judge_.judged, ElementsAre("1", "2", "3"));
 }
 
+TEST_F(SearchLoopTest, NothingIsAskedThatHasNoRoomInTheBudget) {
+  for (const char *name : {"a", "b", "c", "d"})
+    offer(name, {"1", "2", "3"});
+  settings_.budget.trials = 4; // the baseline is one of them
+  AllAtOnce strategy({"a", "b", "c", "d"});
+  const auto history = must(search(judge_, strategy));
+  EXPECT_EQ(history.trials.size(), 4U);
+  ASSERT_EQ(history.asked.size(), 2U) << "two candidates, and then one";
+  EXPECT_EQ(history.asked[1].ask.limit, 1U);
+}
+
 TEST_F(SearchLoopTest, NoCandidateIsBegunThatTheTimeBudgetDoesNotLast) {
   offer("a", {"1", "2", "3", "4", "5", "6", "7", "8", "9"});
   settings_.budget.seconds = 8; // each judgement takes one, and a confirmation three
