@@ -149,8 +149,8 @@ std::vector<Option> makeOptions() {
        "leaves out one of the rewrites of transform"},
       choice("strategy", &S::strategy,
              "what is tried next: `greedy` lets the proposers take turns on the best candidate, "
-             "`survey` draws at random, for recordings",
-             {"greedy", "survey"}),
+             "`auto` weighs what each technique gained, `survey` draws at random, for recordings",
+             {"greedy", "auto", "survey"}),
       {"model", &S::model, checkModel,
        "language model for the llm proposer: anthropic:MODEL, openai:MODEL or exec:COMMAND"},
       {"max-tokens", &S::maxTokens, checkFromZero,

@@ -31,7 +31,7 @@ struct ResolvedOptions {
   /// Smallest speedup that is worth a patch, as a ratio: 1.02 for 2 percent.
   double minSpeedup = 1.02;
   std::vector<std::string> proposers = {"params", "transform"}; ///< and llm if a model is given
-  std::string strategy = "greedy";    ///< what is tried next: greedy, survey
+  std::string strategy = "greedy";    ///< what is tried next: greedy, auto, survey
   std::vector<std::string> kernels;   ///< names or globs; empty: every annotated kernel
   std::vector<std::string> benchmark; ///< command in which wins are confirmed; empty: none
   std::vector<std::string> run;       ///< command whose launches are the workload; empty: none

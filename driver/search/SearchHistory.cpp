@@ -55,6 +55,13 @@ void SearchHistory::apply(const Event &event, const Trial *judged) {
   events.push_back(event);
 }
 
+std::size_t SearchHistory::comingTrials() const {
+  std::size_t coming = waiting.size();
+  for (const Asked &one : asked)
+    coming += one.isAnswered ? 0 : one.ask.limit;
+  return coming;
+}
+
 bool SearchHistory::isIdle() const { return std::ranges::all_of(asked, &Asked::isDone); }
 
 bool SearchHistory::isGivenUp(const std::string &proposer) const {

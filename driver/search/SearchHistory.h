@@ -46,6 +46,8 @@ struct SearchHistory {
   void apply(const Event &event, const Trial *judged = nullptr);
 
   const Trial &best() const { return trials.at(incumbent); }
+  /// Candidates that wait for their trial, and those that unanswered asks may bring.
+  std::size_t comingTrials() const;
   /// True if nothing is asked that is not answered and judged.
   bool isIdle() const;
   /// True if the proposer is not asked again.

@@ -81,11 +81,8 @@ Decision SearchLoop::decide() {
 std::size_t SearchLoop::roomForTrials() const {
   if (settings_.budget.trials <= 0)
     return std::numeric_limits<std::size_t>::max();
-  std::size_t coming = history_.trials.size() + history_.waiting.size();
-  for (const Asked &asked : history_.asked)
-    coming += asked.isAnswered ? 0 : asked.ask.limit;
   const auto most = std::size_t(settings_.budget.trials);
-  return most - std::min(most, coming);
+  return most - std::min(most, history_.trials.size() + history_.comingTrials());
 }
 
 Status SearchLoop::append(Event event, const Trial *judged) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "driver/search/SearchHistory.h"
+#include "driver/search/policy/Beliefs.h"
 
 #include <memory>
 
@@ -36,6 +37,11 @@ public:
 /// above the incumbent's estimate by the fraction `minGain`.
 bool improves(const Trial &candidate, const Trial &incumbent, double minGain);
 
+/// Why a follower, who puts conditions around candidates, may have something to offer: trials that
+/// were faster on some launches only, or wrong on some. `weights`: of the workload's launches.
+std::vector<Evidence> reasonsToFollow(const SearchHistory &history,
+                                      const std::vector<double> &weights);
+
 struct TurnSettings {
   std::size_t batch = 6;
   std::vector<std::string> proposers;   ///< that take turns, in the user's order
@@ -53,16 +59,34 @@ struct TurnSettings {
 /// round of the others.
 std::unique_ptr<Strategy> makeTurnStrategy(TurnSettings settings);
 
+struct PortfolioSettings {
+  std::vector<std::string> proposers;    ///< that tell what they have left
+  std::vector<std::string> followers{};  ///< that are asked when new trials give a reason
+  std::vector<double> weights{};         ///< of the workload's launches
+  std::map<std::string, Prior> priors{}; ///< by technique
+  std::size_t width = 4;    ///< parents beside the baseline, each with other techniques in it
+  double explore = 1;       ///< deviations count this many times
+  std::size_t open = 6;     ///< candidates on their way at a time
+  double minGain = 0.01;    ///< smallest gain that counts, as a fraction
+  std::size_t patience = 0; ///< most trials in a row without a better incumbent; 0: no limit
+};
+
+/// Asks for what promises most: by the mean and the spread of what each technique gained in this
+/// run and before, how likely it is right, and what a trial costs, how far a candidate is expected
+/// to exceed the best one, for each second. Parents are the fastest right trials, at most one for
+/// each set of techniques.
+std::unique_ptr<Strategy> makePortfolio(const PortfolioSettings &settings);
+
 struct SurveySettings {
   std::vector<std::string> proposers; ///< that tell what they have left
   std::uint64_t seed = 1;
   std::size_t parents = 10; ///< beside the baseline: the fastest right trials
-  std::size_t open = 6;     ///< asks without an answer, and candidates without a trial
+  std::size_t open = 6;     ///< candidates on their way at a time
 };
 
 /// Draws at random what to try on what: one of the parents, the baseline as often as three of the
 /// others, then one of the techniques that are left for it. For recordings on which strategies are
 /// compared. A parent is profiled before it is asked about.
-std::unique_ptr<Strategy> makeSurveyStrategy(SurveySettings settings);
+std::unique_ptr<Strategy> makeSurveyStrategy(const SurveySettings &settings);
 
 } // namespace kopt

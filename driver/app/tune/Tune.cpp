@@ -62,6 +62,27 @@ SearchIdentity searchIdentityOf(const TuneSettings &settings, const TuneSubject 
 /// True of "-unroll", which stands for no proposer but for a rewrite that is left out.
 bool isLeftOut(const std::string &name) { return name.starts_with('-'); }
 
+std::unique_ptr<Strategy> makeStrategy(const TuneSettings &settings, std::vector<double> weights) {
+  const ResolvedOptions &options = settings.options;
+  std::vector<std::string> proposers = options.proposers;
+  std::erase_if(proposers, isLeftOut);
+  if (options.strategy == "survey")
+    return makeSurveyStrategy({.proposers = proposers, .seed = std::uint64_t(options.seed)});
+  if (options.strategy == "auto")
+    return makePortfolio({.proposers = proposers,
+                          .followers = {"classes"},
+                          .weights = std::move(weights),
+                          .minGain = settings.minGain,
+                          .patience = std::size_t(settings.budget.patience) * settings.batch});
+  return makeTurnStrategy({.batch = settings.batch,
+                           .proposers = proposers,
+                           .followers = {"classes"},
+                           .weights = std::move(weights),
+                           .minGain = settings.minGain,
+                           .rounds = settings.budget.rounds,
+                           .patience = settings.budget.patience});
+}
+
 bool endsTheSession(const Error &error) {
   return error.code == ErrorCode::Environment || error.code == ErrorCode::Interrupted;
 }
@@ -455,18 +476,7 @@ Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Base
   if (!settings_.program.empty()) // candidates are timed in the program before they are confirmed
     settings.budget.seconds -= std::min(kToBuildPrograms, kMostToBuild * clock_.turnLimit());
   settings.budget.target = targetOf(settings_, subject);
-  std::vector<std::string> inTurn = settings_.options.proposers;
-  std::erase_if(inTurn, isLeftOut);
-  const std::unique_ptr<Strategy> strategy =
-      settings_.options.strategy == "survey"
-          ? makeSurveyStrategy({.proposers = inTurn, .seed = std::uint64_t(settings_.options.seed)})
-          : makeTurnStrategy({.batch = settings_.batch,
-                              .proposers = inTurn,
-                              .followers = {"classes"},
-                              .weights = weightsOf(baseline.workload),
-                              .minGain = settings_.minGain,
-                              .rounds = settings_.budget.rounds,
-                              .patience = settings_.budget.patience});
+  const std::unique_ptr<Strategy> strategy = makeStrategy(settings_, weightsOf(baseline.workload));
   const std::unique_ptr<Inbox> inbox = makeInbox();
   TerminalObserver observer(services_.terminal, position_, subject.label, overview_.verdicts,
                             clock_.turnLeft());

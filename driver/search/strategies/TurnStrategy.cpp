@@ -93,19 +93,11 @@ private:
     for (const std::string &role : settings_.followers) {
       if (isSkipped(role, history))
         continue;
-      const std::vector<ClassPair> pairs =
-          classPairs(history.trials, history.best(), settings_.weights);
-      const std::vector<Repairable> open = repairables(history.trials);
-      if (pairs.empty() && open.empty())
+      std::vector<Evidence> reasons = reasonsToFollow(history, settings_.weights);
+      if (reasons.empty())
         break;
       Decision decision = ask(role, history);
-      if (!open.empty())
-        decision.evidence.push_back({"wrong on launches beyond the workload",
-                                     open.front().trial->candidateHash,
-                                     double(open.front().wrong.size())});
-      if (!pairs.empty())
-        decision.evidence.push_back({"estimate by launch class",
-                                     pairs.front().special->candidateHash, pairs.front().estimate});
+      decision.evidence = std::move(reasons);
       return decision;
     }
     return std::nullopt;
@@ -154,6 +146,18 @@ bool improves(const Trial &candidate, const Trial &incumbent, double minGain) {
   const double best =
       incumbent.speedup && incumbent.verdict == Verdict::Faster ? incumbent.speedup->estimate : 1.0;
   return candidate.speedup->low > best * (1 + minGain);
+}
+
+std::vector<Evidence> reasonsToFollow(const SearchHistory &history,
+                                      const std::vector<double> &weights) {
+  std::vector<Evidence> reasons;
+  if (const std::vector<Repairable> open = repairables(history.trials); !open.empty())
+    reasons.push_back({"wrong on launches beyond the workload", open.front().trial->candidateHash,
+                       double(open.front().wrong.size())});
+  if (const auto pairs = classPairs(history.trials, history.best(), weights); !pairs.empty())
+    reasons.push_back(
+        {"estimate by launch class", pairs.front().special->candidateHash, pairs.front().estimate});
+  return reasons;
 }
 
 std::unique_ptr<Strategy> makeTurnStrategy(TurnSettings settings) {

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What could be asked for: each technique that a proposer has left for a parent, by what the
+// proposers said (`Offered::left`).
+#pragma once
+
+#include "driver/search/SearchHistory.h"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kopt {
+
+class Arms {
+public:
+  /// `proposers`: those that are asked, in the order of their arms.
+  explicit Arms(std::vector<std::string> proposers) : proposers_(std::move(proposers)) {}
+
+  void observe(const Event &event, const SearchHistory &history);
+  /// An ask for one candidate of each technique that is left for the parent; where a proposer has
+  /// not said anything of the parent yet, for any. None like one that has no answer yet, and none
+  /// of a proposer that is given up.
+  std::vector<Ask> of(const std::string &parent, const SearchHistory &history) const;
+
+private:
+  using Place = std::pair<std::string, std::string>; ///< proposer and parent
+
+  std::vector<std::string> proposers_;
+  std::map<Place, std::map<std::string, int>> left_;
+};
+
+/// True of a candidate that computes what it should, as far as its trial shows.
+bool isRight(const Trial &trial);
+
+} // namespace kopt
