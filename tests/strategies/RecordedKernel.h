@@ -5,8 +5,7 @@
 
 #include "driver/judge/Judge.h"
 #include "driver/search/Proposer.h"
-#include "driver/search/Strategy.h"
-#include "driver/search/policy/Beliefs.h"
+#include "driver/search/policy/Portfolio.h"
 #include "fakes/FakeClock.h"
 
 #include <filesystem>

@@ -12,6 +12,7 @@
 #include "driver/report/RunFolder.h"
 #include "driver/search/Confirmation.h"
 #include "driver/search/Trim.h"
+#include "driver/search/policy/Portfolio.h"
 #include "driver/search/proposers/ClassProposer.h"
 #include "driver/search/proposers/LaunchClasses.h"
 #include "driver/search/proposers/LlmProposer.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/search/Strategy.h"
+#include "driver/search/policy/Portfolio.h"
+
 #include "driver/search/policy/Arms.h"
 
 #include <algorithm>

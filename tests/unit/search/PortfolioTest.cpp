@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The portfolio over arms whose gains are known to the test alone.
-#include "driver/search/Strategy.h"
+#include "driver/search/policy/Portfolio.h"
 
 #include <chrono>
 #include <cmath>
