@@ -18,6 +18,14 @@ fs::path cacheFolder() {
   return fs::temp_directory_path(ignored) / "kopt-cache";
 }
 
+fs::path userFolder() {
+  for (const auto &[variable, below] :
+       {std::pair("KOPT_DATA_DIR", ""), {"XDG_DATA_HOME", "kopt"}, {"HOME", ".local/share/kopt"}})
+    if (const char *value = std::getenv(variable); value && *value)
+      return *below ? fs::path(value) / below : fs::path(value);
+  return cacheFolder();
+}
+
 Result<Installation> findInstallation() {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);

@@ -51,6 +51,7 @@ constexpr CommandEntry kCommands[] = {
     {"apply", "apply the winner of a run to your files", makeApply},
     {"check", "say which kernels of kopt.lock are tuned, stale or regressed", makeCheck},
     {"ci", "say what a change does to the kernels that it touches, for a pipeline", makeCi},
+    {"kb", "search texts about kernels: kopt's own, and folders that you index", makeKb},
     {"doctor", "say whether tuning can start here, what works, and how to get the rest",
      makeDoctor},
 };
@@ -59,7 +60,6 @@ constexpr CommandEntry kCommands[] = {
 const std::map<std::string, std::string> kMissing = {
     {"bench", "benchmarking a kernel alone"},
     {"simulate", "searching recorded spaces"},
-    {"kb", "the knowledge base"},
 };
 
 /// Flags of every command.

@@ -24,6 +24,7 @@
 //   init     one object per kernel with its clauses; details: file, written
 //   list     one object per specialization of a kernel
 //   report   one object, the run; details: page, where --open wrote one
+//   kb       search: one object per passage; show: one per source; index: details
 //   explain  one object per decision: kind, round, seconds, text, details, evidence
 //   apply    one object per changed file; details: mode
 //   check    one object per kernel of the lock; details: how many are in each state

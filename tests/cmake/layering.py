@@ -21,6 +21,7 @@ EDGES = {
     "driver/device": "driver/support driver/model driver/sandbox driver/workload runtime/cuda runtime/device runtime/runner "
                      "clang_plugin/output clang_plugin/parse",
     "driver/store": "driver/support driver/model",
+    "driver/knowledge": "driver/support driver/store",
     "driver/llm": "driver/support runtime/device",
     "driver/judge": "driver/support driver/model driver/source driver/workload driver/device driver/store runtime/device runtime/runner "
                     "runtime/trace",
@@ -30,7 +31,8 @@ EDGES = {
     "driver/report": "driver/support driver/model driver/source driver/store driver/judge driver/compare",
     "driver/config": "driver/support driver/source runtime/device",
     "driver/app": "driver/support driver/model driver/sandbox driver/source driver/workload driver/device driver/store "
-                  "driver/llm driver/judge driver/search driver/compare driver/integrate driver/report driver/config clang_plugin/output runtime/device",
+                  "driver/knowledge driver/llm driver/judge driver/search driver/compare driver/integrate driver/report driver/config "
+                  "clang_plugin/output runtime/device",
     "driver/cli": "driver/support driver/model driver/source driver/judge driver/integrate driver/report driver/config driver/app",
 
     "runtime/device": "",

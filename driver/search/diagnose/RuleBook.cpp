@@ -358,6 +358,13 @@ std::string RuleBook::skill(const std::string &name) {
   return text ? std::string(*text) : std::string();
 }
 
+std::vector<std::pair<std::string, std::string>> RuleBook::skills() {
+  std::vector<std::pair<std::string, std::string>> skills;
+  for (const auto &[path, text] : knowledge::skills::kFiles)
+    skills.emplace_back(std::string(path.substr(0, path.rfind('.'))), std::string(text));
+  return skills;
+}
+
 std::string RuleBook::skillCatalogue() {
   std::string catalogue;
   for (const auto &[path, text] : knowledge::skills::kFiles)

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/app/KnowledgeFlow.h"
+
+#include "driver/app/Installation.h"
+#include "driver/search/diagnose/RuleBook.h"
+
+namespace kopt {
+
+Result<Passages> openPassages() {
+  KOPT_TRY(Passages passages, Passages::open(userFolder() / "passages.db"));
+  std::vector<NamedDocument> skills;
+  for (auto &[name, text] : RuleBook::skills())
+    skills.push_back({name + ".md", std::move(text)});
+  KOPT_CHECK(passages.put("kopt", 1, skills));
+  return passages;
+}
+
+} // namespace kopt

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/app/KnowledgeFlow.h"
+
+#include "driver/cli/Command.h"
+#include "driver/support/Text.h"
+
+#include <fmt/format.h>
+#include <iostream>
+
+namespace kopt {
+namespace {
+
+using nlohmann::json;
+
+class KbCommand final : public Command {
+public:
+  explicit KbCommand(CLI::App &app) : app_(app) {
+    app.require_subcommand(1);
+    CLI::App *search = app.add_subcommand("search", "the passages that fit these words best");
+    search->add_option("words", words_, "as many as you like")->required();
+    search->add_option("-n,--number", number_, "how many passages (default 5)")
+        ->check(CLI::PositiveNumber);
+    CLI::App *index = app.add_subcommand("index", "read the texts and sources below a folder");
+    index->add_option("folder", folder_, "the folder")->required();
+    index->add_option("--source", source_, "name of the source (default: the folder's name)");
+    index->add_option("--weight", weight_,
+                      "its passages' scores are multiplied by this; kopt's own have 1 (default 1)");
+    CLI::App *forget = app.add_subcommand("forget", "remove what was read of a source");
+    forget->add_option("source", source_, "its name")->required();
+    CLI::App *show = app.add_subcommand("show", "the sources, with their files and passages");
+    for (CLI::App *each : {search, index, forget, show})
+      each->fallthrough();
+  }
+
+  Result<Answer> run(Invocation &call) override {
+    KOPT_TRY(Passages passages, openPassages());
+    const std::string chosen = app_.get_subcommands().front()->get_name();
+    return chosen == "search"   ? search(passages, call)
+           : chosen == "index"  ? index(passages, call)
+           : chosen == "forget" ? forget(passages, call)
+                                : show(passages, call);
+  }
+
+private:
+  Result<Answer> search(Passages &passages, const Invocation &call) const {
+    KOPT_TRY(const std::vector<Passage> found,
+             passages.search(join(words_, " "), std::size_t(number_)));
+    Answer answer;
+    answer.results = json::array();
+    for (const Passage &passage : found) {
+      answer.results.push_back({{"source", passage.source},
+                                {"file", passage.file},
+                                {"line", passage.line},
+                                {"heading", passage.heading},
+                                {"text", passage.text},
+                                {"score", passage.score}});
+      if (!call.json)
+        std::cout << call.out.paint(Style::Bold, passage.heading) << "  " << passage.source << ":"
+                  << passage.file << ":" << passage.line << "\n"
+                  << trim(passage.text) << "\n\n";
+    }
+    if (found.empty() && !call.json)
+      std::cout << "no passage has any of these words\n";
+    return answer;
+  }
+
+  Result<Answer> index(Passages &passages, const Invocation &call) const {
+    const std::string name =
+        source_.empty() ? std::filesystem::absolute(folder_).lexically_normal().filename().string()
+                        : source_;
+    KOPT_TRY(const Indexed indexed, passages.index(folder_, name, weight_));
+    if (!call.json) {
+      std::cout << fmt::format("{}: {} read, {} unchanged, {} removed\n", name,
+                               counted(std::size_t(indexed.read), "file", "files"),
+                               indexed.unchanged, indexed.removed);
+      for (const std::string &file : indexed.skipped)
+        std::cout << "skipped " << file << ": it is no text, or larger than 1 MiB\n";
+    }
+    Answer answer;
+    answer.details = {{"source", name},
+                      {"read", indexed.read},
+                      {"unchanged", indexed.unchanged},
+                      {"removed", indexed.removed},
+                      {"skipped", indexed.skipped}};
+    return answer;
+  }
+
+  Result<Answer> forget(Passages &passages, const Invocation &) const {
+    KOPT_CHECK(passages.forget(source_));
+    return Answer();
+  }
+
+  Result<Answer> show(Passages &passages, const Invocation &call) const {
+    KOPT_TRY(const std::vector<PassageSource> sources, passages.sources());
+    Answer answer;
+    answer.results = json::array();
+    for (const PassageSource &source : sources) {
+      answer.results.push_back({{"name", source.name},
+                                {"folder", source.folder},
+                                {"weight", source.weight},
+                                {"files", source.files},
+                                {"passages", source.passages}});
+      if (!call.json)
+        std::cout << fmt::format("{}: {} of {}, weight {}{}\n", source.name,
+                                 counted(std::size_t(source.passages), "passage", "passages"),
+                                 counted(std::size_t(source.files), "file", "files"), source.weight,
+                                 source.folder.empty() ? "" : ", " + source.folder);
+    }
+    return answer;
+  }
+
+  CLI::App &app_;
+  std::vector<std::string> words_;
+  std::string folder_, source_;
+  double weight_ = 1;
+  int number_ = 5;
+};
+
+} // namespace
+
+std::unique_ptr<Command> makeKb(CLI::App &app) { return std::make_unique<KbCommand>(app); }
+
+} // namespace kopt
