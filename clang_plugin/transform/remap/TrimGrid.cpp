@@ -63,8 +63,8 @@ std::optional<Limit> limitOf(const model::Comparison &guard, bool when, unsigned
 }
 
 /// The one limit that all guards have along the axis; nothing, with a refusal, if there is none.
-std::optional<Limit> limitAlong(unsigned axis, const model::KernelModel &model,
-                                Refusals &refusals) {
+std::optional<Limit> limitAlong(unsigned axis, const KernelView &view,
+                                const model::KernelModel &model, Refusals &refusals) {
   std::optional<Limit> limit;
   for (const model::Access &access : model.accesses) {
     bool mayBeLimited = access.kind == model::AccessKind::Load ||
@@ -72,8 +72,12 @@ std::optional<Limit> limitAlong(unsigned axis, const model::KernelModel &model,
                         access.space == model::MemorySpace::Local;
     for (const model::Reached &each : access.reached) {
       const model::Condition &condition = model.conditions[each.condition];
+      const bool isKnown =
+          condition.compared && llvm::all_of(view.launches, [&](const LaunchShape &launch) {
+            return hold(condition.compared->assumptions, model, launch);
+          });
       const auto found =
-          condition.compared ? limitOf(*condition.compared, each.when, axis, model) : std::nullopt;
+          isKnown ? limitOf(*condition.compared, each.when, axis, model) : std::nullopt;
       if (found && limit && limit != found) {
         refusals.add(condition.place, "another guard limits the same axis otherwise");
         return std::nullopt;
@@ -104,7 +108,7 @@ std::vector<Offer> trimGridOffers(const KernelView &view, Refusals &refusals) {
   for (unsigned axis = 0; axis < 3; ++axis) {
     if (model->coordinate(SymbolKind::BlockIdx, axis) == model->symbols.size())
       continue;
-    const auto limit = limitAlong(axis, *model, refusals);
+    const auto limit = limitAlong(axis, view, *model, refusals);
     const bool isIdle = limit && llvm::all_of(view.launches, [&](const LaunchShape &launch) {
                           const auto span = valueOf(limit->span, *model, &launch),
                                      width = valueOf(limit->width, *model, &launch);

@@ -67,6 +67,12 @@ TEST(TrimGrid, AsksForBlocksToSpare) {
   EXPECT_THAT(trimmedFor(question), IsEmpty()) << "the second launch needs all its blocks";
 }
 
+TEST(TrimGrid, RefusesIndicesThatWrap) {
+  Question question = askTrim(std::string(kGlobalIndex) + "if (i < n) out[i] = 2 * in[i];");
+  question.launches[0].grid[0] = 20'000'000;
+  EXPECT_THAT(trimmedFor(question), IsEmpty()) << "the last blocks have small indices again";
+}
+
 TEST(TrimGrid, RefusesBlocksThatMayHaveWork) {
   const auto why = [](const std::string &rest) {
     return refusalsFor(askTrim(kGlobalIndex + rest));
