@@ -2,6 +2,7 @@
 // Every rule of knowledge/rules fires on counters that show its problem and not on their healthy
 // counterpart.
 #include "driver/search/diagnose/RuleBook.h"
+#include "clang_plugin/output/Variants.h"
 #include "driver/device/sass/SassMix.h"
 #include "driver/model/Diagnosis.h"
 
@@ -25,6 +26,10 @@ const char *const kSm = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
 const char *const kDram = "dram__throughput.avg.pct_of_peak_sustained_elapsed";
 const char *const kL1 = "l1tex__throughput.avg.pct_of_peak_sustained_elapsed";
 const char *const kWaves = "launch__waves_per_multiprocessor";
+
+std::string stall(const std::string &state) {
+  return "smsp__average_warps_issue_stalled_" + state + "_per_issue_active.ratio";
+}
 
 /// A kernel with nothing to complain about: busy, coalesced, no rule's roof reached.
 Counters healthy() {
@@ -54,6 +59,16 @@ Counters healthy() {
           {"dram__bytes_write.sum", 1e6},
           {"gpu__time_duration.sum", 50000},
           {"sass__inst", 200},
+          {"sass__inst_integer", 60},
+          {"sass__inst_special", 2},
+          {"sass__loop_inst", 50},
+          {"l1tex__t_sector_hit_rate.pct", 60},
+          {"lts__t_sector_hit_rate.pct", 70},
+          {stall("long_scoreboard"), 0.5},
+          {stall("short_scoreboard"), 0.2},
+          {stall("mio_throttle"), 0.2},
+          {stall("math_pipe_throttle"), 0.2},
+          {stall("barrier"), 0.1},
           {"sass__inst_fp64", 0},
           {"sass__inst_conversion_fp64", 0},
           {"sass__inst_local_indexed", 0},
@@ -123,6 +138,18 @@ const std::vector<Case> &cases() {
        "3 double instructions and 4 conversions"},
       {"spills-in-code", {{"sass__spill_load_bytes", 140}}, "and loads 140"},
       {"array-in-local-memory", {{"sass__inst_local_indexed", 5}}, "5 instructions access local"},
+      {"stall-long-scoreboard", {{stall("long_scoreboard"), 8}}, "wait 8.0 cycles for data"},
+      {"stall-short-scoreboard", {{stall("short_scoreboard"), 4}}, "wait 4.0 cycles for shared"},
+      {"stall-mio-throttle", {{stall("mio_throttle"), 4}}, "wait 4.0 cycles for a place"},
+      {"stall-math-pipe", {{stall("math_pipe_throttle"), 4}}, "wait 4.0 cycles for a pipe"},
+      {"stall-barrier", {{stall("barrier"), 6.5}}, "wait 6.5 cycles at barriers"},
+      {"index-arithmetic", {{"sass__inst_integer", 120}}, "60% of the instructions"},
+      {"special-functions", {{"sass__inst_special", 12}}, "12 of 200 instructions"},
+      {"caches-miss",
+       {{"l1tex__t_sector_hit_rate.pct", 5},
+        {"lts__t_sector_hit_rate.pct", 20},
+        {"dram__bytes_read.sum", 3e6}},
+       "L1 serves 5% and L2 20%"},
   };
   return kCases;
 }
@@ -372,9 +399,7 @@ TEST(RuleBook, EveryThresholdHasASource) {
 }
 
 TEST(RuleBook, TechniquesAreTransformsThatExist) {
-  const std::set<std::string> kTransforms{"launch-bounds",  "unroll",     "readonly-loads",
-                                          "shared-padding", "block-size", "grid-size",
-                                          "swap-axes",      "coarsen",    "grid-stride"};
+  const std::set<std::string> kTransforms(std::begin(kRewriteIds), std::end(kRewriteIds));
   for (const auto &rule : ruleObjects())
     for (const auto &technique : rule.value("techniques", nlohmann::json::array()))
       EXPECT_TRUE(kTransforms.count(technique.get<std::string>()))
