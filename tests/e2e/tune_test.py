@@ -219,6 +219,15 @@ class OneRun(KoptTest):
                 self.assertEqual("sizes" in passed, verified, trial["candidate"]["title"])
 
 
+    def test_each_strategy_searches(self):
+        for strategy in ("auto", "survey"):
+            outcome = self.tune(self.copy(DATA / "scale.cu"), "--strategy", strategy, "--trials", "6")[0]
+            self.assertEqual(outcome["judged"], 5)
+            asks = [what["ask"] for what in (event["what"] for event in self.records("events")) if "ask" in what]
+            self.assertTrue(all(ask["limit"] == 1 for ask in asks if ask["role"] == "transform"), asks)
+        self.assertIn("beam not in", self.kopt("tune", "scale.cu", "--strategy", "beam", *FLAGS).stderr)
+
+
 class LongRun(KoptTest):
     """In the soak lane."""
 
