@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what happens next, by the events of the run alone: the same events give the same
 // decisions. A new strategy needs one file in strategies/, its factory here, and one line in
-// TuneSession::search().
+// makeStrategy() (app/tune/Tune.cpp).
 #pragma once
 
 #include "driver/search/SearchHistory.h"
