@@ -71,7 +71,7 @@ private:
         const auto place = spanOf(view_, loop->getSourceRange());
         if (body.function->hasAttr<CUDAHostAttr>() || enclosing<LambdaExpr>(body, loop)) {
           refusals_.add(loop, "the loop is in a lambda, or in a function of the host");
-        } else if (!place || !bodyText(view_, *body.function)) {
+        } else if (!place || !endOfStatement(view_, loop) || !bodyText(view_, *body.function)) {
           refusals_.add(loop, "a macro spells the loop");
         } else if (!seen.insert(place->begin).second) {
           refusals_.add(loop, "the loop is instantiated several times");

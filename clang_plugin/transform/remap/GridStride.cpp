@@ -132,9 +132,10 @@ private:
     const auto start = view_.offset(declaration_->getBeginLoc()),
                semicolon = view_.endOffset(declaration_->getEndLoc()),
                test = view_.offset(guard_.statement->getBeginLoc()),
-               then = view_.offset(guard_.statement->getThen()->getBeginLoc());
+               then = view_.offset(guard_.statement->getThen()->getBeginLoc()),
+               behind = endOfStatement(view_, guard_.statement);
     if (width.empty() || bound.empty() || declared.empty() || declared.contains("const ") ||
-        !start || !semicolon || !test || !then)
+        !start || !semicolon || !test || !then || !behind)
       return refusals_.add(guard_.statement, "a macro spells a part of the index or its test");
     const std::string name = index_->getName().str(),
                       head = "// Each thread takes the elements that are a grid apart.\n" +
@@ -149,10 +150,9 @@ private:
       edits.insert(edits.end(), body_.returns().begin(), body_.returns().end());
       return true;
     }
-    const unsigned behind = *endOfStatement(view_, guard_.statement);
     edits.push_back({*test, body_.end,
                      head + " {\n" +
-                         body_.indented(body_.edited(behind, body_.end, body_.returns())) +
+                         body_.indented(body_.edited(*behind, body_.end, body_.returns())) +
                          body_.inner + "}\n" + body_.outer});
     return true;
   }
