@@ -6,7 +6,6 @@
 #include "driver/support/Text.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <fmt/format.h>
 #include <map>

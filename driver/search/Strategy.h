@@ -36,6 +36,10 @@ public:
 /// above the incumbent's estimate by the fraction `minGain`.
 bool improves(const Trial &candidate, const Trial &incumbent, double minGain);
 
+/// What makes the trial the incumbent: its counters first, which rules and prompts read, unless
+/// `profiled`, the candidate whose counters were read last, is this one.
+Decision acceptance(const Trial &trial, const std::string &profiled);
+
 /// Why a follower, who puts conditions around candidates, may have something to offer: trials that
 /// were faster on some launches only, or wrong on some. `weights`: of the workload's launches.
 std::vector<Evidence> reasonsToFollow(const SearchHistory &history,

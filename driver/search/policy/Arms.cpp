@@ -47,4 +47,8 @@ bool isRight(const Trial &trial) {
          trial.verdict == Verdict::Duplicate;
 }
 
+bool mayBeParent(const Trial &trial) {
+  return trial.speedup && (trial.verdict == Verdict::Faster || trial.verdict == Verdict::Same);
+}
+
 } // namespace kopt

@@ -32,5 +32,7 @@ private:
 
 /// True of a candidate that computes what it should, as far as its trial shows.
 bool isRight(const Trial &trial);
+/// True of a candidate that is worth another change: it is right, timed, and not slower.
+bool mayBeParent(const Trial &trial);
 
 } // namespace kopt

@@ -46,7 +46,7 @@ public:
 
   Decision decide(const SearchHistory &history) const override {
     if (!improved_.empty())
-      return accept(*history.find(improved_));
+      return acceptance(*history.find(improved_), profiled_);
     if (history.comingTrials() >= settings_.open)
       return {Wait()};
     if (settings_.patience > 0 && withoutGain_ >= settings_.patience)
@@ -88,25 +88,16 @@ private:
     beliefs_.add(trial.candidate.technique, gain, trial.seconds);
     node.family.insert(trial.candidate.technique);
     ++withoutGain_;
-    if (trial.verdict == Verdict::Faster || trial.verdict == Verdict::Same)
-      best_ = std::max(best_, node.logSpeedup);
     const Trial *next = improved_.empty() ? &history.best() : history.find(improved_);
     if (improves(trial, *next, settings_.minGain)) {
       improved_ = trial.candidateHash;
       withoutGain_ = 0;
     }
-    if (trial.speedup && (trial.verdict == Verdict::Faster || trial.verdict == Verdict::Same))
+    if (mayBeParent(trial)) {
+      best_ = std::max(best_, node.logSpeedup);
       order_.emplace_back(node.logSpeedup, trial.candidateHash);
+    }
     nodes_.insert_or_assign(trial.candidateHash, std::move(node));
-  }
-
-  /// Rules and prompts read the incumbent's counters.
-  Decision accept(const Trial &trial) const {
-    if (profiled_ != trial.candidateHash)
-      return {Profile{trial.candidateHash}};
-    return {Accept{trial.candidateHash, trial.candidate.title, trial.speedup->estimate,
-                   trial.speedup->low},
-            {{"speedup low", trial.candidateHash, trial.speedup->low}}};
   }
 
   /// The baseline, and the fastest of each family.

@@ -48,9 +48,8 @@ private:
   std::vector<std::string> parentsIn(const SearchHistory &history) const {
     std::vector<const Trial *> right;
     for (std::size_t i = 1; i < history.trials.size(); ++i)
-      if (const Trial &trial = history.trials[i];
-          trial.speedup && (trial.verdict == Verdict::Faster || trial.verdict == Verdict::Same))
-        right.push_back(&trial);
+      if (mayBeParent(history.trials[i]))
+        right.push_back(&history.trials[i]);
     std::ranges::stable_sort(right, std::greater(),
                              [](const Trial *trial) { return trial->speedup->estimate; });
     right.resize(std::min(right.size(), settings_.parents));

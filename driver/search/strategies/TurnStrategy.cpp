@@ -33,7 +33,7 @@ public:
 
   Decision decide(const SearchHistory &history) const override {
     if (!improved_.empty())
-      return accept(*history.find(improved_));
+      return acceptance(*history.find(improved_), profiled_);
     if (!history.isIdle())
       return {Wait()};
     if (settings_.rounds > 0 && history.round >= settings_.rounds)
@@ -78,15 +78,6 @@ private:
       improved_ = history.trials[best].candidateHash;
     else
       withoutGain_ += !isOfFollower; // a follower costs the others none of their patience
-  }
-
-  /// Rules and prompts of the next round read the incumbent's counters.
-  Decision accept(const Trial &trial) const {
-    if (profiled_ != trial.candidateHash)
-      return {Profile{trial.candidateHash}};
-    return {Accept{trial.candidateHash, trial.candidate.title, trial.speedup->estimate,
-                   trial.speedup->low},
-            {{"speedup low", trial.candidateHash, trial.speedup->low}}};
   }
 
   std::optional<Decision> askFollower(const SearchHistory &history) const {
@@ -146,6 +137,14 @@ bool improves(const Trial &candidate, const Trial &incumbent, double minGain) {
   const double best =
       incumbent.speedup && incumbent.verdict == Verdict::Faster ? incumbent.speedup->estimate : 1.0;
   return candidate.speedup->low > best * (1 + minGain);
+}
+
+Decision acceptance(const Trial &trial, const std::string &profiled) {
+  if (profiled != trial.candidateHash)
+    return {Profile{trial.candidateHash}};
+  return {Accept{trial.candidateHash, trial.candidate.title, trial.speedup->estimate,
+                 trial.speedup->low},
+          {{"speedup low", trial.candidateHash, trial.speedup->low}}};
 }
 
 std::vector<Evidence> reasonsToFollow(const SearchHistory &history,
