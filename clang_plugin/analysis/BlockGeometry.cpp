@@ -133,6 +133,17 @@ void BlockGeometry::readCoordinates(const BodyView &body) {
   }
 }
 
+bool BlockGeometry::hasExtentIn(const ParmVarDecl &parameter) const {
+  return !view_.launches.empty() && llvm::all_of(view_.launches, [&](const LaunchShape &launch) {
+    return llvm::any_of(launch.scalars, [&](const ScalarValue &scalar) {
+      long long value = 0;
+      return scalar.name == parameter.getName() &&
+             !llvm::StringRef(scalar.literal).consumeInteger(10, value) && value > 2 &&
+             (value == launch.block[0] || value == launch.block[1]);
+    });
+  });
+}
+
 void BlockGeometry::readTies(const BodyView &body) {
   llvm::DenseSet<long long> ties;
   for (const LaunchShape &launch : view_.launches) {
@@ -153,6 +164,9 @@ void BlockGeometry::readTies(const BodyView &body) {
     else if (const auto *construct = dyn_cast<CXXConstructExpr>(statement))
       named = construct->getConstructor();
     tied_ |= knowsBlockByItself(named);
+    sharesMemory_ |= named && named->hasAttr<CUDASharedAttr>();
+    if (const auto *parameter = dyn_cast_or_null<ParmVarDecl>(named))
+      takesExtent_ |= hasExtentIn(*parameter);
     // What one thread of each block does is done as often as there are blocks. That of the first is
     // mostly done for its block.
     if (const auto *equal = dyn_cast<BinaryOperator>(statement); equal && equal->isEqualityOp())
@@ -193,7 +207,7 @@ void BlockGeometry::readSharedArrays(const BodyView &body) {
 
 std::optional<BlockGeometry::Rule> BlockGeometry::rule() const {
   const Dimension &x = dimensions_[0], &y = dimensions_[1];
-  if (tied_ || !x.readsThread || dimensions_[2].readsThread)
+  if (tied_ || (sharesMemory_ && takesExtent_) || !x.readsThread || dimensions_[2].readsThread)
     return std::nullopt;
   Rule rule;
   rule.plane = y.readsThread;

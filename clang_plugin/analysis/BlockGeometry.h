@@ -34,6 +34,8 @@ private:
   };
   void readCoordinates(const BodyView &body);
   void readTies(const BodyView &body);
+  /// True if every launch passes an extent of its block for it.
+  bool hasExtentIn(const clang::ParmVarDecl &parameter) const;
   void readSharedArrays(const BodyView &body);
   bool mentions(const clang::Expr *expression, llvm::StringRef variable,
                 std::optional<unsigned> dimension, unsigned depth = 0) const;
@@ -53,7 +55,7 @@ private:
   llvm::DenseSet<const clang::VarDecl *> changing_;
   std::array<Dimension, 3> dimensions_;
   std::vector<SharedIndex> indices_;
-  bool tied_ = false, crossed_ = false;
+  bool tied_ = false, crossed_ = false, sharesMemory_ = false, takesExtent_ = false;
 };
 
 } // namespace kopt::frontend

@@ -121,8 +121,11 @@ struct Offer {
   std::vector<OfferParameter> parameters{};
   std::vector<std::string> requirements{}; ///< expressions over the parameters that have to be true
   Legality legality = Legality::Tested;
+  /// What blockDim.x of every launch of the program has to be a multiple of; empty: of nothing.
+  std::string blockMultiple{};
 };
-KOPT_FIELDS(Offer, technique, title, note, edits, launch, parameters, requirements, legality)
+KOPT_FIELDS(Offer, technique, title, note, edits, launch, parameters, requirements, legality,
+            blockMultiple)
 
 /// The offer with these values of its parameters.
 inline Offer withValues(Offer offer, const std::map<std::string, std::int64_t> &values) {
@@ -134,6 +137,7 @@ inline Offer withValues(Offer offer, const std::map<std::string, std::int64_t> &
     }
   };
   fillIn(offer.title);
+  fillIn(offer.blockMultiple);
   for (SliceEdit &edit : offer.edits)
     fillIn(edit.text);
   if (offer.launch) {

@@ -4,10 +4,12 @@
 // which they read threadIdx, they also read blockDim, and they use blockIdx either only as
 // blockIdx.d * blockDim.d (the grid follows) or not at all, with a loop that strides by blockDim
 // (the grid stays). Refuses if the block is tied to something else: a constant in the code equal to
-// an extent of the present block, cooperative groups, CUB, WMMA, three dimensions, dynamic shared
-// memory that is not a whole number of bytes per thread. Static shared arrays, __launch_bounds__
-// and grid limits bound the shapes.
+// an extent of the present block, or an argument if threads share memory, cooperative groups, CUB,
+// WMMA, three dimensions, dynamic shared memory that is not a whole number of bytes per thread.
+// Static shared arrays, __launch_bounds__ and grid limits bound the shapes; so do the launches'
+// threads, in whole blocks, where no guard stops more of them.
 #include "clang_plugin/analysis/BlockGeometry.h"
+#include "clang_plugin/model/KernelModel.h"
 #include "clang_plugin/transform/Transformation.h"
 #include "runtime/device/GpuLimits.h"
 
@@ -53,16 +55,59 @@ std::optional<unsigned> sharedBytesFor(const KernelView &view, const Block &bloc
                                            : std::nullopt;
 }
 
-bool gridFits(const KernelView &view, const Block &block, bool &exact) {
+/// Whether a grid of such blocks is allowed; `exact` becomes false for the axes along which it has
+/// more threads than a launch.
+bool gridFits(const KernelView &view, const Block &block, std::array<bool, 3> &exact) {
   for (const LaunchShape &launch : view.launches) {
     for (unsigned d = 0; d < 3; ++d) {
       const std::uint64_t covered = std::uint64_t{launch.grid[d]} * launch.block[d];
-      exact &= covered % block[d] == 0;
+      exact[d] &= covered % block[d] == 0;
       if ((covered + block[d] - 1) / block[d] > gpu::kMostGrid[d])
         return false;
     }
   }
   return true;
+}
+
+/// True if it is only reached, or a loop around it only runs, below a limit of the index along the
+/// axis.
+bool isLimited(const model::Access &access, unsigned axis, const model::KernelModel &model) {
+  const unsigned block = model.coordinate(model::SymbolKind::BlockIdx, axis);
+  return llvm::any_of(access.reached,
+                      [&](const model::Reached &each) {
+                        const auto &compared = model.conditions[each.condition].compared;
+                        if (!compared || compared->relation == model::Relation::Equal ||
+                            compared->relation == model::Relation::NotEqual)
+                          return false;
+                        const bool isLeft = compared->left.symbols().contains(block),
+                                   isLess = compared->relation == model::Relation::Less ||
+                                            compared->relation == model::Relation::LessEqual;
+                        return (isLeft || compared->right.symbols().contains(block)) &&
+                               (isLess == isLeft) == each.when;
+                      }) ||
+         llvm::any_of(access.loops, [&](unsigned each) {
+           const model::LoopFacts &loop = model.loops[each];
+           return loop.first && loop.bound && loop.first->symbols().contains(block) &&
+                  (loop.relation == model::Relation::Less ||
+                   loop.relation == model::Relation::LessEqual);
+         });
+}
+
+/// Along each axis, whether threads beyond today's reach no memory that they share with others.
+std::array<bool, 3> guardedAxes(const KernelView &view, Refusals &refusals) {
+  const model::KernelModel *model = modelOf(view, refusals);
+  std::array<bool, 3> guarded = {};
+  for (unsigned axis = 0; model && model->blind.empty() && axis < 3; ++axis) {
+    const unsigned block = model->coordinate(model::SymbolKind::BlockIdx, axis);
+    guarded[axis] = llvm::all_of(model->accesses, [&](const model::Access &access) {
+      return access.space == model::MemorySpace::Shared ||
+             access.space == model::MemorySpace::Local ||
+             access.space == model::MemorySpace::Constant || isLimited(access, axis, *model) ||
+             (access.kind == model::AccessKind::Load && access.offset &&
+              !access.offset->symbols().contains(block));
+    });
+  }
+  return guarded;
 }
 
 } // namespace
@@ -84,16 +129,27 @@ std::vector<Offer> blockSizeOffers(const KernelView &view, Refusals &refusals) {
   const long long mostThreads =
       bounds ? view.constant(bounds->getMaxThreads()).value_or(0) : gpu::kMostThreads;
   std::vector<Offer> offers;
+  std::optional<std::array<bool, 3>> guarded;
   for (const Block &block :
        rule->plane ? llvm::ArrayRef(kPlaneBlocks) : llvm::ArrayRef(kLineBlocks)) {
     const bool isPresent = llvm::all_of(
         view.launches, [&](const LaunchShape &launch) { return launch.block == block; });
-    bool exact = true;
+    std::array<bool, 3> exact = {true, true, true};
     const auto shared = sharedBytesFor(view, block);
     if (isPresent || threads(block) > mostThreads || (rule->squareOnly && block[0] != block[1]) ||
         !shared || (rule->coverGrid && !gridFits(view, block, exact)) ||
         !geometry.sharedArraysHold(block))
       continue;
+    const bool isExact = exact == std::array{true, true, true};
+    if (!isExact && !guarded)
+      guarded = guardedAxes(view, refusals);
+    bool isGuarded = true;
+    for (unsigned axis = 0; axis < 3; ++axis)
+      isGuarded &= exact[axis] || (*guarded)[axis];
+    if (!isGuarded) {
+      refusals.add("no guard stops the threads of blocks beyond the launches' threads");
+      continue;
+    }
     Offer offer{"", "launch in blocks of " + spell(block), "", {}, LaunchChange{}};
     for (std::size_t axis = 0; axis < 3; ++axis)
       offer.launch->block[axis] = std::to_string(block[axis]);
@@ -103,7 +159,7 @@ std::vector<Offer> blockSizeOffers(const KernelView &view, Refusals &refusals) {
       offer.launch->sharedBytes = std::to_string(*shared);
       offer.note = "dynamic shared memory is scaled with the block";
     }
-    if (!exact)
+    if (!isExact)
       offer.note += std::string(offer.note.empty() ? "" : "; ") +
                     "the grid grows to whole blocks beyond today's threads";
     offers.push_back(std::move(offer));

@@ -260,10 +260,12 @@ private:
     for (const BodyView *body : withLane)
       declareLane(*body, offer.edits);
     offer.launch = LaunchChange();
-    if (growsGrid_)
+    if (growsGrid_) {
       offer.launch->grid = {"gridDim.x * " + lanes, "gridDim.y", "gridDim.z"};
-    else
+      offer.blockMultiple = lanes;
+    } else {
       offer.launch->block = {"blockDim.x * " + lanes, "blockDim.y", "blockDim.z"};
+    }
     return offer;
   }
 

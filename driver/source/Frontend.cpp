@@ -186,6 +186,7 @@ public:
         made.technique = offer.technique;
         made.title = offer.title;
         made.note = offer.note;
+        made.blockMultiple = offer.blockMultiple;
         for (const SliceEdit &edit : offer.edits) {
           if (edit.begin > edit.end || edit.end > sliceText.size())
             return malformed("transforms",

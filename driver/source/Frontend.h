@@ -42,6 +42,7 @@ struct TransformOffer {
   std::string note;              ///< what verification must judge
   std::vector<SourceEdit> edits; ///< in offsets of the slice; range.file is the slice
   LaunchOverride launch;
+  std::string blockMultiple{}; ///< as in kopt::Offer
 };
 
 class Frontend {

@@ -115,6 +115,13 @@ std::optional<Candidate> candidateFrom(const TransformOffer &offer, const Render
       isCovering(offer.launch) ? chosenFor(context.problem, candidate.launch) : std::nullopt;
   if (former)
     std::tie(candidate.launch.grid, candidate.launch.block) = std::tie(former->grid, former->block);
+  // Where the text divides the block, as where the launch does.
+  if (const std::string &multiple = offer.blockMultiple; !multiple.empty()) {
+    const LaunchOverride part{{}, {{"blockDim.x / " + multiple, "blockDim.y", "blockDim.z"}}, {}};
+    if (!dividesBlocks(context.problem.kernel, context.problem.specialization,
+                       composed(candidate.launch, part)))
+      return std::nullopt;
+  }
   candidate.launch = composed(candidate.launch, offer.launch);
   if (!dividesBlocks(context.problem.kernel, context.problem.specialization, candidate.launch))
     return std::nullopt;

@@ -237,6 +237,25 @@ TEST_F(TransformProposerTest, APartOfABlockIsAWholeOneAtEveryLaunch) {
   EXPECT_EQ(propose(work).size(), 1u);
 }
 
+TEST_F(TransformProposerTest, ATextThatDividesTheBlockWantsAMultipleAtEveryLaunch) {
+  class InText : public OtherWork {
+    Result<std::vector<TransformOffer>>
+    transforms(const std::string &text, const std::string &expression, const KernelSpec &kernel,
+               const std::vector<LaunchShape> &launches) override {
+      auto offers = OtherWork::transforms(text, expression, kernel, launches);
+      offers->front().blockMultiple = "16";
+      return offers;
+    }
+  } work;
+  kernel_.launches[0].block[0] = "TILE"; // 32
+  EXPECT_EQ(propose(work).size(), 2u);
+  kernel_.launches.push_back(kernel_.launches[0]);
+  kernel_.launches[1].block[0] = "TILE - 8"; // a multiple of 4
+  const auto proposed = propose(work);
+  ASSERT_EQ(proposed.size(), 1u);
+  EXPECT_TRUE(proposed.front().launch.block.has_value());
+}
+
 TEST_F(TransformProposerTest, OneOfSeveralLoopsHasItsLine) {
   TwoOffers frontend;
   const auto proposed = propose(frontend);

@@ -117,6 +117,42 @@ TEST(BlockSize, SaysThatTheGridGrows) {
     EXPECT_EQ(offer.note.empty(), 768 % std::stoul(offer.launch->block[0]) == 0) << offer.title;
 }
 
+TEST(BlockSize, HasNoMoreThreadsWhereNoGuardStopsThem) {
+  const std::string indices =
+      "int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;";
+  const auto shapesOf = [&](const std::string &work) {
+    Question question = askBody(indices + work, {16, 16, 1});
+    question.launches.front().grid = {188, 188, 1}; // 3008: 23.5 blocks of 128
+    return shapes(question);
+  };
+  const auto unguarded = shapesOf("if (in[x] < in[y]) out[y * w + x] = in[x];");
+  EXPECT_THAT(unguarded, Contains(Shape{64, 4, 1}));
+  EXPECT_THAT(unguarded, Not(Contains(Shape{128, 2, 1})));
+  EXPECT_THAT(unguarded, Not(Contains(Shape{8, 128, 1})));
+  // A limit along x alone; one from below; both; both, and what all threads read.
+  const auto wide = shapesOf("if (x < w) out[y * w + x] = in[x];");
+  EXPECT_THAT(wide, Contains(Shape{128, 2, 1}));
+  EXPECT_THAT(wide, Not(Contains(Shape{8, 128, 1})));
+  EXPECT_THAT(shapesOf("if (x >= w && y > 0) out[y * w + x] = in[x];"),
+              Not(Contains(Shape{128, 2, 1})));
+  EXPECT_THAT(shapesOf("if (x >= w || y >= n) return; out[y * w + x] = in[x];"),
+              Contains(Shape{8, 128, 1}));
+  EXPECT_THAT(shapesOf("float f = in[w]; if (x < w && y < n) out[y * w + x] = f;"),
+              Contains(Shape{8, 128, 1}));
+}
+
+TEST(BlockSize, RefusesAnArgumentThatIsTheBlock) {
+  const auto shapesOf = [&](const std::string &shared, const std::string &width) {
+    Question question = askBody(shared + kGuarded + " if (i + w < n) out[i + w] = 0;");
+    question.launches = {{{64, 1, 1}, {256, 1, 1}, 1024, 1, {{"n", "9999"}, {"w", width}}}};
+    return shapes(question);
+  };
+  const std::string shared = "extern __shared__ float s[]; s[threadIdx.x] = 1; __syncthreads();";
+  EXPECT_THAT(shapesOf(shared, "256"), IsEmpty());
+  EXPECT_THAT(shapesOf(shared, "250"), Not(IsEmpty()));
+  EXPECT_THAT(shapesOf("", "256"), Not(IsEmpty()));
+}
+
 TEST(BlockSize, RefusesWhatOneThreadOfEachBlockDoes) {
   EXPECT_THAT(
       shapes(askBody(std::string("int t = threadIdx.x; if (t == 11) out[n - 1] = t;") + kGuarded)),

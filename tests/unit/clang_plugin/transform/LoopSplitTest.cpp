@@ -71,6 +71,7 @@ TEST(LoopSplit, TheGridGrowsWhereTheBlockIsAMultipleOfTheLanes) {
   EXPECT_EQ(offers[0].launch->grid[0], "gridDim.x * 32");
   EXPECT_EQ(offers[0].launch->block[0], "");
   EXPECT_EQ(offers[2].launch->grid[0], "gridDim.x * 16");
+  EXPECT_EQ(offers[2].blockMultiple, "16");
   EXPECT_EQ(offers[0].legality, Legality::Tested);
 }
 
