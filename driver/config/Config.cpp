@@ -123,11 +123,11 @@ private:
     return result;
   }
 
-  /// Adds the proposer llm if a model is given, unless the proposers were chosen too.
+  /// Adds the proposers llm and merge if a model is given, unless the proposers were chosen too.
   static void addModelProposer(Config &config) {
     for (ConfigValue &value : config.values)
       if (value.key == "proposers" && value.source == "default" && !config.settings.model.empty()) {
-        config.settings.proposers.push_back("llm");
+        config.settings.proposers.insert(config.settings.proposers.end(), {"llm", "merge"});
         value.value = join(config.settings.proposers, ", ");
         value.source = "default, with a model";
       }

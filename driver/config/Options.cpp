@@ -53,7 +53,7 @@ std::string checkOneOf(const std::string &text, const std::vector<std::string> &
   return "'" + text + "' is not one of " + join(known, ", ") + (hint.empty() ? "" : "; " + hint);
 }
 std::string checkProposers(const OptionValue &value) {
-  std::vector<std::string> known = {"params", "transform", "llm"};
+  std::vector<std::string> known = {"params", "transform", "llm", "merge"};
   for (const std::string_view id : kRewriteIds)
     known.push_back(fmt::format("-{}", id));
   for (const std::string &name : std::get<std::vector<std::string>>(value))
@@ -145,7 +145,8 @@ std::vector<Option> makeOptions() {
        "rounds without a gain after which the search stops"},
       {"min-gain", &S::minSpeedup, checkRatio, "smallest speedup worth a patch, as a ratio"},
       {"proposers", &S::proposers, checkProposers,
-       "where candidates come from, separated by commas: params, transform, llm; `-specialise` "
+       "where candidates come from, separated by commas: params, transform, llm, merge; "
+       "`-specialise` "
        "leaves out one of the rewrites of transform"},
       choice("strategy", &S::strategy,
              "what is tried next: `greedy` lets the proposers take turns on the best candidate, "

@@ -61,7 +61,7 @@ struct CandidateDeclaration {
 KOPT_FIELDS(CandidateDeclaration, text, before, file)
 
 struct Candidate {
-  std::string proposer; ///< params, transform, llm, person
+  std::string proposer; ///< params, transform, merge, llm, person
   std::string title;    ///< one line for messages: "TILE = 32", "pad tile by 1"
   std::string
       technique; ///< id in the catalogue of rewrites, or the proposer's name for what it did

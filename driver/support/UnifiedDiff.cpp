@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <tuple>
 
 namespace kopt {
 
@@ -125,6 +126,23 @@ std::string quotePath(const std::string &path) {
 }
 
 } // namespace
+
+std::vector<Change> changesBetween(const std::vector<std::string_view> &before,
+                                   const std::vector<std::string_view> &after) {
+  std::vector<Change> changes;
+  std::size_t old = 0, now = 0;
+  bool isKept = true;
+  for (const DiffLine &line : editScript(before, after)) {
+    if (line.kind != ' ' && isKept)
+      changes.push_back({old, old, now, now});
+    isKept = line.kind == ' ';
+    old += line.kind != '+';
+    now += line.kind != '-';
+    if (!isKept)
+      std::tie(changes.back().oldEnd, changes.back().newEnd) = std::tuple(old, now);
+  }
+  return changes;
+}
 
 FileDiff diffTexts(std::string path, std::string_view before, std::string_view after) {
   const std::vector<DiffLine> script = editScript(splitLines(before), splitLines(after));

@@ -25,6 +25,15 @@ struct FileDiff {
   std::vector<DiffHunk> hunks;
 };
 
+/// Elements that became others: [oldBegin, oldEnd) of `before`, [newBegin, newEnd) of `after`.
+struct Change {
+  std::size_t oldBegin = 0, oldEnd = 0, newBegin = 0, newEnd = 0;
+};
+/// The fewest changes that make `after` of `before`, in order, with something kept between them;
+/// one change of everything if that takes too long to find.
+std::vector<Change> changesBetween(const std::vector<std::string_view> &before,
+                                   const std::vector<std::string_view> &after);
+
 /// The change of one file with three lines of context; no hunks if the texts are equal. Bytes are
 /// kept unchanged: carriage returns, tabs, a missing newline at the end.
 FileDiff diffTexts(std::string path, std::string_view before, std::string_view after);

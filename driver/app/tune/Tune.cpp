@@ -16,6 +16,7 @@
 #include "driver/search/proposers/ClassProposer.h"
 #include "driver/search/proposers/LaunchClasses.h"
 #include "driver/search/proposers/LlmProposer.h"
+#include "driver/search/proposers/MergeProposer.h"
 #include "driver/search/proposers/ParamsProposer.h"
 #include "driver/search/proposers/TransformProposer.h"
 #include "driver/source/KernelNames.h"
@@ -444,11 +445,13 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
     else if (name == "transform")
       proposers.push_back(
           std::make_unique<TransformProposer>(bench_->frontend(), settings_.options.proposers));
+    else if (name == "merge")
+      proposers.push_back(std::make_unique<MergeProposer>());
     else if (isLeftOut(name))
       continue;
     else if (name != "llm")
       return makeError(ErrorCode::Usage, fmt::format("unknown proposer '{}'", name),
-                       "known are params, transform and llm");
+                       "known are params, transform, merge and llm");
     else if (settings_.options.model.empty())
       return makeError(ErrorCode::Usage, "the proposer 'llm' needs a model",
                        "give one with --model anthropic:MODEL, openai:MODEL or exec:COMMAND");

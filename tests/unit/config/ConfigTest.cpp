@@ -215,7 +215,7 @@ TEST_F(ConfigTest, TheSandboxIsTheUsersToChoose) {
 
 TEST_F(ConfigTest, AModelBringsItsProposerUnlessProposersAreChosen) {
   environment_["KOPT_MODEL"] = "openai:small";
-  EXPECT_THAT(load().settings.proposers, ElementsAre("params", "transform", "llm"));
+  EXPECT_THAT(load().settings.proposers, ElementsAre("params", "transform", "llm", "merge"));
   environment_["KOPT_PROPOSERS"] = "params, transform";
   EXPECT_THAT(load().settings.proposers, ElementsAre("params", "transform"));
 }
