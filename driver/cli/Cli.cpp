@@ -52,6 +52,7 @@ constexpr CommandEntry kCommands[] = {
     {"check", "say which kernels of kopt.lock are tuned, stale or regressed", makeCheck},
     {"ci", "say what a change does to the kernels that it touches, for a pipeline", makeCi},
     {"kb", "search texts about kernels: kopt's own, and folders that you index", makeKb},
+    {"clean", "remove the records and folders of all but the last runs of each kernel", makeClean},
     {"doctor", "say whether tuning can start here, what works, and how to get the rest",
      makeDoctor},
 };

@@ -42,6 +42,7 @@ std::unique_ptr<Command> makeExplain(CLI::App &app);
 std::unique_ptr<Command> makeApply(CLI::App &app);
 std::unique_ptr<Command> makeCheck(CLI::App &app);
 std::unique_ptr<Command> makeCi(CLI::App &app);
+std::unique_ptr<Command> makeClean(CLI::App &app);
 std::unique_ptr<Command> makeKb(CLI::App &app);
 std::unique_ptr<Command> makeDoctor(CLI::App &app);
 

@@ -104,6 +104,21 @@ public:
     return read<SessionRecord>("SELECT record, id FROM sessions ORDER BY id");
   }
 
+  Status forget(const std::vector<std::int64_t> &runs,
+                const std::vector<std::int64_t> &sessions) override {
+    const auto list = [](const std::vector<std::int64_t> &ids) {
+      return fmt::format("({})", fmt::join(ids, ", "));
+    };
+    const std::string those = list(runs);
+    return database_->execute(
+        fmt::format("BEGIN IMMEDIATE; DELETE FROM trials WHERE run_id IN {0}; "
+                    "DELETE FROM events WHERE run_id IN {0}; "
+                    "DELETE FROM model_calls WHERE run_id IN {0}; "
+                    "DELETE FROM runs WHERE id IN {0}; DELETE FROM sessions WHERE id IN {1}; "
+                    "COMMIT; VACUUM",
+                    those, list(sessions)));
+  }
+
 private:
   /// Commits a record as one row, whose number the statement returns.
   template <class Record, class... Keys>

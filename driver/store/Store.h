@@ -38,6 +38,10 @@ public:
   /// session with its id.
   virtual Result<SessionRecord> putSession(const SessionRecord &session) = 0;
   virtual Result<std::vector<SessionRecord>> sessions() = 0;
+  /// Removes these runs, with all that is recorded of them, and these sessions, and gives their
+  /// space back to the disk.
+  virtual Status forget(const std::vector<std::int64_t> &runs,
+                        const std::vector<std::int64_t> &sessions) = 0;
 };
 
 /// The runs in an existing database, which is left as it is. Fails as openStore() does.

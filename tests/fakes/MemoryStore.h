@@ -55,6 +55,9 @@ public:
     return stored;
   }
   Result<std::vector<SessionRecord>> sessions() override { return sessions_; }
+  Status forget(const std::vector<std::int64_t> &, const std::vector<std::int64_t> &) override {
+    return makeError(ErrorCode::Internal, "nothing is forgotten here");
+  }
 
 private:
   std::vector<RunRecord> runs_;
