@@ -252,6 +252,62 @@ void readArguments(HostCode &code, UnitFlow &flows, const GeometryReader::Site &
     launch.values.push_back(valueOf(argument));
 }
 
+/// The variable that is the whole argument, also where it is converted to a dim3; null if there is
+/// none, or if a lambda captured it.
+const clang::VarDecl *variableIn(const Expr *argument) {
+  argument = strip(argument);
+  while (const auto *converted = llvm::dyn_cast<clang::CXXConstructExpr>(argument)) {
+    if (converted->getNumArgs() == 0 ||
+        !std::all_of(converted->arg_begin() + 1, converted->arg_end(),
+                     [](const Expr *other) { return llvm::isa<clang::CXXDefaultArgExpr>(other); }))
+      return nullptr;
+    argument = strip(converted->getArg(0));
+  }
+  const auto *reference = llvm::dyn_cast<clang::DeclRefExpr>(argument);
+  return reference && !reference->refersToEnclosingVariableOrCapture()
+             ? llvm::dyn_cast<clang::VarDecl>(reference->getDecl())
+             : nullptr;
+}
+
+/// The variables that the function refers to.
+class VariableFinder : public clang::RecursiveASTVisitor<VariableFinder> {
+public:
+  bool VisitDeclRefExpr(clang::DeclRefExpr *reference) {
+    if (llvm::isa<clang::VarDecl, clang::BindingDecl>(reference->getDecl()))
+      found.emplace(reference->getDecl(), reference);
+    return true;
+  }
+
+  std::map<const clang::ValueDecl *, const Expr *> found; ///< with one of the references
+};
+
+/// The variables that the function can name in the initializer of one of its own, and whose values
+/// stay the same from there to the launch, of those that the launch's texts name.
+std::vector<std::string> settledFrom(const clang::VarDecl &own, const FunctionFlow &flow,
+                                     UnitFlow &flows, const clang::CallExpr *call,
+                                     const LaunchSite &launch) {
+  const clang::ASTContext &context = own.getASTContext();
+  std::string texts = launch.sharedBytes;
+  for (const auto &text : {launch.grid, launch.block})
+    texts += " " + text[0] + " " + text[1] + " " + text[2];
+  for (const std::string &text : launch.args)
+    texts += " " + text;
+  VariableFinder finder;
+  finder.TraverseStmt(flow.function().getBody());
+  std::set<std::string> names;
+  for (const auto &[variable, reference] : finder.found) {
+    const std::optional<Place> place = placeOf(reference, context);
+    if (place && texts.find(variable->getNameAsString()) != texts.npos &&
+        context.getSourceManager().isBeforeInTranslationUnit(variable->getLocation(),
+                                                             own.getLocation()) &&
+        flow.isVisible(variable, own.getInit()) && flow.isVisible(variable, call) &&
+        (variable->getType().isConstQualified() ||
+         flows.isStable(flow, *place, own.getInit(), call)))
+      names.insert(variable->getNameAsString());
+  }
+  return {names.begin(), names.end()};
+}
+
 /// Reads the grid, the block and the dynamic shared memory.
 void readGeometry(GeometryReader &reader, const Parts &parts, LaunchSite &launch) {
   auto because = [&](const char *what) {
@@ -292,9 +348,9 @@ void readGeometry(GeometryReader &reader, const Parts &parts, LaunchSite &launch
 
 } // namespace
 
-std::optional<SourceRange> LaunchReader::rangeOf(const Expr *expression) const {
+std::optional<SourceRange> LaunchReader::rangeOf(clang::SourceRange written) const {
   // The text of the argument at the launch, even if it is the name of a macro.
-  clang::CharSourceRange range = writtenRange(code_.index(), expression->getSourceRange());
+  clang::CharSourceRange range = writtenRange(code_.index(), written);
   if (range.isInvalid())
     return std::nullopt;
   const clang::SourceManager &sources = code_.index().sources();
@@ -303,6 +359,41 @@ std::optional<SourceRange> LaunchReader::rangeOf(const Expr *expression) const {
   if (file != endFile || !code_.index().isUser(file))
     return std::nullopt;
   return SourceRange{code_.index().path(file), begin, end};
+}
+
+std::optional<LaunchVariable> LaunchReader::launchVariable(const Expr *argument,
+                                                           const LaunchCall &site,
+                                                           const LaunchSite &launch) const {
+  const clang::VarDecl *variable = variableIn(argument);
+  const FunctionFlow *flow = flows_.of(site.host);
+  if (!variable || !flow || !variable->getInit() || llvm::isa<clang::ParmVarDecl>(variable) ||
+      writtenText(code_.index(), argument->getSourceRange()) != variable->getName())
+    return std::nullopt;
+  const Expr *initial = variable->getInit();
+  const bool isOwn = variable->hasLocalStorage();
+  // Others may be initialised at another time.
+  if (isOwn ? flow->before(Place{variable, {}}, site.call).value != initial
+            : !variable->getType().isConstQualified())
+    return std::nullopt;
+  clang::SourceRange text = initial->getSourceRange(), around;
+  if (variable->getInitStyle() != clang::VarDecl::CInit) {
+    if (const auto *list = llvm::dyn_cast<clang::InitListExpr>(initial))
+      around = list->getSourceRange();
+    else if (const auto *made = llvm::dyn_cast<clang::CXXConstructExpr>(initial))
+      around = made->getParenOrBraceRange();
+  }
+  std::optional<SourceRange> value = rangeOf(around.isValid() ? around : text);
+  if (!value || value->file != launch.file || value->begin >= value->end)
+    return std::nullopt;
+  if (around.isValid()) {
+    ++value->begin;
+    --value->end;
+  }
+  LaunchVariable found{*value, {}};
+  // In braces, only constants are converted to another type.
+  if (isOwn && variable->getInitStyle() != clang::VarDecl::ListInit)
+    found.settled = settledFrom(*variable, *flow, flows_, site.call, launch);
+  return found;
 }
 
 KernelTargets LaunchReader::kernelsOf(const LaunchCall &site) const {
@@ -344,14 +435,20 @@ LaunchReader::read(const LaunchCall &site, const KernelTarget &target, bool shar
   reading.constants = reader.constants();
 
   if (parts.editable && !shared) {
-    launch.gridRange = parts.grid ? rangeOf(parts.grid->expression) : std::nullopt;
-    launch.blockRange = parts.block ? rangeOf(parts.block->expression) : std::nullopt;
-    launch.sharedRange = parts.shared ? rangeOf(parts.shared->expression) : std::nullopt;
+    launch.gridRange =
+        parts.grid ? rangeOf(parts.grid->expression->getSourceRange()) : std::nullopt;
+    launch.blockRange =
+        parts.block ? rangeOf(parts.block->expression->getSourceRange()) : std::nullopt;
+    launch.sharedRange =
+        parts.shared ? rangeOf(parts.shared->expression->getSourceRange()) : std::nullopt;
     // If one macro contains several of them, none can be edited separately.
     if (!launch.gridRange || !launch.blockRange || launch.gridRange == launch.blockRange) {
       launch.gridRange.reset();
       launch.blockRange.reset();
       launch.sharedRange.reset();
+    } else {
+      launch.gridVariable = launchVariable(parts.grid->expression, site, launch);
+      launch.blockVariable = launchVariable(parts.block->expression, site, launch);
     }
   }
   return reading;

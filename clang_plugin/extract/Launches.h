@@ -27,7 +27,10 @@ public:
                const std::function<bool(const NamedConstant &)> &mayName) const;
 
 private:
-  std::optional<SourceRange> rangeOf(const clang::Expr *expression) const;
+  std::optional<SourceRange> rangeOf(clang::SourceRange written) const;
+  /// The variable that the grid or the block of the site is.
+  std::optional<LaunchVariable> launchVariable(const clang::Expr *argument, const LaunchCall &site,
+                                               const LaunchSite &launch) const;
 
   HostCode &code_;
   UnitFlow &flows_;

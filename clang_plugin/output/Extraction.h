@@ -211,6 +211,15 @@ constexpr auto spellings(GeometryKind) {
 
 /// A launch in the source. Geometry is given as integer expressions in C syntax over named
 /// constants, host variables and kernel arguments; empty if unresolved.
+/// The variable that a launch's grid or block is, where its initializer stands in the same file.
+struct LaunchVariable {
+  SourceRange value; ///< the text of its initializer; without the parentheses or braces around it
+  /// Variables that the launching function can name there and whose values stay the same from there
+  /// to the launch: an expression over these means the same at both places.
+  std::vector<std::string> settled;
+};
+KOPT_FIELDS(LaunchVariable, value, settled)
+
 struct LaunchSite {
   std::string file;
   unsigned line = 0, column = 0;
@@ -221,6 +230,7 @@ struct LaunchSite {
   std::vector<std::string> args;           ///< one expression per kernel parameter, as spelled
   std::vector<std::string> templateArgs{}; ///< as spelled; without those that are deduced
   std::optional<SourceRange> gridRange, blockRange, sharedRange; ///< the launch's own arguments
+  std::optional<LaunchVariable> gridVariable{}, blockVariable{}; ///< what those ranges name
   std::vector<std::string> variables;  ///< those of the host program that the expressions name
   std::optional<std::string> reason;   ///< why the geometry is unresolved, or the kernel not known
   std::vector<PointerOrigin> pointers; ///< of each argument
@@ -233,8 +243,8 @@ struct LaunchSite {
   std::optional<std::string> callee; ///< as spelled, if the kernel is not known
 };
 KOPT_FIELDS(LaunchSite, file, line, column, symbol, geometry, grid, block, sharedBytes, args,
-            templateArgs, gridRange, blockRange, sharedRange, variables, reason, pointers, values,
-            guards, callee)
+            templateArgs, gridRange, blockRange, sharedRange, gridVariable, blockVariable,
+            variables, reason, pointers, values, guards, callee)
 
 enum class ConstantKind { Macro, Constexpr, Const, Enum };
 constexpr auto spellings(ConstantKind) {

@@ -530,7 +530,10 @@ std::string partOf(const Node &node, int level, const Print &print) {
   const std::string text = plain(node, print);
   if (!print.texts.empty() && print.texts.contains(plain(node)))
     return text;
-  return node.grouped || levelOf(node) < level ? "(" + text + ")" : text;
+  const int own = levelOf(node);
+  // People write no parentheses around a whole argument, or a product in a sum.
+  const bool isPlain = own >= levelOf({.code = Code::Add}) || level == 0;
+  return own < level || (node.grouped && !(print.asHostCode && isPlain)) ? "(" + text + ")" : text;
 }
 
 /// ceil_div(a, b) as (a + b - 1) / b.

@@ -88,7 +88,8 @@ bool isOperand(const Node &node);
 struct Print {
   /// Replaces the parts that print, without parentheses around them, as a key.
   std::map<std::string, std::string> texts{};
-  bool asHostCode = false; ///< without ceil_div, which host code does not have
+  /// Without ceil_div, which host code does not have, and without parentheses that no reader needs.
+  bool asHostCode = false;
 };
 
 /// The text with one blank around operators, and the parentheses that it had or needs.

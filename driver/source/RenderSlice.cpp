@@ -100,11 +100,24 @@ Result<std::map<std::string, std::string>> namesAt(const LaunchSite &site,
 std::string hostText(const std::string &expression,
                      const std::map<std::string, std::string> &names) {
   const auto parsed = Expression::parse(expression);
-  return parsed ? printed(parsed->tree(), {names, /*asHostCode=*/true}) : expression;
+  if (!parsed)
+    return expression;
+  const std::string text = printed(parsed->tree(), {names, /*asHostCode=*/true});
+  const auto named = Expression::parse(text);
+  return named ? printed(named->tree(), {{}, /*asHostCode=*/true}) : text;
 }
 
-std::string dim3Text(const std::array<std::string, 3> &axes,
-                     const std::map<std::string, std::string> &names) {
+/// The text of a launch argument; empty if it stays. `names` are the variables and constants in it,
+/// and unset if these cannot be told.
+struct ArgumentText {
+  std::string text;
+  std::optional<std::vector<std::string>> names = std::vector<std::string>();
+  bool operator==(const ArgumentText &) const = default;
+};
+using LaunchTexts = std::array<ArgumentText, 3>; ///< grid, block, shared memory
+
+ArgumentText dim3Text(const std::array<std::string, 3> &axes,
+                      const std::map<std::string, std::string> &names) {
   std::array<std::string, 3> texts;
   for (std::size_t axis = 0; axis < 3; ++axis)
     texts[axis] = hostText(axes[axis], names);
@@ -113,10 +126,18 @@ std::string dim3Text(const std::array<std::string, 3> &axes,
     return value && *value == 1;
   };
   const std::size_t used = !isOne(2) ? 3 : !isOne(1) ? 2 : 1;
-  std::string text = texts[0];
-  for (std::size_t axis = 1; axis < used; ++axis)
-    text += ", " + texts[axis];
-  return used == 1 ? text : "dim3(" + text + ")";
+  ArgumentText made;
+  for (std::size_t axis = 0; axis < used; ++axis) {
+    made.text += (axis == 0 ? "" : ", ") + texts[axis];
+    const auto found = namesIn(texts[axis]);
+    if (!found)
+      made.names.reset();
+    else if (made.names)
+      made.names->insert(made.names->end(), found->begin(), found->end());
+  }
+  if (used > 1)
+    made.text = "dim3(" + made.text + ")";
+  return made;
 }
 
 /// Inserts the call that opts in to large shared memory before the launch, in the same statement.
@@ -131,26 +152,19 @@ Result<SourceEdit> optIn(const LaunchSite &site, const std::string &bytes) {
 
 /// The initializer of the variable that a launch argument is, if it is used in `allowed` alone: a
 /// person changes the launch there. Else the argument.
-SourceRange placeOfArgument(const SourceRange &argument, const std::string &file,
+SourceRange placeOfArgument(const SourceRange &argument,
+                            const std::optional<LaunchVariable> &variable, const std::string &file,
                             const std::vector<SourceRange> &allowed) {
-  const std::string name = file.substr(argument.begin, argument.end - argument.begin);
-  if (!isName(name) || name.find_first_of(".:(") != name.npos)
+  if (!variable || variable->value.begin == 0 || variable->value.end >= argument.begin)
     return argument;
-  const std::regex declared(R"((?:\b(?:auto|int|unsigned|long|dim3|size_t|u?int\d+_t)\s+|,\s*))" +
-                            name + R"(\s*([=({])\s*)"),
-      word("\\b" + name + "\\b");
+  const SourceRange &place = variable->value;
   const auto at = [&](std::uint64_t offset) { return file.begin() + std::ptrdiff_t(offset); };
-  SourceRange place = argument;
-  for (std::sregex_iterator one(file.begin(), at(argument.begin), declared), none; one != none;
-       ++one) {
-    place.begin = std::uint64_t(one->position() + one->length());
-    place.end = endOf(file, place.begin, one->str(1) == "=" ? ";," : "");
-  }
   std::size_t end = endOf(file, place.end + 1, "");
   const bool isLocal = file.find("\n}", place.end) + 1 >= end;
-  if (place == argument || end < argument.begin || (!isLocal && !argument.file.ends_with(".cu")))
+  if (end < argument.begin || (!isLocal && !argument.file.ends_with(".cu")))
     return argument; // of a header other files may use it, too
   end = isLocal ? end : file.size();
+  const std::regex word("\\b" + file.substr(argument.begin, argument.end - argument.begin) + "\\b");
   for (std::sregex_iterator use(at(place.end), at(end), word), none; use != none; ++use)
     if (std::ranges::none_of(allowed, [&](const SourceRange &range) {
           const std::uint64_t offset = place.end + std::uint64_t(use->position());
@@ -160,12 +174,64 @@ SourceRange placeOfArgument(const SourceRange &argument, const std::string &file
   return place;
 }
 
-/// Adds the edits for the texts of a launch's grid, block and dynamic shared memory; empty ones
-/// stay. `arguments` are those of all launches of the kernel.
-Status argumentEdits(const LaunchSite &site, const std::array<std::string, 3> &texts,
-                     bool gridFollows, const std::vector<SourceRange> &arguments,
+/// True if the text means the same in the initializer of the variable as at the launch.
+bool isSettled(const ArgumentText &text, const LaunchVariable &variable,
+               const std::vector<NamedConstant> &constants) {
+  return text.names && std::ranges::all_of(*text.names, [&](const std::string &name) {
+           const std::size_t root = std::min(name.find_first_of(".-:[("), name.size());
+           const bool isPart = name.find_first_of("-:[(", root) != name.npos;
+           return (!isPart && std::ranges::count(variable.settled, name.substr(0, root)) > 0) ||
+                  std::ranges::any_of(constants, [&](const NamedConstant &constant) {
+                    const SourceRange &value = constant.valueRange;
+                    return constant.name == name &&
+                           (value.file != variable.value.file || value.end <= variable.value.begin);
+                  });
+         });
+}
+
+/// The text on several lines, if it is too long for one that begins at `column`: a line for each
+/// axis, each part of a condition and each branch.
+std::string inLines(const std::string &text, std::size_t column) {
+  constexpr std::size_t kMostColumns = 100;
+  struct Break {
+    std::string_view mark, before, after; ///< what ends a line, and what begins the next
+  };
+  static constexpr Break kBreaks[] = {
+      {", ", ",", ""}, {" && ", " &&", ""}, {" ? ", "", "    ? "}, {" : ", "", "    : "}};
+  if (column + text.size() <= kMostColumns)
+    return text;
+  const bool isDim3 = text.starts_with("dim3(");
+  column += isDim3 ? 5 : 0;
+  std::string lines;
+  int depth = isDim3 ? -1 : 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view rest = std::string_view(text).substr(at);
+    depth += std::string_view("([").find(rest[0]) != rest.npos;
+    depth -= std::string_view(")]").find(rest[0]) != rest.npos;
+    const auto end = std::ranges::find_if(
+        kBreaks, [&](const Break &one) { return depth == 0 && rest.starts_with(one.mark); });
+    if (end == std::end(kBreaks)) {
+      lines += text[at++];
+      continue;
+    }
+    lines += fmt::format("{}\n{:{}}{}", end->before, "", column, end->after);
+    at += end->mark.size();
+  }
+  return lines;
+}
+
+/// The launches of a kernel that get the same texts, and what these may name.
+struct LaunchGroup {
+  const LaunchTexts &texts;
+  std::vector<SourceRange> arguments; ///< of these launches
+  const std::vector<NamedConstant> &constants;
+  bool gridFollows; ///< the grid is the same expression of its block
+};
+
+/// Adds the edits for the texts of a launch's grid, block and dynamic shared memory.
+Status argumentEdits(const LaunchSite &site, const LaunchGroup &group,
                      std::vector<SourceEdit> &edits) {
-  const auto &[grid, block, shared] = texts;
+  const auto &[grid, block, shared] = group.texts;
   KOPT_TRY(const std::string file, readFile(site.file));
   const auto textIn = [&](const SourceRange &range) {
     return file.substr(range.begin, range.end - range.begin);
@@ -175,50 +241,49 @@ Status argumentEdits(const LaunchSite &site, const std::array<std::string, 3> &t
     if (text.starts_with("dim3(") && (file[place.begin - 1] == '(' || file[place.begin - 1] == '{'))
       text = text.substr(5, text.size() - 6);
     if (!text.empty() && std::ranges::find(edits, place, &SourceEdit::range) == edits.end())
-      edits.push_back({place, text});
+      edits.push_back({place, inLines(text, place.begin - file.rfind('\n', place.begin) - 1)});
   };
-  const SourceRange gridPlace = placeOfArgument(*site.gridRange, file, arguments);
-  std::vector<SourceRange> allowed = arguments;
+  SourceRange gridPlace =
+      placeOfArgument(*site.gridRange, site.gridVariable, file, group.arguments);
+  std::vector<SourceRange> allowed = group.arguments;
   allowed.push_back(gridPlace);
-  SourceRange blockPlace = placeOfArgument(*site.blockRange, file, allowed);
+  SourceRange blockPlace = placeOfArgument(*site.blockRange, site.blockVariable, file, allowed);
+  if (blockPlace != *site.blockRange && !isSettled(block, *site.blockVariable, group.constants))
+    blockPlace = *site.blockRange;
   const std::regex name(
       "\\b" + (blockPlace == *site.blockRange ? "\\B" : textIn(*site.blockRange)) + "\\b");
   const bool isInGrid = std::regex_search(textIn(gridPlace), name);
-  if (isInGrid && grid.empty())
-    blockPlace = *site.blockRange;
   // A grid in terms of the block follows it, unless it has its numbers, too.
-  if (!gridFollows || !isInGrid ||
-      std::regex_search(textIn(gridPlace), std::regex(R"(\b([2-9]|\d\d+)\b)")))
-    add(gridPlace, grid);
-  add(blockPlace, block);
+  const bool staysAsWritten =
+      group.gridFollows && isInGrid &&
+      !std::regex_search(textIn(gridPlace), std::regex(R"(\b([2-9]|\d\d+)\b)"));
+  if (!staysAsWritten && gridPlace != *site.gridRange &&
+      !isSettled(grid, *site.gridVariable, group.constants))
+    gridPlace = *site.gridRange;
+  if (isInGrid && grid.text.empty())
+    blockPlace = *site.blockRange;
+  if (!staysAsWritten)
+    add(gridPlace, grid.text);
+  add(blockPlace, block.text);
   if (site.sharedRange && (!std::regex_search(textIn(*site.sharedRange), name) ||
                            textIn(*site.sharedRange).find_first_of("+-/") != std::string::npos))
-    add(*site.sharedRange, shared);
-  else if (!site.sharedRange && !shared.empty())
-    edits.push_back({{site.file, site.blockRange->end, site.blockRange->end}, ", " + shared});
+    add(*site.sharedRange, shared.text);
+  else if (!site.sharedRange && !shared.text.empty())
+    edits.push_back({{site.file, site.blockRange->end, site.blockRange->end}, ", " + shared.text});
   return {};
 }
 
-Status launchEditsAt(const LaunchSite &site, const Specialization &specialization,
-                     const LaunchOverride &launch, const std::vector<SourceRange> &arguments,
-                     std::vector<SourceEdit> &edits) {
+Result<LaunchTexts> textsAt(const LaunchSite &site, const Specialization &specialization,
+                            const LaunchOverride &launch) {
   KOPT_TRY(const auto names, namesAt(site, specialization));
-  std::array<std::string, 3> texts; // grid, block, shared memory
+  LaunchTexts texts;
   if (launch.grid)
     texts[0] = dim3Text(*launch.grid, names);
   if (launch.block && substituted(*launch.block, dimensionsOf(site.grid, site.block)) != site.block)
     texts[1] = dim3Text(*launch.block, names);
-  LaunchOverride natural;
-  const bool gridFollows =
-      launch.block && writeNaturally(site, blockIn(launch), natural) && natural.grid == launch.grid;
   if (launch.sharedBytes)
-    texts[2] = hostText(*launch.sharedBytes, names);
-  KOPT_CHECK(argumentEdits(site, texts, gridFollows, arguments, edits));
-  if (launch.largeShared) {
-    KOPT_TRY(SourceEdit edit, optIn(site, texts[2].empty() ? site.sharedBytes : texts[2]));
-    edits.push_back(std::move(edit));
-  }
-  return {};
+    texts[2].text = hostText(*launch.sharedBytes, names);
+  return texts;
 }
 
 Status launchEdits(const KernelSpec &kernel, const Specialization &specialization,
@@ -226,17 +291,7 @@ Status launchEdits(const KernelSpec &kernel, const Specialization &specializatio
   const LaunchOverride &launch = candidate.launch;
   if (!launch.changesGeometry() && !launch.largeShared)
     return {};
-  std::vector<SourceRange> arguments;
-  for (const LaunchSite &site : kernel.launches)
-    for (const auto &range : {site.gridRange, site.blockRange, site.sharedRange})
-      if (site.symbol == specialization.symbol && range)
-        arguments.push_back(*range);
-  // A launch that other instantiations share gets edits that can be made to depend on the type.
-  if (std::ranges::any_of(kernel.launches, [&](const LaunchSite &site) {
-        return site.symbol != specialization.symbol && site.blockRange &&
-               std::ranges::count(arguments, *site.blockRange) > 0;
-      }))
-    arguments.clear();
+  std::vector<std::pair<const LaunchSite *, LaunchTexts>> changes;
   for (const LaunchSite &site : kernel.launches) {
     if (site.symbol != specialization.symbol)
       continue;
@@ -244,7 +299,32 @@ Status launchEdits(const KernelSpec &kernel, const Specialization &specializatio
       return makeError(ErrorCode::Usage,
                        "the launch comes from a macro, so its geometry cannot be rewritten",
                        "spell the launch configuration at the launch site", placeOf(site));
-    KOPT_CHECK(launchEditsAt(site, specialization, launch, arguments, edits));
+    KOPT_TRY(LaunchTexts texts, textsAt(site, specialization, launch));
+    changes.emplace_back(&site, std::move(texts));
+  }
+  // A launch that other instantiations share gets edits that can be made to depend on the type.
+  const bool isShared = std::ranges::any_of(kernel.launches, [&](const LaunchSite &other) {
+    return other.symbol != specialization.symbol && other.blockRange &&
+           std::ranges::any_of(changes, [&](const auto &change) {
+             return change.first->blockRange == other.blockRange;
+           });
+  });
+  const std::vector<NamedConstant> constants = constantsInScope(kernel, specialization);
+  for (const auto &[site, texts] : changes) {
+    LaunchGroup group{texts, {}, constants, false};
+    for (const auto &[other, same] : changes)
+      for (const auto &range : {other->gridRange, other->blockRange, other->sharedRange})
+        if (range && same == texts && !isShared)
+          group.arguments.push_back(*range);
+    LaunchOverride natural;
+    group.gridFollows = launch.block && writeNaturally(*site, blockIn(launch), natural) &&
+                        natural.grid == launch.grid;
+    KOPT_CHECK(argumentEdits(*site, group, edits));
+    if (launch.largeShared) {
+      KOPT_TRY(SourceEdit edit,
+               optIn(*site, texts[2].text.empty() ? site->sharedBytes : texts[2].text));
+      edits.push_back(std::move(edit));
+    }
   }
   return {};
 }

@@ -59,12 +59,28 @@ private:
     for (const LaunchSite &site : kernel.launches) {
       if (site.symbol != specialization.symbol)
         continue;
+      for (const auto &[range, variable] :
+           {std::pair(site.gridRange, site.gridVariable), {site.blockRange, site.blockVariable}})
+        if (range && variable && isChanged(*variable))
+          KOPT_CHECK(add({site.file, variable->value.begin, range->end},
+                         "the launch and what leads to it", true));
       for (const auto &range : {site.gridRange, site.blockRange, site.sharedRange})
         if (range)
           KOPT_CHECK(add(*range, "the launch", true));
       KOPT_CHECK(addLine(site));
     }
     return {};
+  }
+
+  /// True if the win gives the variable another value, of others that must stay the same up to the
+  /// launch.
+  bool isChanged(const LaunchVariable &variable) const {
+    return std::ranges::any_of(win_.edits, [&](const SourceEdit &edit) {
+      return edit.range == variable.value &&
+             std::ranges::any_of(variable.settled, [&](const std::string &name) {
+               return edit.text.find(name) != edit.text.npos;
+             });
+    });
   }
 
   Result<const std::string *> textOf(const std::string &file) {

@@ -37,6 +37,12 @@ const std::string kText = "constexpr int W = 4;\n"
                           "template <class T, int N> __global__ void d(T *x) { x[4] = N; }\n"
                           "void dispatched(int type, void *x) {\n"
                           "  DISPATCH(type, d<scalar_t, (2 > 1)><<<1, 256>>>((scalar_t *)x));\n"
+                          "}\n"
+                          "__global__ void r(float *x, int n) { x[5] = n; }\n"
+                          "void rows(int n, float *x) {\n"
+                          "  int blocks = n / 4;\n"
+                          "  cudaMemset(x, 0, n);\n"
+                          "  r<<<blocks, 64>>>(x, n);\n"
                           "}\n";
 
 class SessionFlowTest : public testing::Test {
@@ -470,6 +476,32 @@ TEST_F(SessionFlowTest, AVariantKnowsAllTextThatItWasJudgedWith) {
   EXPECT_EQ(session.wins[0].variant->edits[0].file, "a.cu");
   EXPECT_EQ(session.wins[0].variant->fileHashes.at("a.cu"), hashHex(kText));
   EXPECT_TRUE(store_.sessions()->at(0).wins.at(1).variant);
+}
+
+TEST_F(SessionFlowTest, AVariantThatChangesAVariableDependsOnWhatLeadsToItsLaunch) {
+  KernelSpec r = spec("r", 18);
+  r.specializations = {specialization("_r", "r")};
+  r.specializations[0].chunks = {
+      chunk("__global__ void r(float *x, int n) { x[5] = n; }", ChunkRole::Kernel, "r")};
+  r.launches = {site("_r", "  r<<<")};
+  r.launches[0].grid = {"(n / 4)", "1", "1"};
+  r.launches[0].gridVariable = LaunchVariable{range("n / 4", 0, 5), {"n"}};
+  extraction_.kernels.push_back(r);
+  subjects_.push_back({{r, r.specializations[0], kText}, {}, "r"});
+  const auto lastUse = [&](const std::string &grid) {
+    Win one = win("r", {}, 1);
+    one.trial.candidate.launch.grid = {{grid, "1", "1"}};
+    one.edits =
+        writeBackEdits(one.subject->kernel, one.subject->specialization, one.trial.candidate)
+            .value();
+    const SessionRecord session = integrate({one});
+    EXPECT_TRUE(session.wins.at(0).variant) << session.wins[0].reason;
+    const TunedText use = session.wins[0].variant->uses.back();
+    return kText.substr(use.begin, use.end - use.begin);
+  };
+  EXPECT_EQ(lastUse("gridDim.x + n"),
+            "  int blocks = n / 4;\n  cudaMemset(x, 0, n);\n  r<<<blocks, 64>>>(x, n);");
+  EXPECT_EQ(lastUse("64"), "  r<<<blocks, 64>>>(x, n);");
 }
 
 TEST_F(SessionFlowTest, AConstantBelongsToTheHostToo) {

@@ -128,15 +128,47 @@ protected:
   std::string launched(const std::string &host, std::array<std::string, 3> grid,
                        std::array<std::string, 3> block, const Dim3 &newBlock,
                        std::optional<std::string> shared = {}) {
-    const std::string kernel = lineAt(0) + "\n" + lineAt(1) + "\n";
-    source_ = kernel + host;
+    write(host, std::move(grid), std::move(block));
+    Candidate candidate;
+    candidate.launch.sharedBytes = shared;
+    writeNaturally(kernel_.launches[0], newBlock, candidate.launch);
+    return changed(candidate);
+  }
+
+  /// The host code after the grid has become that along x.
+  std::string withGrid(const std::string &along) {
+    Candidate candidate;
+    candidate.launch.grid = {{along, "gridDim.y", "gridDim.z"}};
+    return changed(candidate);
+  }
+
+  std::string changed(const Candidate &candidate) const {
+    const auto edits = writeBackEdits(kernel_, specialization_, candidate);
+    EXPECT_TRUE(edits) << (edits ? "" : edits.error().what);
+    return edits ? applied(source_, *edits).substr(kernelText().size()) : "";
+  }
+
+  std::string kernelText() const { return lineAt(0) + "\n" + lineAt(1) + "\n"; }
+
+  /// Writes the host code behind the kernel, whose first launch is its first.
+  void write(const std::string &host, std::array<std::string, 3> grid,
+             std::array<std::string, 3> block) {
+    source_ = kernelText() + host;
     EXPECT_TRUE(writeFileAtomically(path_, source_));
     LaunchSite &site = kernel_.launches[0];
     site.grid = std::move(grid);
     site.block = std::move(block);
+    readArguments(site, 0);
+    for (LaunchSite &other : kernel_.launches)
+      other.blockRange = site.blockRange;
+  }
+
+  /// Sets the arguments of the site's launch, the first from there on, and their variables, in
+  /// whose initializers n, h and w can be named.
+  void readArguments(LaunchSite &site, std::size_t from) const {
     std::vector<SourceRange> ranges;
     int depth = 0;
-    for (std::size_t at = source_.find("<<<") + 3, begin = at; ranges.size() < 3; ++at) {
+    for (std::size_t at = source_.find("<<<", from) + 3, begin = at; ranges.size() < 3; ++at) {
       depth += source_[at] == '(' ? 1 : source_[at] == ')' ? -1 : 0;
       if (depth != 0 || (source_[at] != ',' && source_[at] != '>'))
         continue;
@@ -147,16 +179,33 @@ protected:
     }
     site.gridRange = ranges.at(0);
     site.blockRange = ranges.at(1);
-    for (LaunchSite &other : kernel_.launches)
-      other.blockRange = site.blockRange;
     site.sharedRange =
         ranges.size() > 2 ? std::optional<SourceRange>(ranges[2]) : std::optional<SourceRange>();
-    Candidate candidate;
-    candidate.launch.sharedBytes = shared;
-    writeNaturally(site, newBlock, candidate.launch);
-    const auto edits = writeBackEdits(kernel_, specialization_, candidate);
-    EXPECT_TRUE(edits) << (edits ? "" : edits.error().what);
-    return edits ? applied(source_, *edits).substr(kernel.size()) : "";
+    site.gridVariable = variableAt(ranges[0]);
+    site.blockVariable = variableAt(ranges[1]);
+  }
+
+  /// The last variable of that name before the argument, wherever it is declared.
+  std::optional<LaunchVariable> variableAt(const SourceRange &argument) const {
+    const std::string name = source_.substr(argument.begin, argument.end - argument.begin);
+    std::optional<LaunchVariable> found;
+    for (const std::string open : {"(", " = "})
+      for (std::size_t at = source_.find(name + open); at < argument.begin;
+           at = source_.find(name + open, at + 1)) {
+        if (source_[at - 1] != ' ')
+          continue;
+        LaunchVariable variable{{path_, at + name.size() + open.size(), 0}, {"n", "h", "w"}};
+        std::uint64_t &end = variable.value.end;
+        int depth = 0;
+        for (end = variable.value.begin;
+             depth > 0 || std::string_view(open == "(" ? ")" : ",;").find(source_[end]) ==
+                              std::string_view::npos;
+             ++end)
+          depth += source_[end] == '(' ? 1 : source_[end] == ')' ? -1 : 0;
+        if (!found || found->value.begin < variable.value.begin)
+          found = variable;
+      }
+    return found;
   }
 };
 
@@ -234,6 +283,65 @@ TEST_F(LaunchEditTest, AGridOfAnotherFormCoversTheSameThreads) {
                      {"16", "(4 * a)", "1"}, {32, 8, 1}),
             "void f(dim3 g) { k<<<dim3((g.x * 16 + 31) / 32, (g.y * (4 * a) + 7) / 8), "
             "dim3(32, 8)>>>(x); }\n");
+}
+
+TEST_F(LaunchEditTest, AGridThatNamesWhatIsNotAtItsVariableIsWrittenAtTheLaunch) {
+  const std::string declared = "void f(int n, int h) {\n  dim3 grid(n / 250), block(250);\n",
+                    loop = "  for (int t = 0; t < h; ++t) {\n    int left = h - t;\n";
+  write(declared + loop + "    k<<<grid, block>>>(x, left);\n  }\n}\n", {"(n / 250)", "1", "1"},
+        {"250", "1", "1"});
+  std::string &passed = kernel_.launches[0].args.at(1);
+  passed = "left";
+  EXPECT_EQ(withGrid("min(gridDim.x, n)"),
+            declared + loop + "    k<<<min(n / 250, left), block>>>(x, left);\n  }\n}\n");
+  passed = "TILE"; // a constant before it
+  EXPECT_THAT(withGrid("min(gridDim.x, n)"), HasSubstr("dim3 grid(min(n / 250, TILE)), block("));
+  passed = "h";
+  EXPECT_THAT(withGrid("min(gridDim.x, n)"), HasSubstr("dim3 grid(min(n / 250, h)), block("));
+  for (const std::string unsettled : {"h->size", "h[0]", "h.size()", "other::h", "hOf(n)"}) {
+    passed = unsettled;
+    EXPECT_THAT(withGrid("min(gridDim.x, n)"), HasSubstr(declared)) << unsettled;
+  }
+  kernel_.launches[0].gridVariable->settled.clear();
+  passed = "h";
+  EXPECT_THAT(withGrid("min(gridDim.x, n)"), HasSubstr("k<<<min(n / 250, h), block>>>"));
+  // Numbers mean the same everywhere.
+  EXPECT_THAT(withGrid("40"), HasSubstr("dim3 grid(40), block(250);"));
+}
+
+TEST_F(LaunchEditTest, AVariableOfLaunchesWithOtherGridsStays) {
+  const std::string declared = "void f(int n, int h, int w) {\n  dim3 grid(n / 250), block(250);\n";
+  write(declared + "  k<<<grid, block>>>(x, h);\n  k<<<grid, block>>>(x, w);\n}\n",
+        {"(n / 250)", "1", "1"}, {"250", "1", "1"});
+  kernel_.launches.resize(1);
+  kernel_.launches[0].args = {"x", "h"};
+  kernel_.launches.push_back(kernel_.launches[0]);
+  readArguments(kernel_.launches[1], source_.rfind("k<<<"));
+  EXPECT_EQ(withGrid("min(gridDim.x, n)"),
+            "void f(int n, int h, int w) {\n  dim3 grid(min(n / 250, h)), block(250);\n"
+            "  k<<<grid, block>>>(x, h);\n  k<<<grid, block>>>(x, w);\n}\n");
+  kernel_.launches[1].args[1] = "w";
+  EXPECT_EQ(withGrid("min(gridDim.x, n)"), declared +
+                                               "  k<<<min(n / 250, h), block>>>(x, h);\n"
+                                               "  k<<<min(n / 250, w), block>>>(x, w);\n}\n");
+}
+
+TEST_F(LaunchEditTest, ALongGridIsWrittenOnSeveralLines) {
+  write("void f(int n, int h) {\n  k<<<n / 250, 250>>>(x, columnsOfTheWholeMatrix);\n}\n",
+        {"(n / 250)", "1", "1"}, {"250", "1", "1"});
+  kernel_.launches[0].args = {"x", "columnsOfTheWholeMatrix"};
+  EXPECT_EQ(withGrid("0 <= n - 1 && (n - 1) / (blockDim.x) < gridDim.x ? (n - 1) / (blockDim.x) + 1"
+                     " : gridDim.x"),
+            "void f(int n, int h) {\n  k<<<0 <= columnsOfTheWholeMatrix - 1 &&\n"
+            "      (columnsOfTheWholeMatrix - 1) / 250 < n / 250\n"
+            "          ? (columnsOfTheWholeMatrix - 1) / 250 + 1\n"
+            "          : n / 250, 250>>>(x, columnsOfTheWholeMatrix);\n}\n");
+  Candidate candidate;
+  const std::string many = "(n - 1) / 32 + (n - 1) % 32";
+  candidate.launch.grid = {{many, many, "max(1, n)"}};
+  EXPECT_THAT(changed(candidate), HasSubstr("k<<<dim3((columnsOfTheWholeMatrix - 1) / 32 + "
+                                            "(columnsOfTheWholeMatrix - 1) % 32,\n"
+                                            "           (columnsOf"));
 }
 
 TEST_F(RenderSliceTest, ABlockFromAMacroCannotBeWrittenBack) {

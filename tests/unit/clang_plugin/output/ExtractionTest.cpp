@@ -73,6 +73,7 @@ TEST_F(SchemaTest, DescribesEveryMember) {
   expectDescribed<ConstantVariable>(specialization + "/constant_variables/items");
   expectDescribed<SliceChunk>("/$defs/chunk");
   expectDescribed<LaunchSite>("/$defs/launch");
+  expectDescribed<LaunchVariable>("/$defs/launch_variable");
   expectDescribed<PointerOrigin>("/$defs/launch/properties/pointers/items");
   expectDescribed<NamedConstant>("/$defs/constant");
 }
