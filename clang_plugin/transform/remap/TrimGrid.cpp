@@ -123,8 +123,10 @@ std::vector<Offer> trimGridOffers(const KernelView &view, Refusals &refusals) {
     const bool isBlock = rangeOf(limit->width, *model)->low > 0;
     Offer offer{"", "launch no blocks beyond the last with work", "", {}, LaunchChange{}};
     offer.launch->grid = {"gridDim.x", "gridDim.y", "gridDim.z"};
-    offer.launch->grid[axis] = (isBlock ? "" : "0 < " + width + " && ") + "0 <= " + span +
-                               " ? min(" + own + ", (" + span + ") / (" + width + ") + 1) : " + own;
+    const std::string last = "(" + span + ") / (" + width + ")";
+    // Without min(), which host code has only for two operands of like types.
+    offer.launch->grid[axis] = (isBlock ? "" : "0 < " + width + " && ") + "0 <= " + span + " && " +
+                               last + " < " + own + " ? " + last + " + 1 : " + own;
     offer.legality = Legality::Tested;
     offer.note = "what a guard leaves no work is taken to have no effect at all";
     offers.push_back(std::move(offer));

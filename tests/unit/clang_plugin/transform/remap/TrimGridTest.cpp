@@ -37,21 +37,24 @@ std::vector<std::string> trimmedBehind(const std::string &rest) {
 
 TEST(TrimGrid, EndsWithTheBlockOfTheLastElement) {
   const auto grid =
-      ElementsAre("0 <= n - 1 ? min(gridDim.x, (n - 1) / (blockDim.x) + 1) : gridDim.x");
+      ElementsAre("0 <= n - 1 && (n - 1) / (blockDim.x) < gridDim.x ? (n - 1) / (blockDim.x) + 1 "
+                  ": gridDim.x");
   EXPECT_THAT(trimmedBehind("if (i < n) out[i] = 2 * in[i];"), grid);
   EXPECT_THAT(trimmedBehind("if (i >= n) return;\nout[i] = 2 * in[i];"), grid);
   EXPECT_THAT(trimmedBehind("if (n > i) out[i] = 2 * in[i];"), grid);
   EXPECT_THAT(trimmedBehind("if (i <= n - 1) out[i] = 2 * in[i];"), grid);
   EXPECT_THAT(trimmedBehind("if (i <= n) out[i] = 2 * in[i];"),
-              ElementsAre("0 <= n ? min(gridDim.x, (n) / (blockDim.x) + 1) : gridDim.x"));
+              ElementsAre("0 <= n && (n) / (blockDim.x) < gridDim.x ? (n) / (blockDim.x) + 1 : "
+                          "gridDim.x"));
 }
 
 TEST(TrimGrid, TakesTheIndexOfThreadZero) {
   EXPECT_THAT(
       trimmedFor(askTrim("int i = (blockDim.x - 2 * halo) * blockIdx.x + threadIdx.x - halo;\n"
                          "if (i >= 0 && i < n) out[i] = 2 * in[i];")),
-      ElementsAre("0 < blockDim.x - 2 * halo && 0 <= halo + n - 1 ? min(gridDim.x, "
-                  "(halo + n - 1) / (blockDim.x - 2 * halo) + 1) : gridDim.x"));
+      ElementsAre("0 < blockDim.x - 2 * halo && 0 <= halo + n - 1 && "
+                  "(halo + n - 1) / (blockDim.x - 2 * halo) < gridDim.x ? "
+                  "(halo + n - 1) / (blockDim.x - 2 * halo) + 1 : gridDim.x"));
 }
 
 TEST(TrimGrid, AsksForBlocksToSpare) {
