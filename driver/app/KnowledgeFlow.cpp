@@ -6,8 +6,12 @@
 
 namespace kopt {
 
+static std::filesystem::path knowledgeFile() { return userFolder() / "knowledge.db"; }
+
+Result<ExperienceBase> openExperience() { return ExperienceBase::open(knowledgeFile()); }
+
 Result<Passages> openPassages() {
-  KOPT_TRY(Passages passages, Passages::open(userFolder() / "passages.db"));
+  KOPT_TRY(Passages passages, Passages::open(knowledgeFile()));
   std::vector<NamedDocument> skills;
   for (auto &[name, text] : RuleBook::skills())
     skills.push_back({name + ".md", std::move(text)});

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `kopt kb` works on.
+// What kopt knows beyond a project: what `kopt kb` works on.
 #pragma once
 
+#include "driver/knowledge/ExperienceBase.h"
 #include "driver/knowledge/Passages.h"
 
 namespace kopt {
@@ -9,5 +10,8 @@ namespace kopt {
 /// The user's passages, with kopt's own skills as the source "kopt". Fails as Passages::open()
 /// does.
 Result<Passages> openPassages();
+
+/// What the user's runs taught, in the same database. Fails as ExperienceBase::open() does.
+Result<ExperienceBase> openExperience();
 
 } // namespace kopt

@@ -51,8 +51,8 @@ constexpr CommandEntry kCommands[] = {
     {"apply", "apply the winner of a run to your files", makeApply},
     {"check", "say which kernels of kopt.lock are tuned, stale or regressed", makeCheck},
     {"ci", "say what a change does to the kernels that it touches, for a pipeline", makeCi},
-    {"kb", "search texts about kernels: kopt's own, and folders that you index", makeKb},
     {"clean", "remove the records and folders of all but the last runs of each kernel", makeClean},
+    {"kb", "search texts about kernels, and what trials taught", makeKb},
     {"doctor", "say whether tuning can start here, what works, and how to get the rest",
      makeDoctor},
 };

@@ -177,9 +177,9 @@ public:
                    "command that builds your program, such as 'make -j'; wins are confirmed in a "
                    "patched copy (default: the CMake build folder of -p, or nvcc)");
     flags_.config.addPlace(app);
-    flags_.config.add(app, {"min-gain", "seed", "strategy", "proposers", "model", "max-tokens",
-                            "rounds", "trials", "patience", "budget-seconds", "gpus", "build-jobs",
-                            "output", "assurance"});
+    flags_.config.add(app, {"min-gain", "seed", "strategy", "experience", "proposers", "model",
+                            "max-tokens", "rounds", "trials", "patience", "budget-seconds", "gpus",
+                            "build-jobs", "output", "assurance"});
     app.add_option("--fail-on", flags_.failOn,
                    "exit with status 2: `never`, or on a `win`, when a patch was found "
                    "(default never)")

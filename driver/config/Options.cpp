@@ -152,6 +152,10 @@ std::vector<Option> makeOptions() {
              "what is tried next: `greedy` lets the proposers take turns on the best candidate, "
              "`auto` weighs what each technique gained, `survey` draws at random, for recordings",
              {"greedy", "auto", "survey"}),
+      choice("experience", &S::experience,
+             "`on` lets the strategy know what earlier runs of all projects taught, and adds what "
+             "this one teaches; `off` does neither",
+             {"on", "off"}),
       {"model", &S::model, checkModel,
        "language model for the llm proposer: anthropic:MODEL, openai:MODEL or exec:COMMAND"},
       {"max-tokens", &S::maxTokens, checkFromZero,

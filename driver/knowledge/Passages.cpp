@@ -243,15 +243,6 @@ Result<std::map<std::string, Passages::KnownFile>> Passages::filesOf(const std::
   }
 }
 
-Status Passages::inOneStep(const std::function<Status()> &changes) {
-  KOPT_CHECK(database_->execute("BEGIN IMMEDIATE"));
-  if (const Status done = changes(); !done) {
-    static_cast<void>(database_->execute("ROLLBACK"));
-    return done;
-  }
-  return database_->execute("COMMIT");
-}
-
 Result<Indexed> Passages::index(const fs::path &folder, const std::string &source, double weight) {
   std::error_code failed;
   const fs::path root = fs::canonical(folder, failed);
@@ -262,7 +253,7 @@ Result<Indexed> Passages::index(const fs::path &folder, const std::string &sourc
     return makeError(ErrorCode::Usage, fmt::format("the weight {} is not above 0", weight),
                      "1 is that of kopt's own skills");
   Indexed indexed;
-  const Status done = inOneStep([&]() -> Status {
+  const Status done = database_->inOneStep([&]() -> Status {
     KOPT_CHECK(setSource(source, root.string(), weight));
     KOPT_TRY(auto known, filesOf(source));
     for (fs::recursive_directory_iterator
@@ -316,7 +307,7 @@ Status Passages::put(const std::string &source, double weight,
              known[document.name].stamp == hashHex(document.text);
   if (isSame)
     return {};
-  return inOneStep([&]() -> Status {
+  return database_->inOneStep([&]() -> Status {
     KOPT_CHECK(setSource(source, "", weight));
     for (const auto &[name, file] : known)
       KOPT_CHECK(removeFile(file.id));
@@ -336,7 +327,7 @@ Status Passages::forget(const std::string &source) {
                      "known are " + join(names, ", "));
   }
   KOPT_TRY(const auto files, filesOf(source));
-  return inOneStep([&]() -> Status {
+  return database_->inOneStep([&]() -> Status {
     for (const auto &[name, file] : files)
       KOPT_CHECK(removeFile(file.id));
     return database_->prepare("DELETE FROM sources WHERE name = ?").bind(source).run();

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -70,8 +69,6 @@ private:
   Status addFile(const std::string &source, const std::string &file, const std::string &stamp,
                  const std::string &text);
   Status removeFile(std::int64_t file);
-  /// All changes, or none.
-  Status inOneStep(const std::function<Status()> &changes);
 
   std::unique_ptr<Database> database_;
 };

@@ -33,6 +33,8 @@ struct RunRecord {
   std::string kernel, symbol, file;
   /// Hash of everything that decides a result: a run is resumed only if it is the same.
   std::string inputsHash;
+  /// The last change of the user's experience that the run knows (ExperienceBase::last()); 0: none.
+  std::int64_t experience = 0;
   std::string configJson; ///< everything needed to repeat it
   std::string deviceJson;
   std::string startedUtc, finishedUtc; ///< finishedUtc is empty while the run goes on
@@ -45,7 +47,8 @@ struct RunRecord {
   std::vector<FileEdits> edits; ///< the winner's edits for `kopt apply`; empty: none
   std::string patchText;        ///< the same as a patch in mail format; empty: none
 };
-KOPT_FIELDS(RunRecord, id, name, kernel, symbol, file, inputsHash, configJson, deviceJson,
-            startedUtc, finishedUtc, state, stop, stopText, winnerHash, sliceText, edits, patchText)
+KOPT_FIELDS(RunRecord, id, name, kernel, symbol, file, inputsHash, experience, configJson,
+            deviceJson, startedUtc, finishedUtc, state, stop, stopText, winnerHash, sliceText,
+            edits, patchText)
 
 } // namespace kopt

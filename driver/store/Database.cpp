@@ -53,6 +53,8 @@ Status Statement::run() {
 
 std::int64_t Statement::integer() { return sqlite3_column_int64(statement_, column_++); }
 
+double Statement::real() { return sqlite3_column_double(statement_, column_++); }
+
 std::string Statement::text() {
   const int column = column_++;
   // Without conversion, so that zero bytes are kept.
@@ -114,6 +116,15 @@ Status Database::execute(const std::string &sql) {
   if (code != SQLITE_OK)
     return error(code);
   return {};
+}
+
+Status Database::inOneStep(const std::function<Status()> &changes) {
+  KOPT_CHECK(execute("BEGIN IMMEDIATE"));
+  if (const Status done = changes(); !done) {
+    static_cast<void>(execute("ROLLBACK"));
+    return done;
+  }
+  return execute("COMMIT");
 }
 
 tl::unexpected<Error> Database::error(int code) const {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -47,6 +48,7 @@ public:
 
   // The next column of the row, from left to right.
   std::int64_t integer();
+  double real();
   std::string text();
 
 private:
@@ -72,6 +74,8 @@ public:
   Statement prepare(const char *sql);
   /// Executes several statements without parameters.
   Status execute(const std::string &sql);
+  /// All changes, or none.
+  Status inOneStep(const std::function<Status()> &changes);
   const std::filesystem::path &file() const { return file_; }
 
   /// The error for an SQLite result code, worded for users: Environment for a full disk, a

@@ -21,11 +21,11 @@ EDGES = {
     "driver/device": "driver/support driver/model driver/sandbox driver/workload runtime/cuda runtime/device runtime/runner "
                      "clang_plugin/output clang_plugin/parse",
     "driver/store": "driver/support driver/model",
-    "driver/knowledge": "driver/support driver/store",
+    "driver/knowledge": "driver/support driver/model driver/store",
     "driver/llm": "driver/support runtime/device",
     "driver/judge": "driver/support driver/model driver/source driver/workload driver/device driver/store runtime/device runtime/runner "
                     "runtime/trace",
-    "driver/search": "driver/support driver/model driver/source driver/workload driver/store driver/llm driver/judge",
+    "driver/search": "driver/support driver/model driver/source driver/workload driver/store driver/knowledge driver/llm driver/judge",
     "driver/compare": "driver/support driver/model driver/source driver/workload driver/device driver/judge",
     "driver/integrate": "driver/support driver/model driver/source driver/store driver/judge driver/compare",
     "driver/report": "driver/support driver/model driver/source driver/store driver/judge driver/compare",
@@ -33,7 +33,7 @@ EDGES = {
     "driver/app": "driver/support driver/model driver/sandbox driver/source driver/workload driver/device driver/store "
                   "driver/knowledge driver/llm driver/judge driver/search driver/compare driver/integrate driver/report driver/config "
                   "clang_plugin/output runtime/device",
-    "driver/cli": "driver/support driver/model driver/source driver/judge driver/integrate driver/report driver/config driver/app",
+    "driver/cli": "driver/support driver/model driver/source driver/knowledge driver/judge driver/integrate driver/report driver/config driver/app",
 
     "runtime/device": "",
     "runtime/trace": "runtime/device",

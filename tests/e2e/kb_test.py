@@ -4,7 +4,7 @@
 import json
 import unittest
 
-from kopt_test import KoptTest
+from kopt_test import DATA, FLAGS, KoptTest
 
 
 class Kb(KoptTest):
@@ -32,6 +32,55 @@ class Kb(KoptTest):
         self.assertIn("known are kopt", self.kb("forget", "nothing", code=1).stderr)
         self.assertIn("'missing' is no folder", self.kb("index", "missing", code=1).stderr)
         self.assertIn("no passage has any of these words", self.kb("search", "zyzzyva").stdout)
+
+
+class Experience(KoptTest):
+    """What trials taught: on the emulated device, whose trials are kept apart from those on GPUs."""
+
+    def kb(self, *arguments, data="data"):
+        return self.kopt_ok("kb", *arguments, env={"KOPT_DATA_DIR": str(self.folder / data)})
+
+    def stats(self, *arguments, data="data"):
+        return json.loads(self.kb("stats", "--json", *arguments, data=data).stdout)["results"]
+
+    def learn(self, *arguments, experience="on", data="data"):
+        return self.kopt_ok("tune", "scale.cu", "--device", "emulated", "--trials", "6", *arguments, *FLAGS,
+                            env={"KOPT_EXPERIENCE": experience, "KOPT_DATA_DIR": str(self.folder / data), "KOPT_CUDA_PATH": "none"})
+
+    def test_trials_teach_are_shared_and_are_taken_back(self):
+        self.copy(DATA / "scale.cu")
+        self.learn(experience="off")
+        self.assertFalse((self.folder / "data").exists(), "nothing was learnt")
+        self.learn()
+        known = self.stats("--emulated")
+        self.assertEqual({each["arch"] for each in known}, {"emulated"})
+        judged = {trial["candidate_hash"] for trial in self.records("trials", run=2)}
+        self.assertEqual(sum(each["trials"] for each in known), len(judged) - 1, "all but the baseline")
+        self.assertEqual(self.stats(), [], "modelled trials teach nothing about GPUs")
+        self.learn("--resume")
+        self.assertEqual(self.stats("--emulated"), known, "none is added twice")
+
+        self.learn("--strategy", "auto")
+        taught = [event["what"]["note"]["text"] for event in self.records("events", run=3)
+                  if event["what"].get("note", {}).get("about") == "experience"]
+        self.assertEqual(taught, [f"what techniques are expected to gain rests on {len(judged) - 1} trials of earlier runs"])
+        self.assertGreater(self.records("runs")[2]["experience"], 0)
+
+        self.kb("export", "plain.jsonl")
+        self.kb("export", "full.jsonl", "--with-source")
+        plain, full = ((self.folder / name).read_text() for name in ("plain.jsonl", "full.jsonl"))
+        self.assertNotIn("edits", plain)
+        self.assertNotIn(str(self.folder), plain)
+        self.assertIn('"edits"', full)
+        self.assertIn("0 known", self.kb("import", "plain.jsonl", data="theirs").stdout)
+        self.assertIn("0 new", self.kb("import", "full.jsonl", data="theirs").stdout)
+        best = json.loads(self.kb("trials", "--json", "-n", "1", data="theirs").stdout)["results"][0]
+        self.assertEqual((best["own"], sorted(best["sources"])), (False, ["full", "plain"]))
+        self.assertIn("code of strangers", self.kb("trial", best["id"][:12], data="theirs").stdout)
+        self.kb("revoke", "--source", "plain", data="theirs")
+        self.kb("revoke", "--source", "full", data="theirs")
+        self.kb("import", "full.jsonl", data="theirs")
+        self.assertEqual(self.stats("--emulated", data="theirs"), [])
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import unittest
 SOURCE = pathlib.Path(os.environ["KOPT_SOURCE_DIR"])
 BIN = pathlib.Path(os.environ["KOPT_BIN_DIR"])
 DATA = SOURCE / "tests" / "e2e" / "data"
+os.environ.setdefault("KOPT_EXPERIENCE", "off")  # what one test teaches changes no other, nor the user's database
 FLAGS = ["--", "-std=c++17", "-I", str(SOURCE / "runtime" / "include")]
 
 REFUSED = {"Rejected", "BuildFailed", "RunFailed", "WrongResult", "TimedOut", "Suspect"}

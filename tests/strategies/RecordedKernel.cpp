@@ -177,35 +177,14 @@ Result<Trial> RecordedKernelJudge::judge(const Candidate &candidate, Purpose, St
 }
 
 std::map<std::string, Prior> priorsOf(const std::vector<const RecordedKernel *> &kernels) {
-  struct Sums {
-    double trials = 0, right = 0, gain = 0, square = 0, seconds = 0;
-  };
-  std::map<std::string, Sums> sums;
+  std::map<std::string, Outcomes> sums;
   for (const RecordedKernel *kernel : kernels)
     for (const RecordedTrial &trial : kernel->trials)
-      if (trial.parent) {
-        Sums &sum = sums[trial.technique];
-        ++sum.trials;
-        sum.seconds += trial.seconds;
-        if (const auto gain = kernel->gainOf(trial)) {
-          const double bounded = std::clamp(*gain, -2.0, 2.0);
-          ++sum.right;
-          sum.gain += bounded;
-          sum.square += bounded * bounded;
-        }
-      }
+      if (trial.parent)
+        sums[trial.technique].add(kernel->gainOf(trial), trial.seconds);
   std::map<std::string, Prior> priors;
-  const Prior other;
-  for (const auto &[technique, sum] : sums) {
-    // A few trials of one technique are shrunk to what is expected of any.
-    const double weight = sum.right + other.weight, mean = sum.gain / weight;
-    const double square = other.weight * other.deviation * other.deviation + sum.square;
-    priors[technique] = {
-        .mean = mean,
-        .deviation = std::sqrt(std::max(1e-4, square / weight - mean * mean)),
-        .valid = (sum.right + other.weight * other.valid) / (sum.trials + other.weight),
-        .seconds = (sum.seconds + other.weight * other.seconds) / (sum.trials + other.weight)};
-  }
+  for (const auto &[technique, sum] : sums)
+    priors[technique] = updated(Prior(), sum);
   return priors;
 }
 

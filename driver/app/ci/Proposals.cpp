@@ -26,6 +26,7 @@ Result<TuneSettings> tuneSettings(const CiRequest &request, const ProposalSettin
   tune.output = settings.output;
   tune.budget.seconds = seconds;
   tune.assurance = settings.assurance;
+  tune.options.experience = "off"; // what a gate proposes depends on nothing but the project
   return tune;
 }
 

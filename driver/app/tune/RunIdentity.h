@@ -25,10 +25,10 @@ struct SearchIdentity {
   int maxModelCalls = 0;
   long maxTokens = 0;
   bool verifyAll = false;
-  std::string strategy;
+  std::string strategy, experience;
 };
 KOPT_FIELDS(SearchIdentity, proposers, model, batch, rounds, trials, patience, target,
-            maxModelCalls, maxTokens, verifyAll, strategy)
+            maxModelCalls, maxTokens, verifyAll, strategy, experience)
 
 struct RunIdentity {
   std::string koptVersion;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/tune/Tune.h"
 
+#include "driver/app/KnowledgeFlow.h"
 #include "driver/app/ObserveFlow.h"
 #include "driver/app/TerminalObserver.h"
+#include "driver/app/tune/Lessons.h"
 #include "driver/app/tune/RunIdentity.h"
 #include "driver/app/tune/TuneResults.h"
 #include "driver/judge/HeldOut.h"
@@ -12,7 +14,6 @@
 #include "driver/report/RunFolder.h"
 #include "driver/search/Confirmation.h"
 #include "driver/search/Trim.h"
-#include "driver/search/policy/Portfolio.h"
 #include "driver/search/proposers/ClassProposer.h"
 #include "driver/search/proposers/LaunchClasses.h"
 #include "driver/search/proposers/LlmProposer.h"
@@ -21,6 +22,7 @@
 #include "driver/search/proposers/TransformProposer.h"
 #include "driver/source/KernelNames.h"
 #include "driver/source/SliceLines.h"
+#include "driver/support/CommandWords.h"
 #include "driver/support/Log.h"
 #include "driver/support/Text.h"
 
@@ -58,13 +60,15 @@ SearchIdentity searchIdentityOf(const TuneSettings &settings, const TuneSubject 
   search.maxTokens = settings.options.maxTokens;
   search.verifyAll = settings.verifyAll;
   search.strategy = settings.options.strategy;
+  search.experience = settings.options.experience;
   return search;
 }
 
 /// True of "-unroll", which stands for no proposer but for a rewrite that is left out.
 bool isLeftOut(const std::string &name) { return name.starts_with('-'); }
 
-std::unique_ptr<Strategy> makeStrategy(const TuneSettings &settings, std::vector<double> weights) {
+std::unique_ptr<Strategy> makeStrategy(const TuneSettings &settings, std::vector<double> weights,
+                                       std::map<std::string, Prior> priors) {
   const ResolvedOptions &options = settings.options;
   std::vector<std::string> proposers = options.proposers;
   std::erase_if(proposers, isLeftOut);
@@ -74,6 +78,7 @@ std::unique_ptr<Strategy> makeStrategy(const TuneSettings &settings, std::vector
     return makePortfolio({.proposers = proposers,
                           .followers = {"classes"},
                           .weights = std::move(weights),
+                          .priors = std::move(priors),
                           .minGain = settings.minGain,
                           .patience = std::size_t(settings.budget.patience) * settings.batch});
   return makeTurnStrategy({.batch = settings.batch,
@@ -262,6 +267,7 @@ Result<TuneOutcome> TuneSession::tune(const TuneSubject &subject) {
   }
   KOPT_TRY(OpenRun run, stage(subject, "open the run", [&] { return openRun(subject, workload); }));
   Result<TuneOutcome> outcome = tuneInRun(subject, workload, run);
+  learn(subject, run.record);
   if (!outcome && run.record.state == RunState::Running &&
       outcome.error().code != ErrorCode::Interrupted &&
       outcome.error().code != ErrorCode::Environment) { // these two can continue with --resume
@@ -291,8 +297,9 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
            }));
   KOPT_TRY(const Proposers proposers,
            stage(subject, "make the proposers", [&] { return makeProposers(subject, run); }));
+  KOPT_TRY(const auto priors, priorsOf(run.record, journal));
   KOPT_TRY(const SearchHistory history, stage(subject, "search", [&] {
-             return search(subject, baseline, proposers, judge, journal);
+             return search(subject, baseline, proposers, priors, judge, journal);
            }));
   const Stop stop = std::get<Stop>(history.events.back().what);
   run.record.stop = stop.reason;
@@ -362,6 +369,7 @@ Result<TuneSession::OpenRun> TuneSession::openRun(const TuneSubject &subject,
       if (isNew && !std::filesystem::exists(folder / ".gitignore"))
         KOPT_CHECK(writeFileAtomically(folder / ".gitignore", "*\n"));
     KOPT_TRY(store_, openStore(settings_.root / ".kopt" / "kopt.db"));
+    openKnowledge();
   }
   KOPT_TRY(const std::vector<RunRecord> runs, store_->runs());
   if (settings_.resume) {
@@ -380,10 +388,57 @@ Result<TuneSession::OpenRun> TuneSession::openRun(const TuneSubject &subject,
   for (const RunRecord &earlier : runs)
     number += earlier.name.starts_with(prefix + "-");
   run.name = fmt::format("{}-{}", prefix, number);
+  if (experience_) {
+    KOPT_TRY(run.experience, experience_->last());
+  }
   bench_->measureRates();
   run.deviceJson = bench_->describe().dump();
   KOPT_TRY(const RunRecord begun, store_->beginRun(run));
   return OpenRun{begun, settings_.output / run.name};
+}
+
+void TuneSession::openKnowledge() {
+  if (settings_.options.experience == "off")
+    return;
+  if (auto opened = openExperience())
+    experience_ = std::move(*opened);
+  else
+    services_.terminal.line("note: this run learns nothing: " + inWords(opened.error()));
+}
+
+Result<std::map<std::string, Prior>> TuneSession::priorsOf(const RunRecord &run, Journal &journal) {
+  if (!experience_ || settings_.options.strategy != "auto")
+    return std::map<std::string, Prior>();
+  const DeviceInfo &device = bench_->device();
+  KOPT_TRY(const std::vector<TechniqueOutcomes> known,
+           experience_->outcomes(run.experience, device.modelled));
+  std::int64_t trials = 0;
+  for (const TechniqueOutcomes &each : known)
+    trials += each.sums.trials;
+  if (trials > 0) {
+    Event event;
+    event.what = Note{"experience", fmt::format("what techniques are expected to gain rests on {} "
+                                                "of earlier runs",
+                                                counted(std::size_t(trials), "trial", "trials"))};
+    KOPT_CHECK(journal.appendOnce(event));
+  }
+  return priorsFrom(known, "", device.modelled ? kEmulatedArch : device.arch);
+}
+
+void TuneSession::learn(const TuneSubject &subject, const RunRecord &run) {
+  if (!experience_)
+    return;
+  const auto words = splitCommand(settings_.program);
+  const std::filesystem::path program =
+      words && !words->empty() ? std::filesystem::path(words->front())
+                               : std::filesystem::absolute(settings_.root).lexically_normal();
+  const LearntRun learnt{subject, run, bench_->device(), bench_->toolchain().name(),
+                         program.filename().string()};
+  const auto added = store_->trials(run.id).and_then([&](const std::vector<Trial> &trials) {
+    return experience_->add(lessonsOf(learnt, trials));
+  });
+  if (!added)
+    services_.terminal.line("note: nothing was learnt of this run: " + inWords(added.error()));
 }
 
 Result<std::unique_ptr<Judge>> TuneSession::makeJudge(const TuneSubject &subject,
@@ -473,14 +528,16 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
 }
 
 Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Baseline &baseline,
-                                          const Proposers &proposers, Judge &judge,
+                                          const Proposers &proposers,
+                                          const std::map<std::string, Prior> &priors, Judge &judge,
                                           Journal &journal) {
   SearchSettings settings{settings_.budget, clock_.turnUsed()};
   settings.budget.seconds = clock_.turnLimit();
   if (!settings_.program.empty()) // candidates are timed in the program before they are confirmed
     settings.budget.seconds -= std::min(kToBuildPrograms, kMostToBuild * clock_.turnLimit());
   settings.budget.target = targetOf(settings_, subject);
-  const std::unique_ptr<Strategy> strategy = makeStrategy(settings_, weightsOf(baseline.workload));
+  const std::unique_ptr<Strategy> strategy =
+      makeStrategy(settings_, weightsOf(baseline.workload), priors);
   const std::unique_ptr<Inbox> inbox = makeInbox();
   TerminalObserver observer(services_.terminal, position_, subject.label, overview_.verdicts,
                             clock_.turnLeft());

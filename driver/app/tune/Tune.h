@@ -6,12 +6,15 @@
 #include "driver/app/tune/SessionEnd.h"
 #include "driver/app/tune/TuneClock.h"
 #include "driver/judge/Judge.h"
+#include "driver/knowledge/ExperienceBase.h"
 #include "driver/llm/ChatModel.h"
 #include "driver/search/SearchLoop.h"
 #include "driver/search/diagnose/RuleBook.h"
+#include "driver/search/policy/Portfolio.h"
 #include "driver/store/Store.h"
 #include "driver/workload/observed/SubjectWorkload.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -88,10 +91,19 @@ private:
   Result<Baseline> measureBaseline(const TuneSubject &subject, Judge &judge, Journal &journal);
   Result<Proposers> makeProposers(const TuneSubject &subject, const OpenRun &run);
   Result<SearchHistory> search(const TuneSubject &subject, const Baseline &baseline,
-                               const Proposers &proposers, Judge &judge, Journal &journal);
+                               const Proposers &proposers,
+                               const std::map<std::string, Prior> &priors, Judge &judge,
+                               Journal &journal);
   Status writeResults(const TuneSubject &subject, const Baseline &baseline,
                       const SearchHistory &history, OpenRun &run, Journal &journal,
                       TuneOutcome &outcome);
+
+  /// A failure is told and costs only what could be learnt.
+  void openKnowledge();
+  /// What the strategy expects of techniques, by what was known when the run began.
+  Result<std::map<std::string, Prior>> priorsOf(const RunRecord &run, Journal &journal);
+  /// Adds the trials of the run to the user's experience; none is added twice.
+  void learn(const TuneSubject &subject, const RunRecord &run);
 
   SessionEnd sessionEnd();
   /// The winners as one patch, confirmed in the program.
@@ -105,6 +117,7 @@ private:
   TuneSettings settings_;
   std::unique_ptr<Workbench> bench_;
   std::unique_ptr<Store> store_;
+  std::optional<ExperienceBase> experience_; ///< nothing: it is switched off, or cannot be opened
   std::unique_ptr<ChatModel> model_;
   std::optional<RuleBook> rules_;
   KernelPlanner planner_;

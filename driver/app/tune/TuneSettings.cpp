@@ -48,6 +48,7 @@ nlohmann::json toJson(const TuneSettings &settings) {
           {"assurance", toString(settings.assurance)},
           {"verify_all", settings.verifyAll},
           {"strategy", settings.options.strategy},
+          {"experience", settings.options.experience},
           {"batch", settings.batch},
           {"seed", settings.options.seed}};
 }

@@ -2,6 +2,7 @@
 #include "driver/app/KnowledgeFlow.h"
 
 #include "driver/cli/Command.h"
+#include "driver/cli/records/KbExperience.h"
 #include "driver/support/Text.h"
 
 #include <fmt/format.h>
@@ -30,11 +31,14 @@ public:
     CLI::App *show = app.add_subcommand("show", "the sources, with their files and passages");
     for (CLI::App *each : {search, index, forget, show})
       each->fallthrough();
+    experience_.addTo(app);
   }
 
   Result<Answer> run(Invocation &call) override {
-    KOPT_TRY(Passages passages, openPassages());
     const std::string chosen = app_.get_subcommands().front()->get_name();
+    if (ExperienceCommands::has(chosen))
+      return experience_.run(chosen, call);
+    KOPT_TRY(Passages passages, openPassages());
     return chosen == "search"   ? search(passages, call)
            : chosen == "index"  ? index(passages, call)
            : chosen == "forget" ? forget(passages, call)
@@ -110,6 +114,7 @@ private:
   }
 
   CLI::App &app_;
+  ExperienceCommands experience_;
   std::vector<std::string> words_;
   std::string folder_, source_;
   double weight_ = 1;

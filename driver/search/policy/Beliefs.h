@@ -4,10 +4,13 @@
 // run counts.
 #pragma once
 
+#include "driver/knowledge/Experience.h"
+
 #include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace kopt {
 
@@ -18,6 +21,14 @@ struct Prior {
   double seconds = 1; ///< of a trial
   double weight = 2;  ///< trials that it counts for
 };
+
+/// The prior after these trials, each of which counts as much as each of its own.
+Prior updated(const Prior &prior, const Outcomes &sums);
+
+/// The prior of each technique from what its trials came to before: those elsewhere move what is
+/// expected of any, those in this state that, and those on this architecture, too, that again.
+std::map<std::string, Prior> priorsFrom(const std::vector<TechniqueOutcomes> &known,
+                                        const std::string &state, const std::string &arch);
 
 struct Expectation {
   double mean = 0, deviation = 0; ///< of the log gain of a right candidate
@@ -35,13 +46,9 @@ public:
   Expectation of(const std::string &technique) const;
 
 private:
-  struct Sums {
-    std::size_t trials = 0, right = 0;
-    double gain = 0, square = 0, seconds = 0;
-  };
   std::map<std::string, Prior> priors_;
   Prior other_;
-  std::map<std::string, Sums> sums_;
+  std::map<std::string, Outcomes> sums_;
 };
 
 /// The mean of max(0, x - least) for a normal x.

@@ -45,6 +45,31 @@ TEST(Beliefs, OneGreatGainIsNoRule) {
   EXPECT_LE(beliefs.of("loop-split").mean, 2);
 }
 
+TEST(Beliefs, PriorsShrinkToWhatIsKnownMoreWidely) {
+  const auto many = [](int trials, double gain) {
+    Outcomes sums;
+    for (int i = 0; i < trials; ++i)
+      sums.add(gain, 1);
+    return sums;
+  };
+  const auto meanOf = [](const std::vector<TechniqueOutcomes> &known) {
+    return priorsFrom(known, "memory", "sm_90").at("pad").mean;
+  };
+  EXPECT_TRUE(priorsFrom({}, "memory", "sm_90").empty());
+  EXPECT_DOUBLE_EQ(meanOf({{"memory", "pad", "sm_90", many(2, 0.4)}}), 0.2) << "halfway from none";
+  EXPECT_NEAR(meanOf({{"compute", "pad", "sm_90", many(1000, 0.4)}}), 0.4, 1e-3);
+  const std::vector<TechniqueOutcomes> known = {{"compute", "pad", "sm_90", many(1000, 0.4)},
+                                                {"memory", "pad", "sm_80", many(2, 0.2)},
+                                                {"memory", "pad", "sm_90", many(2, 0.1)}};
+  EXPECT_NEAR(meanOf(known), 0.2, 1e-3) << "0.4, then halfway to 0.2, then halfway to 0.1";
+  Outcomes wrong;
+  for (int i = 0; i < 100; ++i)
+    wrong.add(std::nullopt, 1);
+  const Prior prior = priorsFrom({{"memory", "pad", "sm_90", wrong}}, "memory", "sm_90").at("pad");
+  EXPECT_LT(prior.valid, 0.05);
+  EXPECT_DOUBLE_EQ(prior.mean, Prior().mean);
+}
+
 TEST(Beliefs, ExpectTheMeanOfWhatIsAbove) {
   EXPECT_DOUBLE_EQ(expectedExcess(0.3, 0, 0.1), 0.2);
   EXPECT_DOUBLE_EQ(expectedExcess(0.1, 0, 0.3), 0);

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What verified trials taught, over all projects of a user: a set of rows, which only grows, and a
+// set of revocations, which hides some. Every statistic is a view over the rows that are left.
+#pragma once
+
+#include "driver/knowledge/Experience.h"
+#include "driver/store/Database.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+/// A row that is not revoked.
+struct Remembered {
+  std::string id;
+  Experience experience;
+  bool isOwn = false;               ///< kopt found it here
+  std::vector<std::string> sources; ///< where else it was imported from
+  std::optional<Candidate> edits{}; ///< of strangers, unless it is own
+};
+
+/// What is revoked: a row, those of a run, or what was imported under a name.
+struct Revocation {
+  enum class What { Trial, Run, Source };
+  What what = What::Trial;
+  std::string name; ///< id, run or source
+};
+
+class ExperienceBase {
+public:
+  /// Opens or creates the database. Fails as Database::open() does.
+  static Result<ExperienceBase> open(const std::filesystem::path &file);
+
+  /// Adds what is not known yet, all or nothing, and returns how much that was. `source`: the name
+  /// of an import; empty: the user's own. Fails with Usage if edits are not those of their row.
+  Result<std::size_t> add(const std::vector<Lesson> &lessons, const std::string &source = {});
+  /// Hides what it names, also what is added later; returns how many rows that hides by now.
+  Result<std::size_t> revoke(const Revocation &revocation);
+
+  /// The number of the last change: a snapshot is what was known then.
+  Result<std::int64_t> last();
+  /// All outcomes on GPUs, or on the emulated device.
+  Result<std::vector<TechniqueOutcomes>> outcomes(std::int64_t snapshot, bool isEmulated);
+  /// The edits that made the kernel with this text faster, the fastest first, those of the
+  /// architecture before others; of GPUs, or of the emulated device.
+  Result<std::vector<Remembered>> recall(std::int64_t snapshot, const std::string &text,
+                                         const std::string &arch, std::size_t most);
+  /// The rows with all of these words in their names, or in their id, the greatest gain first.
+  Result<std::vector<Remembered>> find(const std::vector<std::string> &words, std::size_t most);
+
+private:
+  explicit ExperienceBase(std::unique_ptr<Database> database) : database_(std::move(database)) {}
+
+  Status pin(std::int64_t snapshot);
+  Status addOne(const Lesson &lesson, const std::string &source, std::int64_t &number,
+                std::size_t &added);
+  Result<std::vector<Remembered>> select(Statement rows);
+  Result<std::int64_t> countVisible();
+
+  std::unique_ptr<Database> database_;
+};
+
+} // namespace kopt
