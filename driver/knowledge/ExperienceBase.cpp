@@ -5,6 +5,7 @@
 #include "driver/support/Text.h"
 
 #include <fmt/format.h>
+#include <set>
 
 namespace kopt {
 namespace {
@@ -202,12 +203,17 @@ Result<std::vector<Remembered>> ExperienceBase::recall(std::int64_t snapshot,
   Statement rows = database_->prepare(
       fmt::format(
           "{} WHERE slice = ? AND place = 1 AND verdict = 'Faster' AND edits IS NOT NULL AND "
-          "(arch = ?) = ? ORDER BY arch = ? DESC, speedup DESC, id LIMIT ?",
+          "(arch = ?) = ? ORDER BY arch = ? DESC, speedup DESC, id",
           kRemembered)
           .c_str());
   rows.bind(text).bind(kEmulatedArch).bind(std::int64_t(arch == kEmulatedArch));
-  rows.bind(arch).bind(std::int64_t(most));
-  return select(std::move(rows));
+  rows.bind(arch);
+  KOPT_TRY(std::vector<Remembered> found, select(std::move(rows)));
+  std::set<std::string> candidates;
+  std::erase_if(found, [&](const Remembered &row) {
+    return candidates.size() >= most || !candidates.insert(row.experience.candidate).second;
+  });
+  return found;
 }
 
 Result<std::vector<Remembered>> ExperienceBase::find(const std::vector<std::string> &words,

@@ -45,8 +45,8 @@ public:
   Result<std::int64_t> last();
   /// All outcomes on GPUs, or on the emulated device.
   Result<std::vector<TechniqueOutcomes>> outcomes(std::int64_t snapshot, bool isEmulated);
-  /// The edits that made the kernel with this text faster, the fastest first, those of the
-  /// architecture before others; of GPUs, or of the emulated device.
+  /// The edits that made the kernel with this text faster, each once, the fastest first, those of
+  /// the architecture before others; of GPUs, or of the emulated device.
   Result<std::vector<Remembered>> recall(std::int64_t snapshot, const std::string &text,
                                          const std::string &arch, std::size_t most);
   /// The rows with all of these words in their names, or in their id, the greatest gain first.

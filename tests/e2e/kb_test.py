@@ -65,6 +65,10 @@ class Experience(KoptTest):
                   if event["what"].get("note", {}).get("about") == "experience"]
         self.assertEqual(taught, [f"what techniques are expected to gain rests on {len(judged) - 1} trials of earlier runs"])
         self.assertGreater(self.records("runs")[2]["experience"], 0)
+        first = [event["what"]["ask"]["role"] for event in self.records("events", run=3) if "ask" in event["what"]][0]
+        best = max((trial for trial in self.records("trials", run=2) if trial["verdict"] == "Faster"), key=lambda trial: trial["speedup"]["estimate"])
+        self.assertEqual((first, best["candidate_hash"]), ("recall", self.records("trials", run=3)[1]["candidate_hash"]),
+                         "what made the same text faster is tried again first")
 
         self.kb("export", "plain.jsonl")
         self.kb("export", "full.jsonl", "--with-source")

@@ -65,6 +65,10 @@ KernelPrint printOf(const TuneSubject &subject, const Trial &baseline) {
 
 } // namespace
 
+std::string experienceArch(const DeviceInfo &device) {
+  return device.modelled ? kEmulatedArch : device.arch;
+}
+
 std::vector<Lesson> lessonsOf(const LearntRun &learnt, const std::vector<Trial> &trials) {
   if (trials.empty())
     return {};
@@ -72,7 +76,7 @@ std::vector<Lesson> lessonsOf(const LearntRun &learnt, const std::vector<Trial> 
   const RunRecord &run = learnt.run;
   Experience common;
   common.kernel = printOf(learnt.subject, baseline);
-  common.arch = learnt.device.modelled ? kEmulatedArch : learnt.device.arch;
+  common.arch = experienceArch(learnt.device);
   common.toolchain = learnt.toolchain;
   common.from = {run.name + "-" + hashFields(run.inputsHash, run.startedUtc, run.name).substr(0, 8),
                  withoutControls(validUtf8(learnt.program)), koptVersion(), run.startedUtc};

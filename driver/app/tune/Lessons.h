@@ -10,6 +10,9 @@
 
 namespace kopt {
 
+/// Experience::arch of what runs on the device.
+std::string experienceArch(const DeviceInfo &device);
+
 struct LearntRun {
   const TuneSubject &subject;
   const RunRecord &run;

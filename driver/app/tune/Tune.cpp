@@ -19,10 +19,12 @@
 #include "driver/search/proposers/LlmProposer.h"
 #include "driver/search/proposers/MergeProposer.h"
 #include "driver/search/proposers/ParamsProposer.h"
+#include "driver/search/proposers/RecallProposer.h"
 #include "driver/search/proposers/TransformProposer.h"
 #include "driver/source/KernelNames.h"
 #include "driver/source/SliceLines.h"
 #include "driver/support/CommandWords.h"
+#include "driver/support/Hash.h"
 #include "driver/support/Log.h"
 #include "driver/support/Text.h"
 
@@ -67,11 +69,11 @@ SearchIdentity searchIdentityOf(const TuneSettings &settings, const TuneSubject 
 /// True of "-unroll", which stands for no proposer but for a rewrite that is left out.
 bool isLeftOut(const std::string &name) { return name.starts_with('-'); }
 
-std::unique_ptr<Strategy> makeStrategy(const TuneSettings &settings, std::vector<double> weights,
+std::unique_ptr<Strategy> makeStrategy(const TuneSettings &settings,
+                                       std::vector<std::string> proposers,
+                                       std::vector<double> weights,
                                        std::map<std::string, Prior> priors) {
   const ResolvedOptions &options = settings.options;
-  std::vector<std::string> proposers = options.proposers;
-  std::erase_if(proposers, isLeftOut);
   if (options.strategy == "survey")
     return makeSurveyStrategy({.proposers = proposers, .seed = std::uint64_t(options.seed)});
   if (options.strategy == "auto")
@@ -97,6 +99,9 @@ bool endsTheSession(const Error &error) {
 /// Candidates are timed in the program only if the two runs that observed it took at most so many
 /// seconds.
 constexpr double kLongestObserved = 14;
+
+/// Stored edits that are offered again, one trial each.
+constexpr std::size_t kMostRecalled = 6;
 
 /// The short name of a step of tune() in reports.
 std::string stageKey(const std::string &step) {
@@ -422,7 +427,7 @@ Result<std::map<std::string, Prior>> TuneSession::priorsOf(const RunRecord &run,
                                                 counted(std::size_t(trials), "trial", "trials"))};
     KOPT_CHECK(journal.appendOnce(event));
   }
-  return priorsFrom(known, "", device.modelled ? kEmulatedArch : device.arch);
+  return priorsFrom(known, "", experienceArch(device));
 }
 
 void TuneSession::learn(const TuneSubject &subject, const RunRecord &run) {
@@ -493,6 +498,14 @@ Result<Baseline> TuneSession::measureBaseline(const TuneSubject &subject, Judge 
 Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &subject,
                                                           const OpenRun &run) {
   Proposers proposers;
+  if (experience_ && settings_.options.strategy != "survey") {
+    auto known = experience_->recall(run.record.experience, hashHex(subject.sliceText),
+                                     experienceArch(bench_->device()), kMostRecalled);
+    if (!known)
+      services_.terminal.line("note: nothing is recalled: " + inWords(known.error()));
+    else if (!known->empty())
+      proposers.push_back(std::make_unique<RecallProposer>(std::move(*known)));
+  }
   for (const std::string &name : settings_.options.proposers) {
     if (name == "params")
       proposers.push_back(std::make_unique<ParamsProposer>(subject.declaration,
@@ -536,8 +549,12 @@ Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Base
   if (!settings_.program.empty()) // candidates are timed in the program before they are confirmed
     settings.budget.seconds -= std::min(kToBuildPrograms, kMostToBuild * clock_.turnLimit());
   settings.budget.target = targetOf(settings_, subject);
+  std::vector<std::string> names; // of those that take turns
+  for (const auto &proposer : proposers)
+    if (proposer->name() != "classes")
+      names.push_back(proposer->name());
   const std::unique_ptr<Strategy> strategy =
-      makeStrategy(settings_, weightsOf(baseline.workload), priors);
+      makeStrategy(settings_, std::move(names), weightsOf(baseline.workload), priors);
   const std::unique_ptr<Inbox> inbox = makeInbox();
   TerminalObserver observer(services_.terminal, position_, subject.label, overview_.verdicts,
                             clock_.turnLeft());

@@ -239,6 +239,7 @@ TEST_F(ExperienceBaseTest, TheFastestEditsOfTheSameTextAreRecalled) {
   must(base.add({lesson("a-1", 1, 0.1), lesson("a-1", 2, 0.3), lesson("a-1", 3, -0.3),
                  lesson("a-1", 4, 0.8, "pad", "sm_80"), elsewhere,
                  lesson("a-1", 6, 0.7, "pad", kEmulatedArch)}));
+  must(base.add({lesson("b-1", 2, 0.25)})); // once more, in another run
   std::vector<std::string> texts;
   for (const Remembered &row : must(base.recall(must(base.last()), "0123", "sm_90", 9)))
     texts.push_back(row.edits->chunks.at(1));
