@@ -62,8 +62,9 @@ Result<std::optional<Failure>> CandidateTimer::outputsAgree(std::size_t index, c
   };
   KOPT_TRY(auto mismatch, mismatchWithin({}));
   if (mismatch) {
-    KOPT_TRY(const auto allowed, weighing_.withRounding(context, context.baseline().launches[index],
-                                                        context.expected[index], {}));
+    KOPT_TRY(const auto allowed,
+             weighing_.widenedForWorkload(context, context.baseline().launches[index],
+                                          context.expected[index], {}, trial));
     if (allowed) {
       KOPT_TRY(mismatch, mismatchWithin(*allowed));
     }

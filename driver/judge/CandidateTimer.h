@@ -14,9 +14,8 @@ namespace kopt {
 
 class CandidateTimer {
 public:
-  /// `weighing` tells how far results may differ by rounding.
-  CandidateTimer(JudgeBench &bench, const Weighing &weighing)
-      : bench_(bench), weighing_(weighing) {}
+  /// `weighing` tells how far results may differ.
+  CandidateTimer(JudgeBench &bench, Weighing &weighing) : bench_(bench), weighing_(weighing) {}
 
   /// Times a loaded version beside the baseline, and decides the trial by its times. If `processes`
   /// is more than one, each of them is a fresh one. Returns false if a launch did not end, or gave
@@ -48,7 +47,7 @@ private:
   Result<bool> chooseCacheModes(const Trial &cold);
 
   JudgeBench &bench_;
-  const Weighing &weighing_;
+  Weighing &weighing_;
   std::set<std::size_t> warm_; ///< launches of the workload that are timed with a warm L2
   ModuleId timed_ = 0;         ///< the module timed last
   std::map<std::size_t, Counters> counters_;           ///< of it, by launch

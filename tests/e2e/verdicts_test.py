@@ -180,6 +180,18 @@ KEPT = [("  float sum = 0;\n", "  extern __shared__ float kept[];\n  for (int k 
          "  __syncthreads();\n  if (wave >= count)\n    return;\n  float sum = 0;\n"),
         ("  if (wave >= count)\n    return;\n  extern", "  extern"), ("sum += at[k]", "sum += kept[k]"), (", 64>>>", ", 64, points * sizeof(float)>>>")]
 
+# One sum in any order, most of which cancels, so it shows each rounding.
+TOTAL = """#include <kopt/kopt.h>
+KOPT_TUNE("arg n = 3000", "extent in = n", "extent out = 1", "fill in = uniform(0, 1)", "fill out = zero")
+__global__ void total(const double *in, double *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    atomicAdd(out, (i < n / 2 ? in[i] : -in[n - 1 - i]) + 3.0 / n);
+}
+void run(const double *in, double *out, int n) { total<<<(n + 127) / 128, 128>>>(in, out, n); }
+"""
+TOTAL_INDEX = "blockIdx.x * blockDim.x + threadIdx.x;"
+
 STRUCT = """#include <kopt/kopt.h>
 struct Box { float low; int steps; float weight[2]; };
 KOPT_TUNE("arg n = 3000", "arg box = {0.5, n / 1000, 2.0, 3.0}", "arg scale = {1.0, 2.0, 3.0}", "extent out = n")
@@ -304,6 +316,13 @@ CASES = {
         "tile": ([(ROLL_BODY, ROLL_TILE.format(last="    __syncthreads();\n"))], RIGHT),
         "one_barrier": ([(ROLL_BODY, ROLL_TILE.format(last=""))], WRONG)}),
     "waves": (WAVES, {"kept": (KEPT, WRONG)}),
+    "total": (TOTAL, {
+        "last_block_first": ([(TOTAL_INDEX, "(gridDim.x - 1 - blockIdx.x) * blockDim.x + threadIdx.x;")], RIGHT),
+        "lanes_back": ([(TOTAL_INDEX, "blockIdx.x * blockDim.x + (blockDim.x - 1 - threadIdx.x);")], RIGHT),
+        "by_lanes": ([(TOTAL_INDEX, "threadIdx.x * gridDim.x + blockIdx.x;")], RIGHT),
+        "not_the_last": ([("i < n)", "i < n - 1)")], WRONG),
+        "not_of_odd_ones": ([("i < n)", "i < n - n % 2)")], WRONG),
+        "a_little_more": ([("3.0 / n", "3.00001 / n")], WRONG)}),
     "struct": (STRUCT, {
         "same": ([("scale.x + scale.y * i + scale.z;", "(scale.x + scale.z) + scale.y * i;")], RIGHT),
         "of_the_declaration": ([("scale.x +", "1.0f +")], WRONG)}),

@@ -13,6 +13,8 @@
 // launches. COVERS: of a launch that is larger than the declared one, as many elements as it has
 // threads. OVERFLOWS: wrong on numbers beyond 1e20. SHARED: it declares 40 KiB of shared memory.
 // FRINGE: with threads in another order it reads shared memory that nobody set; DERAILS: it faults.
+// SWAYS: a result is a little else where a launch asks for more shared memory; LEANS: always, by
+// more. BEYOND: on contents that are drawn for a candidate it reads what nobody wrote.
 // WRONG_AT_ and the name of a check: only in the launches of that one.
 #pragma once
 
@@ -256,6 +258,10 @@ public:
       out[7] += 1e6; // the tolerance follows the largest elements
     if (has(text, "NOISY"))
       out[3] += 0.001 * double(runs % 7);
+    if (has(text, "SWAYS"))
+      out[3] += 0.0005 * launch.sharedBytes / 4096;
+    if (has(text, "LEANS"))
+      out[3] += 0.008;
     if (jumpsEvery > 0 && runs % jumpsEvery == 0)
       out[3] += 0.02;
     if (has(text, "CLOCK"))
@@ -267,6 +273,11 @@ public:
     seeds_[module].insert(options.inputSeed);
     if (declared_.buffers.empty())
       declared_ = launch; // the first launch of all is the baseline's
+
+    constexpr std::uint64_t kLearned = 1000; // seeds of the launches that are learned
+    if (has(text, "BEYOND") && options.inputSeed > kLearned &&
+        checkOf(launch, options) == "contents")
+      out[5] += double(options.poisonSeed);
     const bool isWrong = has(text, "WRONG_AT_")
                              ? has(text, ("WRONG_AT_" + checkOf(launch, options)).c_str())
                              : has(text, "WRONG");

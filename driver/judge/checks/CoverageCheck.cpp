@@ -455,8 +455,8 @@ private:
     // The original may leave part of an output unwritten there.
     for (std::size_t b = 0; b < own->buffers.size(); ++b)
       own->buffers[b].output = replay->derived.launch.buffers[b].output;
-    KOPT_TRY(answer.failure, context.compare(seen.built, *own, replay->expected, options, id(),
-                                             seen.trial, replay->slack));
+    KOPT_TRY(answer.failure,
+             compareDerived(context, replays_->weighing(), seen, *replay, *own, options, id()));
     if (answer.failure) {
       KOPT_TRY(answer.failure,
                replays_->weighing().weigh(context, seen, *replay, std::move(*answer.failure)));

@@ -102,13 +102,15 @@ public:
                      outcome.buffers, allowed[which]);
       };
       KOPT_TRY(auto failure, judgeWithin());
-      if (failure && i < 2) {
-        KOPT_TRY(auto wider,
-                 replays_->weighing().withRounding(context, *launch_, expected_[which], spread_));
-        if (wider) {
-          allowed[which] = std::move(*wider);
-          KOPT_TRY(failure, judgeWithin());
-        }
+      if (failure) {
+        Weighing &weighing = replays_->weighing();
+        KOPT_TRY(const auto wider, weighing.widenedForWorkload(context, *launch_, expected_[which],
+                                                               spread_, seen.trial));
+        KOPT_TRY(const AskedAgain *again,
+                 weighing.askAgain(context, *launch_, expected_[which], spread_));
+        isStable_ = isStable_ && again->isSame;
+        allowed[which] = wider.value_or(spread_);
+        KOPT_TRY(failure, judgeWithin());
       }
       if (failure)
         return failure;
@@ -220,9 +222,8 @@ public:
     for (int i = 0; i < orders; ++i) {
       // Even orders begin with the last block, odd ones stride through the blocks.
       const std::uint64_t order = (seen.freshSeed >> 8) * 2 + 2 + std::uint64_t(i);
-      KOPT_TRY(auto failure,
-               context.compare(seen.built, launch, expected_,
-                               options(context, order, "schedule-next"), id(), seen.trial));
+      KOPT_TRY(auto failure, compareOwn(context, replays_->weighing(), seen, *launch_, launch,
+                                        expected_, options(context, order, "schedule-next"), id()));
       if (failure)
         return failure;
     }
@@ -234,9 +235,8 @@ public:
       if (!derived)
         continue; // the contents check deals with it
       derived->name += ", threads in another order";
-      KOPT_TRY(auto failure,
-               context.compare(seen.built, *derived, replay->expected, reversed(context, *replay),
-                               id(), seen.trial, replay->slack));
+      KOPT_TRY(auto failure, compareDerived(context, replays_->weighing(), seen, *replay, *derived,
+                                            reversed(context, *replay), id()));
       if (failure)
         return failure;
       ++contents;

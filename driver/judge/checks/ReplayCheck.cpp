@@ -91,8 +91,9 @@ private:
       const auto launch = applyToDerived(context, seen.candidate, replay.derived.launch);
       if (!launch) {
         if (auto failure = failureToLaunch(context, seen.candidate, replay.derived.launch, id())) {
+          KOPT_TRY(const auto known, replays_->withResults(context, replay));
           KOPT_TRY(auto weighed,
-                   replays_->weighing().weigh(context, seen, replay, std::move(*failure)));
+                   replays_->weighing().weigh(context, seen, *known, std::move(*failure)));
           if (weighed)
             return weighed;
         }
@@ -173,15 +174,10 @@ private:
   /// Compares the candidate's launch with the original's results.
   Result<std::optional<Failure>> compare(CheckContext &context, Examination &seen,
                                          const Replay &replay, const Launch &own) const {
-    const Expected &expected = replay.expected;
-    KOPT_TRY(
-        auto failure,
-        compareWidening(context, seen, own, expected,
-                        derivedOptions(context, own, expected.inputSeed, kOtherPoison, "derived"),
-                        id(), replay.slack, [&] {
-                          return replays_->weighing().widened(context, replay.derived.launch,
-                                                              expected, replay.slack);
-                        }));
+    KOPT_TRY(auto failure, compareDerived(context, replays_->weighing(), seen, replay, own,
+                                          derivedOptions(context, own, replay.expected.inputSeed,
+                                                         kOtherPoison, "derived"),
+                                          id()));
     return failure && !replay.derived.isPart
                ? replays_->weighing().weigh(context, seen, replay, std::move(*failure))
                : std::move(failure);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/learn/LearnOutputs.h"
 
-#include "driver/judge/context/CompareBuffers.h"
+#include "driver/judge/context/Variation.h"
 #include "driver/judge/derive/DerivedLaunches.h"
 #include "driver/judge/learn/PureOutputs.h"
 #include "driver/judge/replays/DerivedReplays.h"
-#include "driver/support/ElementType.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -151,15 +150,11 @@ private:
     return {};
   }
 
-  /// As expect(), with more shared memory than the launch asks for: fewer blocks run at once, so
-  /// sums in any order take an order that only another version of the kernel would. Where that
-  /// cannot be launched, as it is.
-  Result<Expected> expectInOtherOrder(std::size_t launch) {
-    constexpr std::uint32_t kMoreShared = 32u << 10;
-    Launch sparse = context_.baseline().launches[launch];
-    sparse.sharedBytes += kMoreShared;
-    auto made = context_.expect(sparse, context_.options(context_.seed(), kPoison, launch,
-                                                         fmt::format("sparse-{}", launch)));
+  /// As expect(), in another order (inSparseOrder()). Where that cannot be launched, as it is.
+  Result<Expected> expectInOtherOrder(std::size_t launch, std::uint32_t time) {
+    auto made = context_.expect(
+        inSparseOrder(context_.baseline().launches[launch], time),
+        context_.options(context_.seed(), kPoison, launch, fmt::format("sparse-{}", launch)));
     return made ? std::move(made) : expect(launch, context_.seed(), kPoison, "second");
   }
 
@@ -167,40 +162,26 @@ private:
   /// compared with that spread allowed; buffers that differ more are not compared. Spreads that are
   /// known already only grow. Returns false if nothing differs: then the results depend on memory
   /// that no argument provides.
-  Result<bool> learnVariation(std::size_t index, int repeats) {
-    constexpr double kLittle = 0.125; ///< part of the root mean square of a buffer's elements
-    constexpr double kSpread = 2;     ///< times the spread that a few repeats show
+  Result<bool> learnVariation(std::size_t index, std::uint32_t repeats) {
     Launch &launch = context_.baseline().launches[index];
     KOPT_TRY(const Expected first, expect(index, context_.seed(), kPoison, "expected"));
-    std::vector<std::optional<double>> apart(launch.buffers.size(),
-                                             0.0); // nothing: not finite
-    std::vector<bool> differs(launch.buffers.size(), false);
-    for (int i = 0; i < repeats; ++i) {
+    const std::vector<Slack> none;
+    Variation variation(launch, context_.subject().workload.tolerance, first, none);
+    for (std::uint32_t i = 0; i < repeats; ++i) {
       KOPT_TRY(const Expected again, i % 2 == 0 ? expect(index, context_.seed(), kPoison, "second")
-                                                : expectInOtherOrder(index));
-      for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
-        const Buffer &buffer = launch.buffers[b];
-        if (buffer.readOnly)
-          continue;
-        KOPT_TRY(const auto mismatch, compareBuffers(buffer, context_.subject().workload.tolerance,
-                                                     first.buffers[b], again.buffers[b]));
-        KOPT_TRY(const auto most,
-                 largestDifference(buffer, first.buffers[b], again.buffers[b], nullptr));
-        differs[b] = differs[b] || mismatch.has_value();
-        apart[b] = apart[b] && most ? std::optional(std::max(*apart[b], *most)) : std::nullopt;
-      }
+                                                : expectInOtherOrder(index, i));
+      KOPT_CHECK(variation.add(again));
     }
     bool any = false;
     for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
       Buffer &buffer = launch.buffers[b];
-      any = any || differs[b] || buffer.spread > 0 || buffer.varies;
-      if (!differs[b])
+      const bool differs = !variation.mismatch(b).empty();
+      any = any || differs || buffer.spread > 0 || buffer.varies;
+      if (!differs)
         continue;
-      KOPT_TRY(const double scale, rootMeanSquare(buffer, first.buffers[b]));
-      if (isFloating(buffer.scalar) &&
-          context_.subject().workload.tolerance.policy != TolerancePolicy::Strict && apart[b] &&
-          kSpread * *apart[b] <= kLittle * scale)
-        buffer.spread = std::max(buffer.spread, kSpread * *apart[b]);
+      KOPT_TRY(const auto spread, variation.spread(b));
+      if (spread)
+        buffer.spread = std::max(buffer.spread, *spread);
       else
         buffer.varies = true;
     }
@@ -239,7 +220,7 @@ private:
   }
 
   Status checkRepeatability(Trial &trial) {
-    constexpr int kRepeats = 5, kMostRepeats = 20;
+    constexpr std::uint32_t kRepeats = 5, kMostRepeats = 20;
     if (!race_.empty())
       addGap(CheckId::Races,
              fmt::format("the original races ({}), and has the same results in other orders of "
@@ -267,7 +248,7 @@ private:
         continue;
       }
       // A few repeats can miss how far a sum in any order gets; more of them follow if they did.
-      for (int count = kRepeats; !why.empty() && count <= kMostRepeats; count *= 2) {
+      for (std::uint32_t count = kRepeats; !why.empty() && count <= kMostRepeats; count *= 2) {
         KOPT_TRY(const bool varies, learnVariation(i, count));
         if (!varies)
           break;

@@ -36,6 +36,25 @@ std::optional<std::string> brokenThere(const CheckContext &context, const Candid
   return brokenRequirement(sourceOf(context.subject()), launch, std::move(values));
 }
 
+/// Compares again within what `widen` gives if the results differ.
+Result<std::optional<Failure>> compareWidening(CheckContext &context, Examination &seen,
+                                               const Launch &own, const Expected &expected,
+                                               const RunOptions &options, CheckId check,
+                                               const std::vector<Slack> &slack, const auto &widen) {
+  KOPT_TRY(auto failure,
+           context.compare(seen.built, own, expected, options, check, seen.trial, slack));
+  if (!failure || failure->verdict != Verdict::WrongResult || failure->check != check)
+    return failure;
+  const auto widened = [&] {
+    const StageTimer timer(seen.trial, "verify/own error");
+    return widen();
+  };
+  KOPT_TRY(const auto wider, widened());
+  if (!wider)
+    return failure;
+  return context.compare(seen.built, own, expected, options, check, seen.trial, *wider);
+}
+
 } // namespace
 
 Result<Launch> applyToDerived(const CheckContext &context, const Candidate &candidate,
@@ -56,23 +75,22 @@ std::optional<Failure> failureToLaunch(const CheckContext &context, const Candid
                  fmt::format("launch '{}', on which the original runs: {}", launch.name, *why)};
 }
 
-Result<std::optional<Failure>> compareWidening(CheckContext &context, Examination &seen,
-                                               const Launch &own, const Expected &expected,
-                                               const RunOptions &options, CheckId check,
-                                               const std::vector<Slack> &slack,
-                                               const Widening &widen) {
-  KOPT_TRY(auto failure,
-           context.compare(seen.built, own, expected, options, check, seen.trial, slack));
-  if (!failure || failure->verdict != Verdict::WrongResult || failure->check != check)
-    return failure;
-  const auto widened = [&] {
-    const StageTimer timer(seen.trial, "verify/own error");
-    return widen();
-  };
-  KOPT_TRY(const auto wider, widened());
-  if (!wider)
-    return failure;
-  return context.compare(seen.built, own, expected, options, check, seen.trial, *wider);
+Result<std::optional<Failure>> compareDerived(CheckContext &context, Weighing &weighing,
+                                              Examination &seen, const Replay &replay,
+                                              const Launch &own, const RunOptions &options,
+                                              CheckId check) {
+  return compareWidening(context, seen, own, replay.expected, options, check, replay.slack, [&] {
+    return weighing.widened(context, replay.derived.launch, replay.expected, replay.slack);
+  });
+}
+
+Result<std::optional<Failure>> compareOwn(CheckContext &context, Weighing &weighing,
+                                          Examination &seen, const Launch &original,
+                                          const Launch &own, const Expected &expected,
+                                          const RunOptions &options, CheckId check) {
+  return compareWidening(context, seen, own, expected, options, check, {}, [&] {
+    return weighing.widenedForWorkload(context, original, expected, {}, seen.trial);
+  });
 }
 
 Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context, DerivedReplays &replays,
@@ -114,10 +132,10 @@ Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context, Derive
     const auto own = applyToDerived(context, seen.candidate, launch);
     if (!own)
       continue; // the candidate's constants are not meant for that size
-    KOPT_TRY(auto failure, context.compare(seen.built, *own, replay->expected,
-                                           derivedOptions(context, *own, replay->expected.inputSeed,
-                                                          kOtherPoison, "derived"),
-                                           CheckId::Sizes, seen.trial, replay->slack));
+    KOPT_TRY(auto failure, compareDerived(context, replays.weighing(), seen, *replay, *own,
+                                          derivedOptions(context, *own, replay->expected.inputSeed,
+                                                         kOtherPoison, "derived"),
+                                          CheckId::Sizes));
     if (failure) {
       failure->reason += "; " + turn.what;
       KOPT_TRY(failure, replays.weighing().weigh(context, seen, *replay, std::move(*failure)));

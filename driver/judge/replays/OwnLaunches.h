@@ -4,8 +4,6 @@
 
 #include "driver/judge/replays/DerivedReplays.h"
 
-#include <functional>
-
 namespace kopt {
 
 /// The candidate's own launch of a derived problem. Fails with Usage if one of the user's
@@ -18,17 +16,19 @@ Result<Launch> applyToDerived(const CheckContext &context, const Candidate &cand
 std::optional<Failure> failureToLaunch(const CheckContext &context, const Candidate &candidate,
                                        const Launch &launch, CheckId check);
 
-/// What a comparison may allow once it has failed; nothing if not more than before.
-using Widening = std::function<Result<std::optional<std::vector<Slack>>>()>;
-
-/// Runs the candidate and compares its results as CheckContext::compare() does, for `check`.
-/// If they differ, compares again within what `widen` gives, which knows how large the original's
-/// own error is: where that is large, either may be right.
-Result<std::optional<Failure>> compareWidening(CheckContext &context, Examination &seen,
-                                               const Launch &own, const Expected &expected,
-                                               const RunOptions &options, CheckId check,
-                                               const std::vector<Slack> &slack,
-                                               const Widening &widen);
+/// Runs the candidate's own launch of a derived problem and compares its results as
+/// CheckContext::compare() does, for `check`. If they differ, compares again within what the
+/// original's own error and spread allow (Weighing::widened()): where those are large, either may
+/// be right.
+Result<std::optional<Failure>> compareDerived(CheckContext &context, Weighing &weighing,
+                                              Examination &seen, const Replay &replay,
+                                              const Launch &own, const RunOptions &options,
+                                              CheckId check);
+/// The same for a launch of the workload.
+Result<std::optional<Failure>> compareOwn(CheckContext &context, Weighing &weighing,
+                                          Examination &seen, const Launch &original,
+                                          const Launch &own, const Expected &expected,
+                                          const RunOptions &options, CheckId check);
 
 /// A part of the check `sizes`. Judges the candidate on larger launches: where its grid stops
 /// growing with the problem, and where every GPU would refuse its launch although the original runs

@@ -77,7 +77,11 @@ inline constexpr double kMostAllowed = 4;
 /// Times the original's error: a candidate's may be twice as large.
 inline constexpr double kOwnError = 3;
 
-// Where the original is not defined
+// Where the original is not defined, or varies
+
+/// Runs of the original that is asked again before a candidate is refused. After the fewest it goes
+/// on only if some bit differs; on the emulated device each run shows another order.
+inline constexpr std::uint32_t kFewestAsked = 2, kMostAsked = 25, kMostAskedModelled = 16;
 
 /// One derived launch in so many, at most.
 inline constexpr std::size_t kOneUndefinedIn = 10;

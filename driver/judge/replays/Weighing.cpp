@@ -2,8 +2,10 @@
 #include "driver/judge/replays/Weighing.h"
 
 #include "driver/judge/context/ErrorStatistics.h"
+#include "driver/judge/context/Variation.h"
 #include "driver/judge/replays/DerivedOptions.h"
 #include "driver/judge/replays/ReplayLimits.h"
+#include "driver/model/Json.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -78,38 +80,100 @@ Result<std::string> OtherwiseBuilt::whyUndefined(CheckContext &context, const La
                                    how);
 }
 
+Result<const AskedAgain *> Weighing::askAgain(CheckContext &context, const Launch &launch,
+                                              const Expected &expected,
+                                              const std::vector<Slack> &slack) {
+  const auto [known, isNew] =
+      again_.try_emplace(fmt::format("{} {} {} {}", launch.name, canonicalJson(launch.bindings),
+                                     expected.inputSeed, expected.jitter));
+  AskedAgain &answer = known->second;
+  if (!isNew)
+    return &answer;
+  answer.spread.assign(launch.buffers.size(), 0.0);
+  if (expected.buffers.empty())
+    return &answer; // there is nothing to compare with
+  const bool isModelled = context.runner().device().modelled;
+  const OwnTime time(context);
+  // The emulated device runs a candidate in the usual order of threads, so there other orders only
+  // tell how far sums are apart.
+  const Tolerance &tolerance = context.subject().workload.tolerance;
+  Variation usual(launch, tolerance, expected, slack), ordered = usual;
+  for (std::uint32_t i = 0; i < (isModelled ? kMostAskedModelled : kMostAsked); ++i) {
+    const bool isSame = usual.isSame() && ordered.isSame();
+    if (i >= kFewestAsked && (isSame || (!isModelled && time.seconds() > GpuSeconds::kLearn)))
+      break;
+    RunOptions options =
+        derivedOptions(context, launch, expected.inputSeed, kOtherPoison + i, "derived-again");
+    options.jitter = expected.jitter;
+    options.known = expected.digest;
+    options.scheduleSeed = isModelled && i > 0 ? 5 * i - 3 : 0;
+    const bool isSparse = !isModelled && i % 2 != 0 && runsSparse_;
+    KOPT_TRY(const auto ran, context.tryExpect(isSparse ? inSparseOrder(launch, i) : launch,
+                                               context.forTrying(options, expected.ownSeconds())));
+    if (ran) {
+      KOPT_CHECK((options.scheduleSeed != 0 ? ordered : usual).add(*ran));
+      continue;
+    }
+    if (!isSparse && options.scheduleSeed == 0)
+      answer.why = "the original does not always run on it: " + ran.error().what;
+    if (!isSparse)
+      break;
+    runsSparse_ = ran.error().status != RunStatus::TimedOut;
+  }
+  answer.isSame = usual.isSame();
+  for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+    KOPT_TRY(const auto spread, usual.spread(b));
+    KOPT_TRY(const auto inOrders, ordered.spread(b));
+    answer.spread[b] = std::max(spread.value_or(0), inOrders.value_or(0));
+    if (!spread && answer.why.empty() && !usual.mismatch(b).empty())
+      answer.why = "the original does not repeat its own result on it: " + usual.mismatch(b);
+  }
+  return &answer;
+}
+
 Result<std::optional<std::vector<Slack>>> Weighing::widened(CheckContext &context,
                                                             const Launch &launch,
                                                             const Expected &expected,
-                                                            std::vector<Slack> slack) const {
-  using Answer = std::optional<std::vector<Slack>>;
-  if (!ownErrors_ || context.subject().workload.tolerance.policy != TolerancePolicy::Default)
-    return Answer();
-  KOPT_TRY(const std::vector<double> errors, ownErrors_(context, launch, expected));
+                                                            std::vector<Slack> slack) {
+  KOPT_TRY(const AskedAgain *again, askAgain(context, launch, expected, slack));
+  std::vector<double> limits = again->spread;
+  if (ownErrors_ && context.subject().workload.tolerance.policy == TolerancePolicy::Default) {
+    KOPT_TRY(const std::vector<double> errors, ownErrors_(context, launch, expected));
+    for (std::size_t b = 0; b < errors.size() && b < limits.size(); ++b)
+      limits[b] = std::max(limits[b], kOwnError * errors[b]);
+  }
   slack.resize(launch.buffers.size());
   bool isWider = false;
-  for (std::size_t b = 0; b < errors.size() && b < slack.size(); ++b)
-    if (kOwnError * errors[b] > slack[b].absolute) {
-      slack[b].absolute = kOwnError * errors[b];
+  for (std::size_t b = 0; b < limits.size(); ++b)
+    if (limits[b] > std::max(slack[b].absolute, launch.buffers[b].spread)) {
+      slack[b].absolute = limits[b];
       isWider = true;
     }
-  return isWider ? Answer(std::move(slack)) : Answer();
+  return isWider ? std::optional(std::move(slack)) : std::nullopt;
 }
 
 Result<std::optional<std::vector<Slack>>>
-Weighing::withRounding(CheckContext &context, const Launch &launch, const Expected &expected,
-                       const std::vector<Slack> &slack) const {
+Weighing::widenedForWorkload(CheckContext &context, const Launch &launch, const Expected &expected,
+                             const std::vector<Slack> &slack, Trial &trial) {
   KOPT_TRY(auto wider, widened(context, launch, expected, slack));
+  KOPT_TRY(const AskedAgain *again, askAgain(context, launch, expected, slack));
   bool isWider = false;
   for (std::size_t b = 0; wider && b < wider->size(); ++b) {
-    const double before = b < slack.size() ? slack[b].absolute : 0;
-    if ((*wider)[b].absolute == before)
+    const Buffer &buffer = launch.buffers[b];
+    const double before = b < slack.size() ? slack[b].absolute : 0, own = again->spread[b];
+    double &allowed = (*wider)[b].absolute;
+    if (allowed == before)
       continue;
-    KOPT_TRY(const double typical, rootMeanSquare(launch.buffers[b], expected.buffers[b]));
-    if ((*wider)[b].absolute > kMostAllowed * mostRounding(launch.buffers[b].scalar) * typical)
-      (*wider)[b].absolute = before;
-    else
-      isWider = true;
+    KOPT_TRY(const double typical, rootMeanSquare(buffer, expected.buffers[b]));
+    if (allowed > kMostAllowed * mostRounding(buffer.scalar) * typical)
+      allowed = std::max(before, own);
+    isWider |= allowed > before;
+    if (own > std::max(before, buffer.spread))
+      addGap(trial.assurance,
+             {CheckId::Outputs,
+              fmt::format("'{}' in launch '{}': the original's own results are further apart than "
+                          "was known, so a candidate's may be, too",
+                          buffer.name, launch.name)});
   }
   return isWider ? std::move(wider) : std::nullopt;
 }
@@ -123,6 +187,12 @@ Result<std::optional<Failure>> Weighing::weigh(CheckContext &context, Examinatio
     addGap(assurance, {failure.check, fmt::format("{}; there {}", why, failure.reason)});
     return Answer();
   };
+  KOPT_TRY(const AskedAgain *again,
+           askAgain(context, derived.launch, replay.expected, replay.slack));
+  if (!again->why.empty()) {
+    undefined_[derived.launch.name] = {derived.kind, derived.title, again->why};
+    return Answer();
+  }
   const bool isStrict = policy_ == AssurancePolicy::Strict;
   if (derived.isExtreme && failure.check == derived.kind &&
       failure.verdict == Verdict::WrongResult && !isStrict)

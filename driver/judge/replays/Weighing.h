@@ -43,6 +43,13 @@ private:
   std::filesystem::path module_; ///< empty: it tells nothing
 };
 
+/// What the original showed of a launch when it was asked again.
+struct AskedAgain {
+  bool isSame = true;         ///< each of its results, to the last bit
+  std::vector<double> spread; ///< for each buffer: how far a candidate's results may differ
+  std::string why;            ///< why its results there mean nothing; empty if they do
+};
+
 /// What a candidate's failure on a launch is worth, as far as the original tells.
 class Weighing {
 public:
@@ -59,17 +66,24 @@ public:
   void setOwnErrors(OwnErrors ownErrors) { ownErrors_ = std::move(ownErrors); }
   void setOtherwise(OtherwiseBuilt otherwise) { otherwise_ = std::move(otherwise); }
 
-  /// The slack, widened to at least three times the original's own error, as a candidate may be
-  /// twice as wrong as the original in the other direction. Nothing if that does not make it wider.
+  /// Runs the original again before a candidate is refused: with other memory around its buffers,
+  /// and, if it does not repeat each bit, many times in other orders. Results that change further
+  /// than numbers do that round differently mean nothing. Remembers the answer.
+  Result<const AskedAgain *> askAgain(CheckContext &context, const Launch &launch,
+                                      const Expected &expected, const std::vector<Slack> &slack);
+
+  /// The slack, widened to what the original shows when it is asked again, and to at least three
+  /// times its own error, as a candidate may be twice as wrong as the original in the other
+  /// direction. Nothing if that does not make it wider.
   Result<std::optional<std::vector<Slack>>> widened(CheckContext &context, const Launch &launch,
                                                     const Expected &expected,
-                                                    std::vector<Slack> slack) const;
-  /// The same for a launch of the workload, whose contents are ordinary: without what is so large
-  /// that it can be no rounding.
-  Result<std::optional<std::vector<Slack>>> withRounding(CheckContext &context,
-                                                         const Launch &launch,
-                                                         const Expected &expected,
-                                                         const std::vector<Slack> &slack) const;
+                                                    std::vector<Slack> slack);
+  /// The same for a launch of the workload, whose contents are ordinary: without an error of the
+  /// original that is so large that it can be no rounding. Notes in the trial how far results may
+  /// differ because the original's own do.
+  Result<std::optional<std::vector<Slack>>>
+  widenedForWorkload(CheckContext &context, const Launch &launch, const Expected &expected,
+                     const std::vector<Slack> &slack, Trial &trial);
 
   /// What is left of a candidate's failure on a derived launch: nothing, if the original is not
   /// defined there (undefined() then lists it), or if under the policy `standard` a launch that the
@@ -91,6 +105,9 @@ private:
   OwnErrors ownErrors_;                     ///< null: the errors are not known
   std::optional<OtherwiseBuilt> otherwise_; ///< nothing: it is not known
   std::map<std::string, NotDerived> undefined_;
+  std::map<std::string, AskedAgain> again_; ///< by launch and inputs
+  bool runsSparse_ = true; ///< the original, so far, with fewer blocks at once: they may wait for
+                           ///< each other
 };
 
 } // namespace kopt
