@@ -531,8 +531,11 @@ std::string partOf(const Node &node, int level, const Print &print) {
   if (!print.texts.empty() && print.texts.contains(plain(node)))
     return text;
   const int own = levelOf(node);
-  // People write no parentheses around a whole argument, or a product in a sum.
-  const bool isPlain = own >= levelOf({.code = Code::Add}) || level == 0;
+  // People write no parentheses around a whole argument or a product in a sum, but around a
+  // quotient that is multiplied, as it is rounded.
+  const bool isRounded = node.code == Code::Divide || node.code == Code::Remainder;
+  const int product = levelOf({.code = Code::Multiply}), sum = levelOf({.code = Code::Add});
+  const bool isPlain = level == 0 || (own >= sum && !(isRounded && level >= product));
   return own < level || (node.grouped && !(print.asHostCode && isPlain)) ? "(" + text + ")" : text;
 }
 

@@ -155,7 +155,9 @@ Result<SourceEdit> optIn(const LaunchSite &site, const std::string &bytes) {
 SourceRange placeOfArgument(const SourceRange &argument,
                             const std::optional<LaunchVariable> &variable, const std::string &file,
                             const std::vector<SourceRange> &allowed) {
-  if (!variable || variable->value.begin == 0 || variable->value.end >= argument.begin)
+  const std::string name = file.substr(argument.begin, argument.end - argument.begin);
+  if (!variable || !isName(name) || variable->value.begin == 0 ||
+      variable->value.end >= argument.begin)
     return argument;
   const SourceRange &place = variable->value;
   const auto at = [&](std::uint64_t offset) { return file.begin() + std::ptrdiff_t(offset); };
@@ -164,7 +166,7 @@ SourceRange placeOfArgument(const SourceRange &argument,
   if (end < argument.begin || (!isLocal && !argument.file.ends_with(".cu")))
     return argument; // of a header other files may use it, too
   end = isLocal ? end : file.size();
-  const std::regex word("\\b" + file.substr(argument.begin, argument.end - argument.begin) + "\\b");
+  const std::regex word("\\b" + name + "\\b");
   for (std::sregex_iterator use(at(place.end), at(end), word), none; use != none; ++use)
     if (std::ranges::none_of(allowed, [&](const SourceRange &range) {
           const std::uint64_t offset = place.end + std::uint64_t(use->position());

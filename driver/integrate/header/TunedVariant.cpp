@@ -61,9 +61,11 @@ private:
         continue;
       for (const auto &[range, variable] :
            {std::pair(site.gridRange, site.gridVariable), {site.blockRange, site.blockVariable}})
-        if (range && variable && isChanged(*variable))
-          KOPT_CHECK(add({site.file, variable->value.begin, range->end},
-                         "the launch and what leads to it", true));
+        if (range && variable) {
+          const std::uint64_t end = isChanged(*variable) ? range->end : variable->value.end;
+          KOPT_CHECK(add({site.file, variable->value.begin, end},
+                         "the variable that is launched with", true));
+        }
       for (const auto &range : {site.gridRange, site.blockRange, site.sharedRange})
         if (range)
           KOPT_CHECK(add(*range, "the launch", true));

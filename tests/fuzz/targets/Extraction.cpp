@@ -67,6 +67,10 @@ void useKernel(KernelSpec &kernel) {
   for (LaunchSite &launch : kernel.launches)
     for (auto *range : {&launch.gridRange, &launch.blockRange, &launch.sharedRange})
       pointInto(*range, file);
+  for (LaunchSite &launch : kernel.launches)
+    for (auto *variable : {&launch.gridVariable, &launch.blockVariable})
+      if (*variable)
+        (*variable)->value.file = file;
   for (Specialization &specialization : kernel.specializations)
     for (TemplateArg &argument : specialization.templateArgs)
       pointInto(argument.range, file);

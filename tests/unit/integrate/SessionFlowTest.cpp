@@ -488,7 +488,7 @@ TEST_F(SessionFlowTest, AVariantThatChangesAVariableDependsOnWhatLeadsToItsLaunc
   r.launches[0].gridVariable = LaunchVariable{range("n / 4", 0, 5), {"n"}};
   extraction_.kernels.push_back(r);
   subjects_.push_back({{r, r.specializations[0], kText}, {}, "r"});
-  const auto lastUse = [&](const std::string &grid) {
+  const auto launchUses = [&](const std::string &grid) {
     Win one = win("r", {}, 1);
     one.trial.candidate.launch.grid = {{grid, "1", "1"}};
     one.edits =
@@ -496,12 +496,16 @@ TEST_F(SessionFlowTest, AVariantThatChangesAVariableDependsOnWhatLeadsToItsLaunc
             .value();
     const SessionRecord session = integrate({one});
     EXPECT_TRUE(session.wins.at(0).variant) << session.wins[0].reason;
-    const TunedText use = session.wins[0].variant->uses.back();
-    return kText.substr(use.begin, use.end - use.begin);
+    std::vector<std::string> texts;
+    for (const TunedText &use : session.wins[0].variant->uses)
+      texts.push_back(kText.substr(use.begin, use.end - use.begin));
+    texts.erase(texts.begin()); // the kernel
+    return texts;
   };
-  EXPECT_EQ(lastUse("gridDim.x + n"),
-            "  int blocks = n / 4;\n  cudaMemset(x, 0, n);\n  r<<<blocks, 64>>>(x, n);");
-  EXPECT_EQ(lastUse("64"), "  r<<<blocks, 64>>>(x, n);");
+  EXPECT_THAT(
+      launchUses("gridDim.x + n"),
+      ElementsAre("  int blocks = n / 4;\n  cudaMemset(x, 0, n);\n  r<<<blocks, 64>>>(x, n);"));
+  EXPECT_THAT(launchUses("64"), ElementsAre("  int blocks = n / 4;", "  r<<<blocks, 64>>>(x, n);"));
 }
 
 TEST_F(SessionFlowTest, AConstantBelongsToTheHostToo) {

@@ -62,7 +62,7 @@ TEST_F(ApplyCandidateTest, ATunableIsDeclaredNamedByTheLaunchAndKeptByThePatch) 
   ASSERT_TRUE(edits);
   const std::string text = patched(*edits);
   EXPECT_NE(text.find("constexpr int ROWS = 4;\n\n__global__"), std::string::npos) << text;
-  EXPECT_NE(text.find("scale<<<((n + ROWS * TILE - 1) / (ROWS * TILE)), TILE, ROWS * 8>>>"),
+  EXPECT_NE(text.find("scale<<<(n + ROWS * TILE - 1) / (ROWS * TILE), TILE, ROWS * 8>>>"),
             std::string::npos)
       << text;
 }
@@ -259,14 +259,14 @@ TEST_F(ApplyCandidateTest, ExpressionsAreWrittenToTheLaunchSite) {
   const auto edits = writeBackEdits(kernel_, specialization_, candidate);
   ASSERT_TRUE(edits) << edits.error().what;
   EXPECT_NE(patched(*edits).find("  cudaFuncSetAttribute(scale, "
-                                 "cudaFuncAttributeMaxDynamicSharedMemorySize, (count * 2) * 64),\n"
-                                 "      scale<<<dim3(((count * 2) + 127) / 128, 2), 128, "
-                                 "(count * 2) * 64>>>(x, n);"),
+                                 "cudaFuncAttributeMaxDynamicSharedMemorySize, count * 2 * 64),\n"
+                                 "      scale<<<dim3((count * 2 + 127) / 128, 2), 128, "
+                                 "count * 2 * 64>>>(x, n);"),
             std::string::npos)
       << patched(*edits);
   candidate.launch.grid = {{"ceil_div(n, 128)", "1", "1"}};
   EXPECT_NE(patched(*writeBackEdits(kernel_, specialization_, candidate))
-                .find("scale<<<(((count * 2) + 128 - 1) / 128), 128"),
+                .find("scale<<<(count * 2 + 128 - 1) / 128, 128"),
             std::string::npos);
 }
 
