@@ -414,7 +414,13 @@ TEST(RuleBook, ListsTheMetricsToCollect) {
       << "a rule's own value is no metric";
 }
 
-TEST(Skills, EveryDocumentHasItsFourSectionsAndIsUsedByARule) {
+/// Documents of what no counter shows: a kernel's form, or its place in a program. They are found
+/// by their words.
+const std::set<std::string> kWithoutRule{"async-copy",      "bulk-copies",   "clusters",
+                                         "launch-overhead", "library-calls", "reductions-scans",
+                                         "register-tiles",  "tensor-cores"};
+
+TEST(Skills, EveryDocumentHasItsFourSectionsAndIsUsedByARuleOrListed) {
   std::set<std::string> used;
   for (const auto &rule : ruleObjects())
     for (const auto &skill : rule["skills"])
@@ -424,14 +430,15 @@ TEST(Skills, EveryDocumentHasItsFourSectionsAndIsUsedByARule) {
        std::filesystem::directory_iterator(KOPT_SOURCE_DIR "/knowledge/skills")) {
     std::string name = entry.path().stem().string();
     ++documents;
-    EXPECT_TRUE(used.count(name)) << name << " is named by no rule";
+    EXPECT_NE(used.count(name), kWithoutRule.count(name))
+        << name << " is named by no rule, or by one and listed as without";
     std::string text = RuleBook::skill(name);
     for (const char *heading :
          {"## Signal\n", "## Root causes\n", "## Fixes\n", "## Anti-patterns\n"})
       EXPECT_NE(text.find(heading), std::string::npos) << name << " has no " << heading;
     EXPECT_NE(RuleBook::skillCatalogue().find("- " + name + ": "), std::string::npos);
   }
-  EXPECT_EQ(documents, used.size());
+  EXPECT_EQ(documents, used.size() + kWithoutRule.size());
 }
 
 TEST(Skills, AnUnknownNameIsEmpty) { EXPECT_EQ(RuleBook::skill("no-such-skill"), ""); }
