@@ -2,7 +2,7 @@
 #include "driver/app/KnowledgeFlow.h"
 
 #include "driver/app/Installation.h"
-#include "driver/search/diagnose/RuleBook.h"
+#include "driver/diagnose/RuleBook.h"
 
 namespace kopt {
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/ProfileFlow.h"
 #include "driver/device/build/Toolchains.h"
+#include "driver/diagnose/Known.h"
+#include "driver/diagnose/RuleBook.h"
 #include "driver/judge/CandidateBuilder.h"
-#include "driver/search/diagnose/RuleBook.h"
 #include "driver/source/CompilerMessages.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/workload/ApplyCandidate.h"
@@ -83,7 +84,8 @@ public:
     else
       KOPT_CHECK(readCode(built));
     bench_.runner().unload(module.id);
-    report_.diagnosis = rules_.diagnose(report_.profile.counters);
+    report_.diagnosis =
+        rules_.diagnose(report_.profile.counters, knownOf(report_.launch, MeasuredRates()));
     return std::move(report_);
   }
 
@@ -207,6 +209,8 @@ private:
     KOPT_CHECK(tellUserLines(*listing));
     report_.lines =
         linesOf(*listing, symbol, report_.ncu ? report_.ncu->instructions : InstructionCounts{});
+    if (report_.ncu)
+      report_.stalls = stallSlices(*listing, symbol, report_.ncu->instructions);
     return {};
   }
 
@@ -267,6 +271,14 @@ Result<std::vector<ProfileReport>> profileFile(Services services, const ProfileR
     }
     Profiler profiler(services, *bench, request, subject, rules);
     KOPT_TRY(ProfileReport report, profiler.profile(workload.workload, made.candidate));
+    if (changed && !request.accesses) {
+      ProfileRequest plain = request;
+      plain.ncu = false;
+      Profiler original(services, *bench, plain, subject, rules);
+      KOPT_TRY(const ProfileReport before, original.profile(workload.workload, Candidate()));
+      report.contrast = contrastOf({{"candidate", report.profile.counters, report.diagnosis},
+                                    {"original", before.profile.counters, before.diagnosis}});
+    }
     reports.push_back(std::move(report));
   }
   services.terminal.clear();

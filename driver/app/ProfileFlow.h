@@ -4,6 +4,8 @@
 
 #include "driver/app/Workbench.h"
 #include "driver/device/sass/SourceLines.h"
+#include "driver/diagnose/Contrast.h"
+#include "driver/diagnose/StallSlices.h"
 #include "driver/model/Diagnosis.h"
 
 namespace kopt {
@@ -34,8 +36,10 @@ struct ProfileReport {
   /// Counters of the launch and of the code, and what ptxas reports.
   ProfileOutcome profile;
   Diagnosis diagnosis;
+  Contrast contrast;                ///< of a candidate with the original; empty without a candidate
   std::string codeArch;             ///< of the machine code that was read; empty: none was read
   std::vector<LineUse> lines;       ///< of the machine code, hottest first
+  std::vector<StallSlice> stalls;   ///< what warps wait for, if Nsight Compute took samples
   std::vector<AccessLine> accesses; ///< if they were requested; nothing else is determined then
   HotLines executed;                ///< what lines executed, of a device that counts it
   std::optional<NcuReport> ncu;     ///< if it was requested

@@ -3,8 +3,9 @@
 
 #include "driver/cli/Command.h"
 #include "driver/cli/Flags.h"
+#include "driver/diagnose/CounterTable.h"
+#include "driver/diagnose/States.h"
 #include "driver/model/Json.h"
-#include "driver/report/facts/CounterTable.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>
@@ -64,6 +65,28 @@ json toJson(const LineUse &line) {
   return object;
 }
 
+json toJson(const SourceFrame &place) {
+  return {{"file", place.file.empty() ? json(nullptr) : json(place.file)}, {"line", place.line}};
+}
+
+json toJson(const StallSlice &slice) {
+  return {{"blamed", toJson(slice.blamed)},
+          {"kind", toString(slice.kind)},
+          {"waiting", toJson(slice.waiting)},
+          {"samples", slice.samples},
+          {"share", slice.share}};
+}
+
+json toJson(const Contrast &contrast) {
+  json rows = json::array();
+  for (const ContrastRow &row : contrast.rows) {
+    rows.push_back({{"counter", row.counter}, {"binds", row.binds}});
+    for (std::size_t i = 0; i < row.values.size(); ++i)
+      rows.back()[contrast.versions[i]] = row.values[i] ? json(*row.values[i]) : json(nullptr);
+  }
+  return rows;
+}
+
 json toJson(const NcuReport &report) {
   return {{"ran", report.ran},
           {"detail", report.detail},
@@ -94,11 +117,14 @@ json accessesJson(const ProfileReport &report) {
 }
 
 json toJson(const ProfileReport &report) {
-  json rules = json::array(), lines = json::array();
+  json rules = json::array(), lines = json::array(), stalls = json::array();
   for (const RuleHit &hit : report.diagnosis.hits)
     rules.push_back(toJson(hit));
   for (const LineUse &line : report.lines)
     lines.push_back(toJson(line));
+  for (const StallSlice &slice : report.stalls)
+    stalls.push_back(toJson(slice));
+  const Diagnosis &diagnosis = report.diagnosis;
   return {{"kernel", report.label},
           {"file", report.file},
           {"line", report.line},
@@ -108,10 +134,17 @@ json toJson(const ProfileReport &report) {
           {"launches", report.launches},
           {"counters", report.profile.counters},
           {"counter_source", report.profile.source},
+          {"state", diagnosis.state},
+          {"finding", diagnosis.finding},
+          {"states_skipped", diagnosis.unjudged},
+          {"bound", toJson(diagnosis.bound)},
+          {"headroom", diagnosis.headroom > 0 ? json(diagnosis.headroom) : json(nullptr)},
+          {"contrast", toJson(report.contrast)},
           {"rules", rules},
           {"rules_skipped", report.diagnosis.skipped},
           {"code_arch", report.codeArch.empty() ? json(nullptr) : json(report.codeArch)},
           {"lines", lines},
+          {"stalls", stalls},
           {"hot_lines", toJson(report.executed)},
           {"ncu", report.ncu ? toJson(*report.ncu) : json(nullptr)},
           {"missing", report.missing},
@@ -173,6 +206,26 @@ void printExecuted(const HotLines &hot, std::size_t most) {
   }
 }
 
+void printDiagnosis(const Diagnosis &diagnosis) {
+  std::cout << "\nwhat bounds it\n";
+  if (!diagnosis.state.empty())
+    std::cout << fmt::format("  state {}: {}\n  bound: {}\n", diagnosis.state, diagnosis.finding,
+                             boundInWords(diagnosis));
+  if (diagnosis.hits.empty())
+    std::cout << "  no rule fires on these counters\n";
+  for (const RuleHit &hit : diagnosis.hits)
+    std::cout << fmt::format("  {} ({}): {}\n    what helps: {}\n", hit.severity, hit.id,
+                             hit.finding, hit.action);
+}
+
+void printStalls(const ProfileReport &report, std::size_t most) {
+  if (report.stalls.empty() || most == 0)
+    return;
+  std::cout << "\nwhat warps wait for\n";
+  for (std::size_t i = 0; i < std::min(most, report.stalls.size()); ++i)
+    std::cout << "  " << inWords(report.stalls[i]) << "\n";
+}
+
 void printLaunch(const ProfileReport &report) {
   std::cout << fmt::format(
       "launch '{}'{}: grid {}, block {}{}\n", report.launch.name,
@@ -209,14 +262,12 @@ void print(const ProfileReport &report, std::size_t lines) {
                            report.device.modelled ? ": modelled" : "");
   for (const auto &[label, value] : describeCounters(report.profile.counters))
     std::cout << fmt::format("  {:<44} {:>12}\n", label, value);
-  std::cout << "\nwhat bounds it\n";
-  if (report.diagnosis.hits.empty())
-    std::cout << "  no rule fires on these counters\n";
-  for (const RuleHit &hit : report.diagnosis.hits)
-    std::cout << fmt::format("  {} ({}): {}\n    what helps: {}\n", hit.severity, hit.id,
-                             hit.finding, hit.action);
+  printDiagnosis(report.diagnosis);
+  if (const std::string table = inText(report.contrast); !table.empty())
+    std::cout << "\nbeside the original\n" << table;
   printExecuted(report.executed, lines);
   printLines(report, lines);
+  printStalls(report, lines);
   if (report.ncu && report.ncu->ran) {
     std::cout << "\nNsight Compute\n";
     for (const NcuReport::Advice &advice : report.ncu->advice) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results of the rules for a kernel's counters.
+// What a kernel's counters say of it.
 #pragma once
 
 #include "clang_plugin/output/Fields.h"
 
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,11 +22,38 @@ struct RuleHit {
 };
 KOPT_FIELDS(RuleHit, id, severity, finding, action, skills, techniques, evidence)
 
+/// What kind of resource a kernel spends its time on.
+enum class BoundKind {
+  Unknown, ///< no counter of a resource was read
+  Memory,  ///< bandwidth of DRAM or of a cache
+  Compute, ///< the units that execute
+  Issue,   ///< instructions, whatever they do
+  Latency, ///< none is busy: threads wait
+};
+constexpr auto spellings(BoundKind) {
+  return std::to_array<std::string_view>({"unknown", "memory", "compute", "issue", "latency"});
+}
+
+struct Bound {
+  BoundKind kind = BoundKind::Unknown;
+  std::string resource; ///< the busiest: "DRAM"
+  double percent = 0;   ///< of its peak
+};
+KOPT_FIELDS(Bound, kind, resource, percent)
+
 struct Diagnosis {
+  std::string state;   ///< an id of knowledge/states.json, or "other:memory"; empty: not known
+  std::string finding; ///< the state with the values of the metrics
+  /// States that come before it and lack a counter: "tensor-pipe: metric X is missing".
+  std::vector<std::string> unjudged;
+  Bound bound;
+  /// At most how many times as fast the kernel could run: until a resource is at its peak with what
+  /// of its present work is needed. 0: not known.
+  double headroom = 0;
   std::vector<RuleHit> hits; ///< most severe first
   std::vector<std::string>
       skipped; ///< "rule-id: metric X is missing"; an unknown metric is never taken as zero
 };
-KOPT_FIELDS(Diagnosis, hits, skipped)
+KOPT_FIELDS(Diagnosis, state, finding, unjudged, bound, headroom, hits, skipped)
 
 } // namespace kopt

@@ -33,9 +33,9 @@
 #include "driver/device/runner/RunnerClient.h"
 #include "driver/device/runner/RunnerSandbox.h"
 #include "driver/device/runner/ToLaunchSpec.h"
+#include "driver/diagnose/RuleBook.h"
 #include "driver/judge/Statistics.h"
 #include "driver/model/Diagnosis.h"
-#include "driver/search/diagnose/RuleBook.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 

@@ -71,6 +71,10 @@ class Profile(ProfileTest):
         self.assertGreater(kernel["counters"]["smsp__inst_executed.sum"], 0)
         # Threads lie across the rows: 16 lanes touch a sector each.
         self.assertIn("partial-sectors-global-loads", [rule["rule"] for rule in kernel["rules"]])
+        # A few microseconds: no change of the kernel makes the launch faster.
+        self.assertEqual((kernel["state"], kernel["bound"]["kind"]), ("launch-overhead", "latency"))
+        self.assertLess(kernel["headroom"], 1.4)
+        self.assertEqual((kernel["contrast"], kernel["stalls"]), ([], []))
         self.assertIsNone(kernel["ncu"])
         # What there is not is named, never zero.
         self.assertIsNone(kernel["code_arch"])
@@ -135,6 +139,11 @@ class Profile(ProfileTest):
         self.assertEqual(kernel["launch"]["block"], [8, 8, 1])
         before = self.profile(file, env={"KOPT_CUDA_PATH": "none"})
         self.assertNotEqual(kernel["counters"]["launch__block_size"], before["counters"]["launch__block_size"])
+        moved = {row["counter"]: (row["candidate"], row["original"]) for row in kernel["contrast"]}
+        self.assertEqual(moved["launch__block_size"], (64, 256))
+        self.assertNotIn("launch__thread_count", moved)  # the same in both
+        self.assertIn("beside the original\n", self.kopt_ok("profile", file, "--candidate", other, "--device", "emulated", *FLAGS,
+                                                            env={"KOPT_CUDA_PATH": "none"}).stdout)
 
     def test_nsight_compute_is_asked_for_by_name(self):
         kernel = self.profile(self.copy(DATA / "scale.cu"), "--ncu", "--sections", "Occupancy,SourceCounters",

@@ -2,8 +2,8 @@
 #include "strategies/RecordedKernel.h"
 
 #include "clang_plugin/output/Variants.h"
+#include "driver/diagnose/RuleBook.h"
 #include "driver/search/SearchLoop.h"
-#include "driver/search/diagnose/RuleBook.h"
 #include "driver/search/policy/Arms.h"
 #include "driver/support/FileSystem.h"
 #include "fakes/FakeInbox.h"

@@ -7,11 +7,14 @@
 #include "driver/app/tune/Lessons.h"
 #include "driver/app/tune/RunIdentity.h"
 #include "driver/app/tune/TuneResults.h"
+#include "driver/diagnose/Known.h"
 #include "driver/judge/HeldOut.h"
 #include "driver/judge/RecallingJudge.h"
 #include "driver/llm/Provider.h"
+#include "driver/model/Json.h"
 #include "driver/model/Version.h"
 #include "driver/report/RunFolder.h"
+#include "driver/report/facts/RunHistory.h"
 #include "driver/search/Confirmation.h"
 #include "driver/search/Trim.h"
 #include "driver/search/proposers/ClassProposer.h"
@@ -111,6 +114,16 @@ std::string stageKey(const std::string &step) {
       {"confirm the winner", "confirm"},    {"write the results", "write"}};
   const auto known = kKeys.find(step);
   return known == kKeys.end() ? step : known->second;
+}
+
+/// What stands beside the counters of a run's trials, which are those of the heaviest launch. The
+/// rates are those that were measured when the run began.
+Counters knownBeside(const Workload &workload, const RunRecord &run) {
+  const nlohmann::json device = recordedObject(run.deviceJson);
+  const auto rates = fromJson<MeasuredRates>(device.value("measured", nlohmann::json()));
+  const auto heaviest = std::ranges::max_element(workload.launches, {}, &Launch::weight);
+  return knownOf(heaviest == workload.launches.end() ? Launch() : *heaviest,
+                 rates.value_or(MeasuredRates()));
 }
 
 TuneOutcome failedOutcome(const TuneSubject &subject, const Error &error) {
@@ -291,10 +304,11 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
   outcome.sandbox = bench_->sandbox().layers();
   outcome.folder = run.folder;
   KOPT_TRY(const std::unique_ptr<Judge> devices, makeJudge(subject, workload, run));
+  const Counters known = knownBeside(workload.workload, run.record);
   KOPT_TRY(RecallingJudge judge,
            RecallingJudge::open(*devices, *store_, run.record.id, [&](Trial &trial) {
              static_cast<void>(tellUserLines(subject, "", trial));
-             trial.diagnosis = rules_->diagnose(trial.counters);
+             trial.diagnosis = rules_->diagnose(trial.counters, known);
            }));
   KOPT_TRY(Journal journal, Journal::open(*store_, run.record.id));
   KOPT_TRY(const Baseline baseline, stage(subject, "measure the baseline", [&] {

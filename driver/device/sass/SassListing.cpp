@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
 #include <optional>
 
 namespace kopt {
@@ -108,8 +107,7 @@ std::optional<SassInstruction> instructionAt(std::string_view text) {
 /// A section that is being read.
 struct Section {
   SassFunction function;
-  std::map<std::string, std::uint64_t> labels; ///< their offsets
-  std::vector<std::string> pending;            ///< labels of the next instruction
+  std::vector<std::string> pending; ///< labels of the next instruction
 };
 
 bool isBranch(const SassInstruction &instruction) {
@@ -125,8 +123,8 @@ void dropPadding(Section &section) {
     all.pop_back();
   if (all.empty() || !isBranch(all.back()))
     return;
-  const auto target = section.labels.find(all.back().target);
-  if (target != section.labels.end() && target->second == all.back().offset)
+  const auto target = section.function.labels.find(all.back().target);
+  if (target != section.function.labels.end() && target->second == all.back().offset)
     all.pop_back();
 }
 
@@ -134,8 +132,8 @@ void dropPadding(Section &section) {
 void findLoops(Section &section) {
   std::map<std::uint64_t, std::uint64_t> loops; // head -> last branch
   for (const SassInstruction &instruction : section.function.instructions) {
-    const auto target = section.labels.find(instruction.target);
-    if (!isBranch(instruction) || target == section.labels.end() ||
+    const auto target = section.function.labels.find(instruction.target);
+    if (!isBranch(instruction) || target == section.function.labels.end() ||
         target->second > instruction.offset)
       continue;
     std::uint64_t &last = loops[target->second];
@@ -197,7 +195,7 @@ Result<SassListing> parseSassListing(std::string_view text) {
     } else if (auto instruction = instructionAt(trimmed)) {
       instruction->frames = location.take();
       for (const std::string &label : section.pending)
-        section.labels[label] = instruction->offset;
+        section.function.labels[label] = instruction->offset;
       section.pending.clear();
       section.function.instructions.push_back(std::move(*instruction));
     } else if (trimmed.starts_with(".type") && trimmed.ends_with("@function")) {

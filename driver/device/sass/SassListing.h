@@ -6,6 +6,7 @@
 #include "driver/support/Result.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,7 @@ struct SassInstruction {
 /// without padding.
 struct SassFunction {
   std::string symbol;
+  std::map<std::string, std::uint64_t> labels; ///< their offsets
   std::vector<SassInstruction> instructions;
 };
 

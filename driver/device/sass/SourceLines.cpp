@@ -14,13 +14,6 @@ namespace {
 /// The assumed number of iterations of a loop, to sort lines.
 constexpr double kTurns = 10;
 
-SourceFrame ownFrame(const SassInstruction &instruction) {
-  for (const SourceFrame &frame : instruction.frames)
-    if (!isSystemHeader(frame.file))
-      return frame;
-  return instruction.frames.empty() ? SourceFrame{} : instruction.frames.back();
-}
-
 bool before(const SourceFrame &a, const SourceFrame &b) {
   return a.file != b.file ? a.file < b.file : a.line < b.line;
 }
@@ -82,6 +75,13 @@ bool isSystemHeader(std::string_view file) {
     return false;
   const std::size_t machine = file.find('/', targets + 9);
   return machine != file.npos && file.substr(machine).starts_with("/include/");
+}
+
+SourceFrame ownFrame(const SassInstruction &instruction) {
+  for (const SourceFrame &frame : instruction.frames)
+    if (!isSystemHeader(frame.file))
+      return frame;
+  return instruction.frames.empty() ? SourceFrame{} : instruction.frames.back();
 }
 
 std::vector<LineUse> linesOf(const SassListing &listing, std::string_view symbol,

@@ -28,6 +28,10 @@ std::vector<LineUse> linesOf(const SassListing &listing, std::string_view symbol
 /// True for headers of a compiler or the system, whose lines a user does not tune.
 bool isSystemHeader(std::string_view file);
 
+/// The innermost frame that is not in such a header, else the outermost; empty without line
+/// information.
+SourceFrame ownFrame(const SassInstruction &instruction);
+
 /// "4 global loads, 2 conversions (2 of double)": the most expensive classes of a line's
 /// instructions, at most four.
 std::string inWords(const LineUse &line);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/report/facts/Explain.h"
 
+#include "driver/diagnose/States.h"
 #include "driver/report/facts/HotLineTable.h"
 #include "driver/report/facts/RunHistory.h"
 #include "driver/report/facts/TrialNames.h"
@@ -82,6 +83,9 @@ private:
                           "request.",
                           counted(now.hits.size(), "rule fires", "rules fire"), name,
                           trial.counterSource, now.hits.size() == 1 ? "it" : "them"));
+    if (!now.state.empty())
+      entry.details.push_back(
+          fmt::format("state {}: {}. Bound: {}", now.state, now.finding, boundInWords(now)));
     for (const RuleHit &hit : now.hits)
       entry.details.push_back(fmt::format("{} ({}): {}", hit.id, hit.severity, hit.finding));
     if (before)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What bounds the kernel: rules, utilisation of the parts of the GPU, counters before and after,
 // hot lines.
-#include "driver/report/facts/CounterTable.h"
+#include "driver/diagnose/CounterTable.h"
+#include "driver/diagnose/States.h"
 #include "driver/report/facts/HotLineTable.h"
 #include "driver/report/facts/Reproduce.h"
 #include "driver/report/facts/Roofline.h"
@@ -28,6 +29,21 @@ Cell stateOnWinner(const Trial &winner, const std::string &rule) {
     break;
   }
   return {"not judged on the winner: a counter is missing", "calm"};
+}
+
+void addState(Section &section, const char *name, const Trial &trial) {
+  const Diagnosis &diagnosis = trial.diagnosis;
+  if (diagnosis.state.empty())
+    return;
+  section.add(Paragraph{
+      Words{fmt::format("{}: ", name),
+            {Span::Code, diagnosis.state},
+            fmt::format(": {}. Bound: {}.", diagnosis.finding, boundInWords(diagnosis))}});
+  if (!diagnosis.unjudged.empty())
+    section.add(
+        Paragraph{"States that come before it were not judged, because a counter is missing: " +
+                      join(diagnosis.unjudged, "; ") + ".",
+                  "small"});
 }
 
 void addRules(Section &section, const RunFacts &facts) {
@@ -166,6 +182,9 @@ Section causesSection(const RunFacts &facts) {
   if (!facts.baseline)
     return {};
   Section section{"causes", "What bounds the kernel"};
+  addState(section, "The baseline", *facts.baseline);
+  if (facts.winner)
+    addState(section, "The winner", *facts.winner);
   addRules(section, facts);
   addUtilisation(section, facts);
   addCounters(section, facts);

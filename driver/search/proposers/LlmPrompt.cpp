@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/proposers/LlmPrompt.h"
-#include "driver/search/diagnose/RuleBook.h"
+#include "driver/diagnose/Contrast.h"
+#include "driver/diagnose/RuleBook.h"
+#include "driver/diagnose/Techniques.h"
 #include "driver/source/CandidateLaunch.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/support/Text.h"
@@ -131,7 +133,48 @@ std::string resourcesText(const ModuleInfo &module) {
                      module.sharedBytes, module.localBytes);
 }
 
-std::string measurementsText(const ProposalContext &context) {
+/// The newest trial of a change to the present version of which counters were read; null without
+/// one.
+const Trial *lastAttempt(const ProposalContext &context) {
+  const Trial *last = nullptr;
+  for (const Trial &trial : context.history.trials)
+    if (!trial.counters.empty() && !trial.candidate.parents.empty() &&
+        trial.candidate.parents.front() == context.parentTrial().candidateHash)
+      last = &trial;
+  return last;
+}
+
+/// Counters of the present version beside those of what it was made from and of an attempt.
+std::string countersText(const ProposalContext &context, const Trial *attempt) {
+  const Trial &present = context.parentTrial();
+  std::vector<ContrastVersion> versions;
+  const auto add = [&](const char *name, const Trial *trial) {
+    if (trial && !trial->counters.empty())
+      versions.push_back({name, trial->counters, trial->diagnosis});
+  };
+  add("present", &present);
+  if (!present.candidate.parents.empty())
+    add("parent", context.history.find(present.candidate.parents.front()));
+  add("attempt", attempt);
+  const std::string table = inText(contrastOf(versions));
+  return table.empty()
+             ? ""
+             : fmt::format("\nCounters ({}){}:\n\n{}", present.counterSource,
+                           versions.size() > 1 ? ", those that bind or differ" : "", fenced(table));
+}
+
+std::string hotLinesText(const HotLines &hot) {
+  std::string text;
+  for (const HotLine &line : hot.lines)
+    if (!line.text.empty() && hot.instructions > 0)
+      text +=
+          fmt::format("{} of the instructions, {} of the sectors: {}\n",
+                      formatPercent(line.instructions / hot.instructions),
+                      formatPercent(hot.sectors > 0 ? line.sectors / hot.sectors : 0), line.text);
+  return text.empty() ? "" : "\nHot lines:\n\n" + fenced(text);
+}
+
+std::string measurementsText(const ProposalContext &context, const Trial *attempt) {
   const Trial &trial = context.parentTrial();
   std::string text;
   if (trial.speedup)
@@ -142,20 +185,19 @@ std::string measurementsText(const ProposalContext &context) {
                         formatDuration(timing.baselineSeconds), toString(timing.cacheMode));
   if (trial.resources)
     text += "- " + resourcesText(*trial.resources) + "\n";
-  std::string counters;
-  for (const auto &[name, value] : trial.counters)
-    counters += fmt::format("{} = {}\n", name, formatNumber(value));
-  if (!counters.empty())
-    text += fmt::format("\nCounters ({}):\n\n{}", trial.counterSource, fenced(counters));
+  text += countersText(context, attempt) + hotLinesText(trial.hotLines);
   return text.empty() ? "- none\n" : text;
 }
 
 std::string diagnosisText(const Diagnosis &diagnosis) {
-  if (diagnosis.hits.empty())
-    return diagnosis.skipped.empty()
-               ? "No rule fired.\n"
-               : "No rule fired; some could not be judged for want of counters.\n";
   std::string text;
+  if (!diagnosis.state.empty())
+    text += fmt::format("State: {}: {}.\nBound: {}.\n\n", diagnosis.state, diagnosis.finding,
+                        boundInWords(diagnosis));
+  if (diagnosis.hits.empty())
+    text += diagnosis.skipped.empty()
+                ? "No rule fired.\n"
+                : "No rule fired; some could not be judged for want of counters.\n";
   for (const RuleHit &hit : diagnosis.hits) {
     text += fmt::format("- {} ({}): {}. Usual remedy: {}.\n", hit.id, hit.severity, hit.finding,
                         hit.action);
@@ -221,7 +263,7 @@ std::string constantsText(const CodeTask &task, const ProposalContext &context,
 
 /// The part of a prompt that describes kernel, launches and measurements.
 Result<std::string> situation(const ProposalContext &context, const CodeTask &task,
-                              const Candidate &base) {
+                              const Candidate &base, const Trial *attempt) {
   KOPT_TRY(const std::string launches, launchesText(context, base));
   std::string text = fmt::format(
       "# Kernel\n\n`{}` as `{}` on {}\n\nParameters:\n\n{}\nOutputs are compared: {}.\n",
@@ -233,7 +275,7 @@ Result<std::string> situation(const ProposalContext &context, const CodeTask &ta
   text += "\n## Editable chunks\n\n" + chunksText(task);
   if (!task.context.empty())
     text += "\n## Read-only context\n\n" + fenced(task.context, "cuda");
-  text += "\n# Measurements of the present version\n\n" + measurementsText(context);
+  text += "\n# Measurements of the present version\n\n" + measurementsText(context, attempt);
   text += "\n# What the rules say of the present version\n\n" +
           diagnosisText(context.parentTrial().diagnosis);
   if (std::string skills = skillsText(context.parentTrial().diagnosis); !skills.empty())
@@ -260,11 +302,6 @@ std::string evidenceText(const Trial &failed) {
     text += fmt::format("- {}: {:.3f}x\n", timing.launch, timing.speedup.estimate);
   if (failed.resources)
     text += "Resources: " + resourcesText(*failed.resources) + "\n";
-  std::string counters;
-  for (const auto &[name, value] : failed.counters)
-    counters += fmt::format("{} = {}\n", name, formatNumber(value));
-  if (!counters.empty())
-    text += "Counters of the attempt:\n\n" + fenced(counters);
   return text;
 }
 
@@ -351,19 +388,25 @@ Result<CodeTask> makeCodeTask(const ProposalContext &context, const Candidate &b
 
 Result<std::string> systemPrompt() {
   KOPT_TRY(const std::string text, promptFile("system.md"));
-  return fillTemplate(text, {{"catalogue", RuleBook::skillCatalogue()}});
+  KOPT_TRY(const Techniques techniques, Techniques::load());
+  std::vector<std::string> names;
+  for (const Technique &technique : techniques.all())
+    names.push_back(technique.id);
+  return fillTemplate(
+      text, {{"catalogue", RuleBook::skillCatalogue()}, {"techniques", join(names, ", ")}});
 }
 
 Result<std::string> coderPrompt(const ProposalContext &context, const CodeTask &task) {
   KOPT_TRY(const std::string text, promptFile("coder.md"));
-  KOPT_TRY(const std::string about, situation(context, task, context.parent()));
+  KOPT_TRY(const std::string about,
+           situation(context, task, context.parent(), lastAttempt(context)));
   return fillTemplate(text, {{"situation", about}, {"history", fenced(historyText(context))}});
 }
 
 Result<std::string> fixerPrompt(const ProposalContext &context, const CodeTask &task,
                                 const Trial &failed) {
   KOPT_TRY(const std::string text, promptFile("fixer.md"));
-  KOPT_TRY(const std::string about, situation(context, task, failed.candidate));
+  KOPT_TRY(const std::string about, situation(context, task, failed.candidate, &failed));
   return fillTemplate(text, {{"situation", about},
                              {"history", fenced(historyText(context))},
                              {"title", quoted(failed.candidate.title, 120)},

@@ -143,6 +143,7 @@ Status LlmProposer::begin(const ProposalContext &context, const Trial *failed) {
   request.purpose = failed ? "fixer" : "coder";
   request.maxTokens = options_.replyTokens;
   request.timeout = options_.timeout;
+  KOPT_TRY(techniques_, Techniques::load());
   KOPT_TRY(request.system, systemPrompt());
   KOPT_TRY(std::string prompt, failed ? fixerPrompt(context, exchange.task, *failed)
                                       : coderPrompt(context, exchange.task));
@@ -261,7 +262,7 @@ LlmProposer::Reading LlmProposer::read(const std::string &text, const ProposalCo
   Candidate candidate = exchange.base;
   candidate.proposer = "llm";
   candidate.title = reply->title;
-  candidate.technique = reply->technique;
+  candidate.technique = techniques_.named(reply->technique);
   candidate.rationale = reply->rationale;
   for (auto &[label, chunk] : reply->chunks) {
     const std::string &present = task.contract.chunks.at(label);

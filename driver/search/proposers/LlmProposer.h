@@ -3,6 +3,7 @@
 // repair of its last attempt).
 #pragma once
 
+#include "driver/diagnose/Techniques.h"
 #include "driver/llm/ChatModel.h"
 #include "driver/search/Proposer.h"
 #include "driver/search/proposers/LlmPrompt.h"
@@ -77,6 +78,7 @@ private:
   Store &store_;
   std::int64_t run_;
   LlmOptions options_;
+  Techniques techniques_;             ///< read before the first request
   std::map<int, Exchange> exchanges_; ///< by the id of the ask
   JobQueue network_{1};               ///< where the model is waited for
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/knowledge/Passages.h"
-#include "driver/search/diagnose/RuleBook.h"
+#include "driver/diagnose/RuleBook.h"
 #include "driver/support/FileSystem.h"
 #include "tests/fakes/Results.h"
 

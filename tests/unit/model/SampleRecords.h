@@ -78,6 +78,11 @@ inline Trial fullTrial() {
 
 inline Diagnosis fullDiagnosis() {
   Diagnosis diagnosis;
+  diagnosis.state = "bank-conflicts";
+  diagnosis.finding = "97% of the passes";
+  diagnosis.unjudged = {"spills: x is missing"};
+  diagnosis.bound = {BoundKind::Latency, "DRAM", 21.5};
+  diagnosis.headroom = 4.5;
   diagnosis.hits = {{"conflicts", "high", "30 extra", "pad", {"tiling"}, {"pad"}, {{"m", 2.5}}}};
   diagnosis.skipped = {"latency: x is missing"};
   return diagnosis;

@@ -53,6 +53,11 @@ RunHistory finishedRun() {
 
 Diagnosis bankConflicts() {
   Diagnosis diagnosis;
+  diagnosis.state = "bank-conflicts";
+  diagnosis.finding = "97% of the passes are repeats";
+  diagnosis.unjudged = {"spills: metric y is missing"};
+  diagnosis.bound = {BoundKind::Latency, "DRAM", 21.4};
+  diagnosis.headroom = 4.6;
   diagnosis.hits = {
       {"bank-conflicts", "high", "30 extra wavefronts a request", "pad the tile", {}, {}, {}}};
   diagnosis.skipped = {"latency: metric x is missing"};

@@ -2,8 +2,8 @@
 // Synthetic runs for pages and explanations: no device made these figures.
 #pragma once
 
+#include "driver/diagnose/RuleBook.h"
 #include "driver/report/facts/RunHistory.h"
-#include "driver/search/diagnose/RuleBook.h"
 #include "unit/store/SampleRun.h"
 
 #include <cmath>

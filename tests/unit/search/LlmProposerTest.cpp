@@ -75,6 +75,12 @@ protected:
     parentTrial_.candidateHash = Candidate{}.contentHash();
     parentTrial_.counters = {{"dram__throughput.avg.pct_of_peak_sustained_elapsed", 12.5}};
     parentTrial_.counterSource = "emulated";
+    parentTrial_.hotLines.instructions = 200;
+    parentTrial_.hotLines.sectors = 8;
+    parentTrial_.hotLines.lines = {{"scale.cu", 5, "x[i] = twice(x[i]);", 150, 8}};
+    diagnosis_.state = "small-grid";
+    diagnosis_.finding = "0.25 of a wave";
+    diagnosis_.bound = {BoundKind::Latency, "DRAM", 12.5};
     diagnosis_.hits = {{"small-grid",
                         "high",
                         "the grid fills 0.25 of one wave",
@@ -190,13 +196,41 @@ TEST_F(LlmProposerTest, ThePromptHoldsCodeFiguresAndKnowledgeAndNoBufferContents
   EXPECT_THAT(user, Not(HasSubstr("chunk=TILE"))) << "a constant of the launch is changed by value";
   EXPECT_THAT(user, HasSubstr("- TILE = 32"));
   EXPECT_THAT(user, HasSubstr("grid (32, 1, 1), block (32, 1, 1)"));
-  EXPECT_THAT(user, HasSubstr("dram__throughput.avg.pct_of_peak_sustained_elapsed = 12.5"));
+  EXPECT_THAT(user, testing::ContainsRegex("DRAM throughput of its peak +12.5%"));
+  EXPECT_THAT(user,
+              HasSubstr("State: small-grid: 0.25 of a wave.\nBound: latency, nothing is busy"));
+  EXPECT_THAT(user, HasSubstr("75.0% of the instructions, 100.0% of the sectors: x[i] = twice"));
   EXPECT_THAT(user, HasSubstr("the grid fills 0.25 of one wave"));
   EXPECT_THAT(user, HasSubstr("## Document: small-grid"));
   EXPECT_THAT(user, HasSubstr("- x: 4000 bytes of f32"));
   EXPECT_THAT(user, HasSubstr("````cuda chunk=scale"))
       << "a fence in the source cannot close the block";
   EXPECT_THAT(user, Not(HasSubstr(folder_->path().string()))) << "no path of this machine";
+}
+
+TEST_F(LlmProposerTest, ThePromptContrastsTheVersionWithWhatWasTriedOnIt) {
+  Trial attempt;
+  attempt.candidateHash = "attempt";
+  attempt.candidate.title = "tried";
+  attempt.candidate.proposer = "transform";
+  attempt.candidate.parents = {parentTrial_.candidateHash};
+  attempt.counters = parentTrial_.counters;
+  attempt.counters["dram__throughput.avg.pct_of_peak_sustained_elapsed"] = 40;
+  history_.trials.push_back(attempt);
+  model_.replies = {reply("a", "  // b")};
+  LlmProposer llm = proposer();
+  proposeOne(llm);
+  const std::string user = model_.requests.at(0).messages.at(0).text;
+  EXPECT_THAT(user, testing::ContainsRegex(" present +attempt\n"));
+  EXPECT_THAT(user, testing::ContainsRegex("DRAM throughput of its peak +12.5% +40%"));
+}
+
+TEST_F(LlmProposerTest, ATechniqueGetsTheNameThatOthersUse) {
+  std::string text = reply("unrolled", "  // body");
+  text.replace(text.find("\"idea\""), 6, "\"Loop unrolling\"");
+  model_.replies = {text};
+  LlmProposer llm = proposer();
+  EXPECT_EQ(proposeOne(llm).technique, "unroll");
 }
 
 TEST_F(LlmProposerTest, RealScalarsAreShownAsTheyAreAndNoRegistersWhereThereAreNone) {

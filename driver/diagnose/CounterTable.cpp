@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/report/facts/CounterTable.h"
+#include "driver/diagnose/CounterTable.h"
 
 #include "driver/support/Text.h"
 
@@ -108,6 +108,16 @@ std::string show(std::optional<double> value, int unit) {
   return formatNumber(*value) + (unit == KnownCounter::Percent ? "%" : "");
 }
 
+const KnownCounter *knownCounter(std::string_view name) {
+  for (const KnownCounter &counter : kCounters)
+    if (name == counter.name)
+      return &counter;
+  for (const KnownCounter &counter : kOfOneLaunch)
+    if (name == counter.name)
+      return &counter;
+  return nullptr;
+}
+
 bool isOfCode(const KnownCounter &counter) {
   return std::string_view(counter.name).starts_with("sass__");
 }
@@ -143,6 +153,16 @@ std::vector<std::pair<std::string, std::string>> describeCounters(const Counters
   add(kOfOneLaunch);
   add(kCounters);
   return lines;
+}
+
+std::string labelOfCounter(const std::string &name) {
+  const KnownCounter *known = knownCounter(name);
+  return known ? known->label : name;
+}
+
+std::string textOfCounter(const std::string &name, std::optional<double> value) {
+  const KnownCounter *known = knownCounter(name);
+  return show(value, known ? known->unit : KnownCounter::Number);
 }
 
 } // namespace kopt

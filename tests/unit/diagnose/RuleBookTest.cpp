@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every rule of knowledge/rules fires on counters that show its problem and not on their healthy
 // counterpart.
-#include "driver/search/diagnose/RuleBook.h"
+#include "driver/diagnose/RuleBook.h"
 #include "clang_plugin/output/Variants.h"
 #include "driver/device/sass/SassMix.h"
 #include "driver/model/Diagnosis.h"

@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluates rules over counters: they say what bounds a kernel, with the evidence and the skills
-// that treat it.
+// Says what bounds a kernel by its counters: its state, and the rules that fire, with the evidence
+// and the skills that treat it.
 #pragma once
 
-#include "driver/model/Counters.h"
-#include "driver/model/Diagnosis.h"
-#include "driver/support/Result.h"
-
-#include <string>
-#include <vector>
+#include "driver/diagnose/States.h"
 
 namespace kopt {
 
 struct Rule;
 
-/// The rules of knowledge/rules/*.json. load() fails with Internal, naming file and key, if one is
-/// wrong.
+/// The rules of knowledge/rules/*.json and the states of knowledge/states.json. load() fails with
+/// Internal, naming file and key, if one is wrong.
 class RuleBook {
 public:
   static Result<RuleBook> load();
-  Diagnosis diagnose(const Counters &counters) const;
+  /// `known` is what stands beside the counters of a launch (Known.h).
+  Diagnosis diagnose(const Counters &counters, const Counters &known = {}) const;
   /// All metrics that the rules read, sorted: those to request from a profiler.
   std::vector<std::string> metrics() const;
   /// The text of a skill document; empty if there is none.
@@ -33,7 +29,8 @@ public:
   ~RuleBook();
 
 private:
-  RuleBook();
+  explicit RuleBook(States states);
+  States states_;
   std::vector<Rule> rules_;
 };
 

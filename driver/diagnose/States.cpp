@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/diagnose/States.h"
+
+#include "knowledge/StateFiles.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+namespace kopt {
+namespace {
+
+/// Where no resource reaches this percentage of its peak, the kernel waits: Nsight Compute's Speed
+/// Of Light rule calls that latency.
+constexpr double kBusy = 60;
+
+const Expression kUsed = Expression::parseReal("used").value(),
+                 kNeeded = Expression::parseReal("needed").value();
+
+} // namespace
+
+Result<States> States::load() {
+  const auto &[name, text] = knowledge::states::kFiles.front();
+  const std::string file = fmt::format("knowledge/{}", name);
+  States states;
+  KOPT_TRY(states.values_, readValues({nlohmann::json::parse(text, nullptr, false), file}));
+  KOPT_TRY(const auto roofs, readEntries(file, text, "roofs"));
+  for (const KnowledgeEntry &entry : roofs) {
+    KOPT_CHECK(entry.checkKeys({"id", "bound", "values", "source"}));
+    KOPT_TRY(const std::string id, entry.text("id"));
+    KOPT_TRY(const std::string kind, entry.text("bound"));
+    const auto bound = parseEnum<BoundKind>(kind);
+    if (!bound)
+      return entry.fault(fmt::format("there is no bound \"{}\"", kind));
+    KOPT_CHECK(entry.text("source"));
+    KOPT_TRY(std::vector<CounterValue> values, readValues(entry));
+    for (const char *wanted : {"used", "needed"})
+      if (!std::ranges::count(values, wanted, &CounterValue::name))
+        return entry.fault(fmt::format("there is no value \"{}\"", wanted));
+    states.roofs_.push_back({id, *bound, std::move(values)});
+  }
+  KOPT_TRY(const auto entries, readEntries(file, text, "states"));
+  for (const KnowledgeEntry &entry : entries) {
+    KOPT_CHECK(entry.checkKeys({"id", "values", "condition", "finding", "shown_by", "source"}));
+    KOPT_TRY(std::string id, entry.text("id"));
+    KOPT_CHECK(entry.text("source"));
+    KOPT_CHECK(entry.text("shown_by"));
+    KOPT_TRY(CounterCondition when, CounterCondition::read(entry));
+    states.states_.push_back({std::move(id), std::move(when)});
+  }
+  return states;
+}
+
+void States::addTo(Diagnosis &diagnosis, const Counters &counters) const {
+  CounterScope common(counters);
+  common.define(values_);
+  double needed = 0;
+  for (const Roof &roof : roofs_) {
+    CounterScope scope = common;
+    scope.define(roof.values);
+    const auto used = scope.evaluate(kUsed), least = scope.evaluate(kNeeded);
+    if (!used)
+      continue;
+    const bool isBusiest =
+        *used > diagnosis.bound.percent || diagnosis.bound.kind == BoundKind::Unknown;
+    if (isBusiest && roof.kind != BoundKind::Latency) // a launch is no resource
+      diagnosis.bound = {roof.kind, roof.resource, *used};
+    needed = std::max(needed, least.value_or(*used));
+  }
+  Bound &bound = diagnosis.bound;
+  if (bound.kind == BoundKind::Unknown)
+    return;
+  if (bound.percent < kBusy)
+    bound.kind = BoundKind::Latency;
+  // A count that does not fit the time says nothing of what is left.
+  diagnosis.headroom = needed > 0 ? std::max(1.0, 100 / needed) : 0;
+  for (const State &state : states_) {
+    CounterScope scope = common;
+    scope.define(state.when.values);
+    const auto holds = scope.evaluate(state.when.condition);
+    if (!holds) {
+      diagnosis.unjudged.push_back(state.id + ": " + holds.error());
+    } else if (*holds != 0) {
+      diagnosis.state = state.id;
+      diagnosis.finding = scope.render(state.when.finding).value_or(state.id);
+      return;
+    }
+  }
+  diagnosis.state = fmt::format("other:{}", toString(bound.kind));
+  diagnosis.finding = fmt::format("no named state has these counters; the busiest resource is {}, "
+                                  "at {:.0f}% of its peak",
+                                  bound.resource, bound.percent);
+}
+
+std::vector<std::string> States::metrics() const {
+  std::set<std::string> names, defined;
+  const auto add = [&](const std::vector<CounterValue> &values) {
+    for (const CounterValue &value : values) {
+      defined.insert(value.name);
+      for (const Expression &alternative : value.alternatives)
+        names.insert(alternative.names().begin(), alternative.names().end());
+    }
+  };
+  add(values_);
+  for (const Roof &roof : roofs_)
+    add(roof.values);
+  for (const State &state : states_) {
+    add(state.when.values);
+    for (const std::string &name : state.when.metrics())
+      names.insert(name);
+  }
+  for (const std::string &name : defined)
+    names.erase(name);
+  return {names.begin(), names.end()};
+}
+
+std::vector<std::string> States::ids() const {
+  std::vector<std::string> ids;
+  for (const State &state : states_)
+    ids.push_back(state.id);
+  return ids;
+}
+
+std::string boundInWords(const Diagnosis &diagnosis) {
+  const Bound &bound = diagnosis.bound;
+  if (bound.kind == BoundKind::Unknown)
+    return {};
+  std::string text = fmt::format(
+      "{}, {}{} at {:.0f}% of its peak", toString(bound.kind),
+      bound.kind == BoundKind::Latency ? "nothing is busy: the busiest resource is " : "",
+      bound.resource, bound.percent);
+  if (diagnosis.headroom > 0)
+    text += fmt::format("; at most {:.{}f}x as fast with the work that it needs",
+                        diagnosis.headroom, diagnosis.headroom < 10 ? 2 : 0);
+  return text;
+}
+
+} // namespace kopt

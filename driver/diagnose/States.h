@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of a kernel: a region of the space of counters that has a name, what binds it there,
+// and what is left.
+#pragma once
+
+#include "driver/diagnose/CounterScope.h"
+#include "driver/model/Diagnosis.h"
+
+namespace kopt {
+
+/// The states and roofs of knowledge/states.json. load() fails with Internal, naming the key, if
+/// one is wrong.
+class States {
+public:
+  static Result<States> load();
+  /// Sets state, bound and headroom. They stay empty where no roof's counters are known.
+  void addTo(Diagnosis &diagnosis, const Counters &counters) const;
+  std::vector<std::string> metrics() const; ///< that they read, sorted
+  std::vector<std::string> ids() const;     ///< of the states, the one that is asked first first
+
+private:
+  struct State {
+    std::string id;
+    CounterCondition when;
+  };
+  /// A resource with a peak.
+  struct Roof {
+    std::string resource;
+    BoundKind kind;
+    std::vector<CounterValue> values; ///< "used" and "needed": percent of the peak
+  };
+
+  std::vector<CounterValue> values_; ///< that all share
+  std::vector<Roof> roofs_;
+  std::vector<State> states_;
+};
+
+/// "memory, DRAM at 91% of its peak; at most 1.1x faster with the work it needs"; empty: not known.
+std::string boundInWords(const Diagnosis &diagnosis);
+
+} // namespace kopt
