@@ -145,6 +145,19 @@ class Profile(ProfileTest):
         self.assertIn("beside the original\n", self.kopt_ok("profile", file, "--candidate", other, "--device", "emulated", *FLAGS,
                                                             env={"KOPT_CUDA_PATH": "none"}).stdout)
 
+    def test_planted_causes_are_named(self):
+        done = self.kopt("profile", self.copy(DATA / "planted.cu"), "--device", "emulated", "--model-gpu", "L4", "--json", *FLAGS,
+                         env={"KOPT_CUDA_PATH": "none"})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        kernels = {kernel["kernel"]: kernel for kernel in json.loads(done.stdout)["results"]}
+        self.assertEqual(len(kernels), 11)
+        for name, kernel in kernels.items():
+            self.assertEqual(kernel["state"], name.replace("_", "-"), kernel["finding"])
+        self.assertEqual(kernels["dram_bound"]["bound"]["resource"], "DRAM")
+        self.assertLess(kernels["dram_bound"]["headroom"], 1.1)  # the roof: nothing is left
+        for name in ("bank_conflicts", "atomics", "small_grid"):
+            self.assertGreater(kernels[name]["headroom"], 2)
+
     def test_nsight_compute_is_asked_for_by_name(self):
         kernel = self.profile(self.copy(DATA / "scale.cu"), "--ncu", "--sections", "Occupancy,SourceCounters",
                               env={"KOPT_CUDA_PATH": "none"})

@@ -109,8 +109,8 @@ const std::vector<Case> &cases() {
       {"atomics", {{kReductions, 5e5}}, {{kReductions, 5e5}, {kDram, 75}}},
       {"uncoalesced", {{kLoadSectors, 32}}, {{kLoadSectors, 16}}},
       {"wasted-sectors",
-       {{kLoadSectors, 8}, {kLoadBytes, 8}, {kDram, 85}},
-       {{kLoadSectors, 8}, {kLoadBytes, 20}, {kDram, 85}}},
+       {{kLoadSectors, 8}, {kLoadBytes, 8}, {kDram, 75}},
+       {{kLoadSectors, 8}, {kLoadBytes, 20}, {kDram, 75}}},
       {"bank-conflicts",
        {{kWavefronts, 1.7e7}, {kConflicts, 1.65e7}},
        {{kWavefronts, 1.7e7}, {kConflicts, 3e6}}},
@@ -246,6 +246,21 @@ TEST(States, TheBoundIsTheBusiestResourceAndHeadroomWhatIsNeededOfIt) {
   EXPECT_EQ(stateOf({{kTime, 1900}}).bound.resource, "DRAM");
   EXPECT_EQ(stateOf({}).bound.kind, BoundKind::Latency);
   EXPECT_THAT(boundInWords(stateOf({})), HasSubstr("nothing is busy"));
+}
+
+TEST(States, AKernelAtItsRoofIsSoHoweverItAccesses) {
+  const Counters scattered{{kLoadSectors, 32}, {kDram, 92}};
+  EXPECT_EQ(stateOf(scattered).state, "dram-bound");
+  Counters wasteful = scattered;
+  wasteful[kBuffers] = 4e7;
+  EXPECT_EQ(stateOf(wasteful).state, "uncoalesced");
+  Counters unknown = waiting();
+  unknown.insert_or_assign(kLoadSectors, 32);
+  unknown.insert_or_assign(kDram, 92);
+  unknown.erase(kBuffers);
+  Diagnosis diagnosis;
+  must(States::load()).addTo(diagnosis, unknown);
+  EXPECT_EQ(diagnosis.state, "uncoalesced");
 }
 
 TEST(States, IssueIsAResourceWhereItsRateIsKnown) {
