@@ -63,8 +63,10 @@ Contrast contrastOf(const std::vector<ContrastVersion> &versions) {
       row.values.push_back(isKnown ? std::optional(found->second) : std::nullopt);
     }
     const double spread = spreadOf(row);
-    const bool isShownAlone = versions.size() == 1 && labelOfCounter(name) != name;
-    if (row.binds || spread > 0 || isShownAlone)
+    const bool isLacking = !std::ranges::all_of(
+        row.values, [](const std::optional<double> &value) { return value.has_value(); });
+    const bool hasLabel = labelOfCounter(name) != name;
+    if (row.binds || spread > 0 || (hasLabel && (isLacking || versions.size() == 1)))
       rows.emplace_back(spread, std::move(row));
   }
   std::ranges::stable_sort(rows, [](const auto &a, const auto &b) {

@@ -30,8 +30,8 @@ struct Contrast {
   std::vector<ContrastRow> rows; ///< those that bind first, then those that moved most
 };
 
-/// The counters that bind or differ by more than they do from run to run. Of a single version:
-/// those that have a label (CounterTable.h), too.
+/// The counters that bind or differ by more than they do from run to run. Of those with a label
+/// (CounterTable.h) also what one version lacks, and all if there is a single version.
 Contrast contrastOf(const std::vector<ContrastVersion> &versions);
 
 /// As a table in plain text, with a column for each version; empty without counters.

@@ -35,6 +35,22 @@ constexpr std::array kCounters = {
                  "DRAM throughput of its peak", KnownCounter::Percent},
     KnownCounter{"sm__throughput.avg.pct_of_peak_sustained_elapsed", "SM throughput of its peak",
                  KnownCounter::Percent},
+    KnownCounter{"lts__throughput.avg.pct_of_peak_sustained_elapsed",
+                 "L2 cache throughput of its peak", KnownCounter::Percent},
+    KnownCounter{"l1tex__throughput.avg.pct_of_peak_sustained_active",
+                 "L1 cache throughput of its peak", KnownCounter::Percent},
+    KnownCounter{"lts__t_sector_hit_rate.pct", "L2 cache hits", KnownCounter::Percent},
+    KnownCounter{"l1tex__t_sector_hit_rate.pct", "L1 cache hits", KnownCounter::Percent},
+    KnownCounter{"smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio",
+                 "cycles an instruction waits for global or local memory", KnownCounter::Number},
+    KnownCounter{"smsp__average_warps_issue_stalled_short_scoreboard_per_issue_active.ratio",
+                 "cycles it waits for shared memory or special functions", KnownCounter::Number},
+    KnownCounter{"smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio",
+                 "cycles it waits for their queue", KnownCounter::Number},
+    KnownCounter{"smsp__average_warps_issue_stalled_math_pipe_throttle_per_issue_active.ratio",
+                 "cycles it waits for a pipe", KnownCounter::Number},
+    KnownCounter{"smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio",
+                 "cycles it waits at barriers", KnownCounter::Number},
     KnownCounter{"sm__warps_active.avg.pct_of_peak_sustained_active", "achieved occupancy",
                  KnownCounter::Percent},
     KnownCounter{"smsp__inst_executed.sum", "warp instructions", KnownCounter::Number},
@@ -123,23 +139,6 @@ bool isOfCode(const KnownCounter &counter) {
 }
 
 } // namespace
-
-CounterComparison compareCounters(const Trial &before, const Trial &after) {
-  CounterComparison result;
-  for (const KnownCounter &counter : kCounters) {
-    const std::optional<double> old = valueOf(before.counters, counter.name);
-    const std::optional<double> now = valueOf(after.counters, counter.name);
-    // Leave out kinds of instructions that neither version has.
-    if ((!old && !now) || (isOfCode(counter) && old == 0.0 && now == 0.0))
-      continue;
-    const std::string oldText = show(old, counter.unit), nowText = show(now, counter.unit);
-    if (oldText == nowText)
-      result.unchanged.push_back(std::string(counter.label) + ": " + oldText);
-    else
-      result.changed.push_back({counter.label, oldText, nowText});
-  }
-  return result;
-}
 
 std::vector<std::pair<std::string, std::string>> describeCounters(const Counters &counters) {
   std::vector<std::pair<std::string, std::string>> lines;

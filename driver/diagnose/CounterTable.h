@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counters that explain a speedup, with labels and values before and after.
+// The counters that explain how fast a kernel is, with labels.
 #pragma once
 
-#include "driver/model/Trial.h"
+#include "driver/model/Counters.h"
 
 #include <optional>
 #include <string>
@@ -10,19 +10,6 @@
 #include <vector>
 
 namespace kopt {
-
-struct CounterChange {
-  std::string label, before, after; ///< values with units
-};
-
-struct CounterComparison {
-  std::vector<CounterChange> changed;
-  std::vector<std::string> unchanged; ///< "label: value"
-};
-
-/// Compares the counters of both trials. A counter that one of them lacks is shown as "unknown",
-/// never as zero.
-CounterComparison compareCounters(const Trial &before, const Trial &after);
 
 /// The known counters of one launch as label and value: "achieved occupancy", "84.79%". Counters
 /// without a label here, and classes of instructions that do not occur in the code, are left out.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What bounds the kernel: rules, utilisation of the parts of the GPU, counters before and after,
 // hot lines.
+#include "driver/diagnose/Contrast.h"
 #include "driver/diagnose/CounterTable.h"
 #include "driver/diagnose/States.h"
 #include "driver/report/facts/HotLineTable.h"
@@ -127,21 +128,26 @@ void addCounters(Section &section, const RunFacts &facts) {
   if (!facts.winner)
     return;
   section.add(Subheading{"Counters before and after"});
-  const CounterComparison comparison = compareCounters(*facts.baseline, *facts.winner);
-  const std::string &source = facts.winner->counterSource;
-  if (comparison.changed.empty()) {
-    section.note(fmt::format("No counter that could explain it differs; the counters come from {}.",
-                             source.empty() ? "nowhere: none could be read" : source));
-    return;
-  }
+  const Trial &before = *facts.baseline, &after = *facts.winner;
+  const std::string &source = after.counterSource;
   Table table{"Counters before and after",
               "narrow",
               {{fmt::format("counter ({})", source)}, {"baseline", "n"}, {"winner", "n"}}};
-  for (const CounterChange &change : comparison.changed)
-    table.rows.push_back({{{change.label}, {change.before}, {change.after}}});
+  const Contrast contrast = contrastOf({{"baseline", before.counters, before.diagnosis},
+                                        {"winner", after.counters, after.diagnosis}});
+  for (const ContrastRow &row : contrast.rows)
+    if (const std::string label = labelOfCounter(row.counter); label != row.counter)
+      table.rows.push_back({{{row.binds ? label + " *" : label},
+                             {textOfCounter(row.counter, row.values[0])},
+                             {textOfCounter(row.counter, row.values[1])}}});
+  if (table.rows.empty())
+    return section.note(
+        fmt::format("No counter that could explain it differs; the counters come from {}.",
+                    source.empty() ? "nowhere: none could be read" : source));
   section.add(std::move(table));
-  if (!comparison.unchanged.empty())
-    section.add(Paragraph{"Unchanged: " + join(comparison.unchanged, "; ") + ".", "small"});
+  section.add(Paragraph{"Only those that differ by more than they do from run to run, and those "
+                        "that a rule rests on (*).",
+                        "small"});
 }
 
 void addLineTable(Section &section, const RunFacts &facts, const char *title, const HotLines &hot,

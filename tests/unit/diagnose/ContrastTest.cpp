@@ -33,8 +33,11 @@ protected:
                           {kBytesRead, 1.03e8},
                           {kRegisterCount, 32},
                           {"launch__block_size", 256}};
-  const Counters attempt_{
-      {kDramShare, 62.5}, {kSharedConflicts, 0}, {kBytesRead, 1.02e8}, {kRegisterCount, 48}};
+  const Counters attempt_{{kDramShare, 62.5},
+                          {kSharedConflicts, 0},
+                          {kBytesRead, 1.02e8},
+                          {kRegisterCount, 48},
+                          {"launch__block_size", 256}};
   Diagnosis conflicts_ = [] {
     Diagnosis diagnosis;
     diagnosis.state = "bank-conflicts";
@@ -84,11 +87,12 @@ TEST_F(ContrastTest, OfOneVersionHasAllThatHaveALabel) {
 }
 
 TEST_F(ContrastTest, WhatOneLacksIsUnknown) {
-  const Counters nothing;
+  Counters most = parent_;
+  most.erase(kBytesRead);
   const Contrast contrast =
-      contrastOf({{"present", nothing, silent_}, {"parent", parent_, conflicts_}});
-  EXPECT_THAT(countersOf(contrast), ElementsAre(kSharedConflicts));
-  EXPECT_FALSE(contrast.rows[0].values[0]);
+      contrastOf({{"present", most, silent_}, {"parent", parent_, conflicts_}});
+  EXPECT_THAT(countersOf(contrast), ElementsAre(kSharedConflicts, kBytesRead));
+  EXPECT_FALSE(contrast.rows[1].values[0]);
 }
 
 } // namespace
