@@ -33,9 +33,10 @@ EDGES = {
     "driver/report": "driver/support driver/model driver/source driver/store driver/judge driver/diagnose driver/compare",
     "driver/config": "driver/support driver/source runtime/device",
     "driver/app": "driver/support driver/model driver/sandbox driver/source driver/workload driver/device driver/store "
-                  "driver/knowledge driver/llm driver/judge driver/diagnose driver/search driver/compare driver/integrate driver/report driver/config "
-                  "clang_plugin/output runtime/device",
-    "driver/cli": "driver/support driver/model driver/source driver/knowledge driver/judge driver/diagnose driver/integrate driver/report driver/config driver/app",
+                  "driver/knowledge driver/llm driver/judge driver/diagnose driver/search driver/compare driver/integrate "
+                  "driver/report driver/config clang_plugin/output runtime/device",
+    "driver/cli": "driver/support driver/model driver/source driver/knowledge driver/judge driver/diagnose driver/integrate driver/report "
+                  "driver/config driver/app",
 
     "runtime/device": "",
     "runtime/trace": "runtime/device",
