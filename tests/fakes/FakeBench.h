@@ -14,8 +14,8 @@
 // threads. OVERFLOWS: wrong on numbers beyond 1e20. SHARED: it declares 40 KiB of shared memory.
 // FRINGE: with threads in another order it reads shared memory that nobody set; DERAILS: it faults.
 // SWAYS: a result is a little else where a launch asks for more shared memory; LEANS: always, by
-// more. BEYOND: on contents that are drawn for a candidate it reads what nobody wrote.
-// WRONG_AT_ and the name of a check: only in the launches of that one.
+// more; FLIES: by far more. BEYOND: on contents that are drawn for a candidate it reads what nobody
+// wrote. WRONG_AT_ and the name of a check: only in the launches of that one.
 #pragma once
 
 #include "driver/judge/LocalJudge.h"
@@ -260,10 +260,10 @@ public:
       out[3] += 0.001 * double(runs % 7);
     if (has(text, "SWAYS"))
       out[3] += 0.0005 * launch.sharedBytes / 4096;
-    if (has(text, "LEANS"))
-      out[3] += 0.008;
+    if (has(text, "LEANS") || has(text, "FLIES"))
+      out[3] += has(text, "LEANS") ? 0.008 : 100;
     if (jumpsEvery > 0 && runs % jumpsEvery == 0)
-      out[3] += 0.02;
+      out[3] += jumpsBy;
     if (has(text, "CLOCK"))
       for (std::size_t i = 0; i < out.size(); ++i)
         out[i] = double(runs) * 1000 + double(i);
@@ -372,6 +372,7 @@ public:
 
   int runs = 0, profiles = 0;
   int jumpsEvery = 0;                ///< so many runs: a result is a little else; 0: never
+  double jumpsBy = 0.02;             ///< then
   std::optional<Duration> limit;     ///< of the last run
   std::vector<double> timingBudgets; ///< seconds of each call of time()
   /// Different inputs, more than two looks take and fewer than a third on five draws: on further

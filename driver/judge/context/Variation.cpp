@@ -36,15 +36,18 @@ Status Variation::add(const Expected &again) {
   return {};
 }
 
-Result<std::optional<double>> Variation::spread(std::size_t b) const {
-  const Buffer &buffer = launch_.buffers[b];
-  using Answer = std::optional<double>;
-  if (!isFloating(buffer.scalar) || tolerance_.policy == TolerancePolicy::Strict || !apart_[b])
-    return Answer();
-  if (*apart_[b] == 0)
-    return Answer(0);
-  KOPT_TRY(const double scale, rootMeanSquare(buffer, first_.buffers[b]));
-  return kSpread * *apart_[b] <= kLittle * scale ? Answer(kSpread * *apart_[b]) : Answer();
+std::optional<double> Variation::spread(std::size_t b) const {
+  const bool isNumber =
+      isFloating(launch_.buffers[b].scalar) && tolerance_.policy != TolerancePolicy::Strict;
+  return isNumber && apart_[b] ? std::optional(kSpread * *apart_[b]) : std::nullopt;
+}
+
+Result<bool> Variation::isLittle(std::size_t b) const {
+  const auto most = spread(b);
+  if (!most || *most == 0)
+    return most.has_value();
+  KOPT_TRY(const double scale, rootMeanSquare(launch_.buffers[b], first_.buffers[b]));
+  return *most <= kLittle * scale;
 }
 
 Launch inSparseOrder(Launch launch, std::uint32_t time) {

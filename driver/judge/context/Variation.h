@@ -22,8 +22,10 @@ public:
   /// The first element of a buffer that was further away than is allowed, in words; empty if none.
   const std::string &mismatch(std::size_t buffer) const { return mismatches_[buffer]; }
   /// How far a candidate's results may be from the first ones: twice as far as the original's own.
-  /// Nothing if those are no numbers that differ a little.
-  Result<std::optional<double>> spread(std::size_t buffer) const;
+  /// Nothing if a little cannot be allowed: integers, infinities that come and go.
+  std::optional<double> spread(std::size_t buffer) const;
+  /// True if the spread is that of numbers that round differently, and not another result.
+  Result<bool> isLittle(std::size_t buffer) const;
 
 private:
   const Launch &launch_;

@@ -179,9 +179,9 @@ private:
       any = any || differs || buffer.spread > 0 || buffer.varies;
       if (!differs)
         continue;
-      KOPT_TRY(const auto spread, variation.spread(b));
-      if (spread)
-        buffer.spread = std::max(buffer.spread, *spread);
+      KOPT_TRY(const bool isLittle, variation.isLittle(b));
+      if (isLittle)
+        buffer.spread = std::max(buffer.spread, *variation.spread(b));
       else
         buffer.varies = true;
     }

@@ -122,10 +122,11 @@ Result<const AskedAgain *> Weighing::askAgain(CheckContext &context, const Launc
   }
   answer.isSame = usual.isSame();
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
-    KOPT_TRY(const auto spread, usual.spread(b));
-    KOPT_TRY(const auto inOrders, ordered.spread(b));
-    answer.spread[b] = std::max(spread.value_or(0), inOrders.value_or(0));
-    if (!spread && answer.why.empty() && !usual.mismatch(b).empty())
+    KOPT_TRY(const bool isLittle, usual.isLittle(b));
+    KOPT_TRY(const bool isLittleInOrders, ordered.isLittle(b));
+    answer.spread[b] =
+        std::max(usual.spread(b).value_or(0), isLittleInOrders ? ordered.spread(b).value_or(0) : 0);
+    if (!isLittle && answer.why.empty() && !usual.mismatch(b).empty())
       answer.why = "the original does not repeat its own result on it: " + usual.mismatch(b);
   }
   return &answer;
@@ -136,7 +137,9 @@ Result<std::optional<std::vector<Slack>>> Weighing::widened(CheckContext &contex
                                                             const Expected &expected,
                                                             std::vector<Slack> slack) {
   KOPT_TRY(const AskedAgain *again, askAgain(context, launch, expected, slack));
-  std::vector<double> limits = again->spread;
+  std::vector<double> limits(launch.buffers.size(), 0.0);
+  if (again->why.empty()) // else weigh() drops the launch
+    limits = again->spread;
   if (ownErrors_ && context.subject().workload.tolerance.policy == TolerancePolicy::Default) {
     KOPT_TRY(const std::vector<double> errors, ownErrors_(context, launch, expected));
     for (std::size_t b = 0; b < errors.size() && b < limits.size(); ++b)
@@ -155,18 +158,22 @@ Result<std::optional<std::vector<Slack>>> Weighing::widened(CheckContext &contex
 Result<std::optional<std::vector<Slack>>>
 Weighing::widenedForWorkload(CheckContext &context, const Launch &launch, const Expected &expected,
                              const std::vector<Slack> &slack, Trial &trial) {
-  KOPT_TRY(auto wider, widened(context, launch, expected, slack));
   KOPT_TRY(const AskedAgain *again, askAgain(context, launch, expected, slack));
+  KOPT_TRY(auto wider, widened(context, launch, expected, slack));
+  if (!wider)
+    wider = slack;
+  wider->resize(launch.buffers.size());
   bool isWider = false;
-  for (std::size_t b = 0; wider && b < wider->size(); ++b) {
+  for (std::size_t b = 0; b < wider->size(); ++b) {
     const Buffer &buffer = launch.buffers[b];
     const double before = b < slack.size() ? slack[b].absolute : 0, own = again->spread[b];
     double &allowed = (*wider)[b].absolute;
-    if (allowed == before)
-      continue;
-    KOPT_TRY(const double typical, rootMeanSquare(buffer, expected.buffers[b]));
-    if (allowed > kMostAllowed * mostRounding(buffer.scalar) * typical)
-      allowed = std::max(before, own);
+    if (allowed > before) {
+      KOPT_TRY(const double typical, rootMeanSquare(buffer, expected.buffers[b]));
+      if (allowed > kMostAllowed * mostRounding(buffer.scalar) * typical)
+        allowed = before;
+    }
+    allowed = std::max(allowed, own);
     isWider |= allowed > before;
     if (own > std::max(before, buffer.spread))
       addGap(trial.assurance,

@@ -29,6 +29,19 @@ TEST_F(WeighingTest, WhatTheOriginalShowsOnlyLaterIsAllowedThen) {
   EXPECT_EQ(judge(local, "NOISY FAST WRONG").verdict, Verdict::WrongResult);
 }
 
+TEST_F(WeighingTest, ItIsAllowedHoweverFarItGetsAndNoFurther) {
+  for (const double far : {3., 30.}) { // about a tenth of the usual element, and as much as it
+    LocalJudge local = make("NOISY");
+    ASSERT_TRUE(local.baseline());
+    runner_->jumpsEvery = 5;
+    runner_->jumpsBy = far;
+    const Trial same = judge(local, "NOISY FAST");
+    EXPECT_EQ(same.verdict, Verdict::Faster) << same.reason;
+    EXPECT_EQ(judge(local, "NOISY FAST NAN").verdict, Verdict::WrongResult);
+    EXPECT_EQ(judge(local, "NOISY FAST FLIES").verdict, Verdict::WrongResult) << "by 100";
+  }
+}
+
 TEST_F(WeighingTest, OtherOrdersShowMoreThanTheUsualOne) {
   LocalJudge local = make("SWAYS");
   const auto baseline = local.baseline();
