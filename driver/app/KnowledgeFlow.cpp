@@ -12,8 +12,9 @@ Result<ExperienceBase> openExperience() { return ExperienceBase::open(knowledgeF
 
 Result<Passages> openPassages() {
   KOPT_TRY(Passages passages, Passages::open(knowledgeFile()));
+  KOPT_TRY(const RuleBook rules, RuleBook::load());
   std::vector<NamedDocument> skills;
-  for (auto &[name, text] : RuleBook::skills())
+  for (auto &[name, text] : rules.documents())
     skills.push_back({name + ".md", std::move(text)});
   KOPT_CHECK(passages.put("kopt", 1, skills));
   return passages;

@@ -157,11 +157,18 @@ std::string RuleBook::skill(const std::string &name) {
   return text ? std::string(*text) : std::string();
 }
 
-std::vector<std::pair<std::string, std::string>> RuleBook::skills() {
-  std::vector<std::pair<std::string, std::string>> skills;
-  for (const auto &[path, text] : knowledge::skills::kFiles)
-    skills.emplace_back(std::string(path.substr(0, path.rfind('.'))), std::string(text));
-  return skills;
+std::vector<std::pair<std::string, std::string>> RuleBook::documents() const {
+  std::vector<std::pair<std::string, std::string>> documents;
+  for (const auto &[path, text] : knowledge::skills::kFiles) {
+    auto &[name, document] =
+        documents.emplace_back(path.substr(0, path.rfind('.')), std::string(text));
+    document += "\n## Rules\n";
+    for (const Rule &rule : rules_)
+      if (std::ranges::count(rule.skills, name) > 0)
+        document += fmt::format("\n{}: {}\n{}\n", rule.id, rule.when.finding,
+                                join(rule.when.metrics(), " "));
+  }
+  return documents;
 }
 
 std::string RuleBook::skillCatalogue() {

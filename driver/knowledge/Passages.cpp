@@ -352,13 +352,19 @@ Result<std::vector<Passage>> Passages::search(const std::string &words, std::siz
   const std::string query = queryFor(words);
   if (query.empty())
     return std::vector<Passage>();
-  // bm25() is smaller for better passages, and negative.
-  const std::string sql =
-      fmt::format("SELECT files.source, path, line, heading, text, "
-                  "CAST(-{} * weight AS TEXT) FROM passages JOIN files ON files.id = file "
-                  "JOIN sources ON sources.name = files.source WHERE passages MATCH ? "
-                  "ORDER BY {} * weight LIMIT ?",
-                  kRank, kRank);
+  // bm25() is smaller for better passages, and negative. Of each file the best passage is shown,
+  // ranked with the next one: a text of that matter has more than one.
+  const std::string sql = fmt::format(
+      "WITH found AS (SELECT rowid AS id, file, -{} AS score FROM passages WHERE passages MATCH "
+      "?), "
+      "ranked AS (SELECT id, file, row_number() OVER best AS place, "
+      "score + coalesce(lead(score) OVER best, 0) AS score FROM found "
+      "WINDOW best AS (PARTITION BY file ORDER BY score DESC, id)) "
+      "SELECT files.source, path, line, heading, text, CAST(score * weight AS TEXT) "
+      "FROM ranked JOIN passages ON passages.rowid = ranked.id "
+      "JOIN files ON files.id = ranked.file JOIN sources ON sources.name = files.source "
+      "WHERE place = 1 ORDER BY score * weight DESC LIMIT ?",
+      kRank);
   Statement rows = database_->prepare(sql.c_str());
   rows.bind(query).bind(std::int64_t(most));
   return rows.rows<Passage>([&] {

@@ -53,8 +53,8 @@ public:
   Status forget(const std::string &source);
 
   Result<std::vector<PassageSource>> sources();
-  /// The passages that have the most, and the rarest, of these words, the best first; parts of
-  /// identifiers count as words, too.
+  /// The passages that have the most, and the rarest, of these words, one of each file, the best
+  /// file first; parts of identifiers count as words, too.
   Result<std::vector<Passage>> search(const std::string &words, std::size_t most);
 
 private:

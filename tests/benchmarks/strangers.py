@@ -25,6 +25,7 @@ import argparse
 import collections
 import concurrent.futures
 import json
+import os
 import pathlib
 import random
 import re
@@ -36,6 +37,8 @@ import threading
 import time
 
 import replay
+
+os.environ.setdefault("KOPT_EXPERIENCE", "off")  # each program for itself
 
 OWN_SECONDS = 20
 MOST = 5  # what one program counts for in the mean

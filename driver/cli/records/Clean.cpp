@@ -17,7 +17,7 @@ public:
   explicit CleanCommand(CLI::App &app) {
     config_.addManifest(app);
     app.add_option("--keep", keep_, "runs of each kernel that stay, and sessions (default 3)")
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(1, 1000));
     app.add_flag("--dry-run", dryRun_, "only say what would be removed");
   }
 

@@ -127,7 +127,7 @@ Status MergeProposer::propose(const ProposalContext &context, Offers &offers) {
     if (!candidate)
       continue;
     candidate->proposer = "merge";
-    candidate->technique = "merge";
+    candidate->technique = "combine";
     std::string title = other->candidate.title;
     if (const std::string kept = (*base)->candidate.title + " + "; title.starts_with(kept))
       title.erase(0, kept.size());

@@ -19,7 +19,7 @@ TEST(Techniques, HaveEveryNameThatIsUsed) {
   for (const char *id : {"params", kClassTechnique, kRepairTechnique})
     EXPECT_TRUE(techniques.has(id)) << id;
   EXPECT_TRUE(RuleBook::load()); // fails where a rule names another one
-  for (const auto &[skill, text] : RuleBook::skills()) {
+  for (const auto &[skill, text] : must(RuleBook::load()).documents()) {
     constexpr std::string_view kLine = "\nTechniques: ";
     const std::size_t at = text.find(kLine);
     if (at == text.npos)

@@ -69,7 +69,7 @@ TEST_F(MergeProposerTest, ChangesOfTwoLineagesBecomeOneCandidate) {
   EXPECT_THAT(merged[0].parents,
               ElementsAre(trials_[one].candidateHash, trials_[other].candidateHash));
   EXPECT_EQ(merged[0].title, "__launch_bounds__(64) scale( with float *__restrict__ x");
-  EXPECT_EQ(merged[0].technique, "merge");
+  EXPECT_EQ(merged[0].technique, "combine");
 }
 
 TEST_F(MergeProposerTest, TheFastestPartnersComeFirst) {
