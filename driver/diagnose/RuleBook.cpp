@@ -165,8 +165,7 @@ std::vector<std::pair<std::string, std::string>> RuleBook::documents() const {
     document += "\n## Rules\n";
     for (const Rule &rule : rules_)
       if (std::ranges::count(rule.skills, name) > 0)
-        document += fmt::format("\n{}: {}\n{}\n", rule.id, rule.when.finding,
-                                join(rule.when.metrics(), " "));
+        document += fmt::format("\n{}: {}\n", rule.id, join(rule.when.finding.literals, "…"));
   }
   return documents;
 }

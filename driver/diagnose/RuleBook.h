@@ -21,7 +21,7 @@ public:
   /// The text of a skill document; empty if there is none.
   static std::string skill(const std::string &name);
   /// Names of the skill documents, with their texts; at the end of each, what the rules that name
-  /// it find, and by which counters.
+  /// it find.
   std::vector<std::pair<std::string, std::string>> documents() const;
   /// One line for each skill, for a prompt: "- name: signal".
   static std::string skillCatalogue();

@@ -93,10 +93,13 @@ std::vector<std::string> partsOf(const std::string &word) {
 /// The query of FTS5: any of the words, and of their parts.
 std::string queryFor(const std::string &text) {
   static const std::set<std::string> kCommon = {
-      "a",    "an",  "and",  "are",  "as",    "at",   "be",   "by",    "can",  "do",
-      "does", "for", "from", "how",  "i",     "if",   "in",   "is",    "it",   "its",
-      "my",   "of",  "on",   "or",   "so",    "that", "the",  "there", "this", "to",
-      "too",  "was", "what", "when", "which", "why",  "with", "you"};
+      // in the names of counters
+      "active", "average", "avg", "elapsed", "max", "min", "pct", "peak", "per", "ratio", "sum",
+      "sustained",
+      // everywhere
+      "a", "an", "and", "are", "as", "at", "be", "by", "can", "do", "does", "for", "from", "how",
+      "i", "if", "in", "is", "it", "its", "my", "of", "on", "or", "so", "that", "the", "there",
+      "this", "to", "too", "was", "what", "when", "which", "why", "with", "you"};
   std::vector<std::string> terms;
   const auto add = [&](std::string word) {
     std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::tolower(c); });
