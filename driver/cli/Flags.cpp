@@ -109,6 +109,7 @@ Result<KernelRequest> kernelRequest(const Config &config, const SourceFlags &sou
 JudgeOptions trialOptions(const Config &config) {
   JudgeOptions options;
   options.assurance = assuranceOf(config);
+  options.cacheMode = parseEnum<CacheMode>(config.settings.cacheMode).value_or(CacheMode::Unknown);
   options.depth = Depth::Trial;
   options.arch = config.settings.arch;
   options.seed = std::uint64_t(config.settings.seed);

@@ -34,7 +34,7 @@ public:
     addProgram(app, flags_.program);
     flags_.config.addPlace(app);
     flags_.config.add(app, "min-gain", "smallest speedup that counts as faster, as a ratio");
-    flags_.config.add(app, {"seed", "assurance"});
+    flags_.config.add(app, {"seed", "assurance", "cache-mode"});
     app.add_option("--without", flags_.without,
                    "checks to skip, for experiments: without them no candidate counts as a win")
         ->delimiter(',')

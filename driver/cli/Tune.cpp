@@ -179,7 +179,7 @@ public:
     flags_.config.addPlace(app);
     flags_.config.add(app, {"min-gain", "seed", "strategy", "experience", "proposers", "model",
                             "max-tokens", "rounds", "trials", "patience", "budget-seconds", "gpus",
-                            "build-jobs", "output", "assurance"});
+                            "build-jobs", "output", "assurance", "cache-mode"});
     app.add_option("--fail-on", flags_.failOn,
                    "exit with status 2: `never`, or on a `win`, when a patch was found "
                    "(default never)")

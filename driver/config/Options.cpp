@@ -192,6 +192,11 @@ std::vector<Option> makeOptions() {
              "what a win needs: `standard` takes one and lists what was not shown of it, `strict` "
              "(for CI) takes only what was shown in full",
              {"standard", "strict"}),
+      choice(
+          "cache-mode", &S::cacheMode,
+          "with which L2 cache launches are timed: `cold`, `warm`, or `auto`: whichever is nearer "
+          "to their time in the program",
+          {"auto", "cold", "warm"}),
       {"seed", &S::seed, checkFromZero, "random seed"},
       {"build-jobs", &S::buildJobs, checkFromZero,
        "candidates built in advance, in parallel; 0 for none (default: the number of processors "

@@ -198,11 +198,16 @@ Result<std::optional<Speedup>> CandidateTimer::compare(const Built &one, const B
   return combineSpeedups(speedups, weights);
 }
 
-/// Chooses the captured launches to time with a warm L2 cache: those whose time in the program is
-/// nearer to the time with a warm cache. Returns true if there is one.
+/// Chooses the launches to time with a warm L2 cache: as the options say, or else the captured ones
+/// whose time in the program is nearer to the time with a warm cache. Returns true if there is one.
 Result<bool> CandidateTimer::chooseCacheModes(const Trial &cold) {
   const Built &baseline = bench_.context.baseline();
-  for (std::size_t i = 0; i < cold.timings.size(); ++i) {
+  const CacheMode wanted = bench_.options.cacheMode;
+  for (std::size_t i = 0; i < cold.timings.size() && wanted != CacheMode::Cold; ++i) {
+    if (wanted == CacheMode::Warm && cold.timings[i].cacheMode == CacheMode::Cold) {
+      warm_.insert(i);
+      continue;
+    }
     const Launch &launch = baseline.launches[i];
     const auto known = bench_.options.programSeconds.find(launch.name);
     if (known == bench_.options.programSeconds.end() ||

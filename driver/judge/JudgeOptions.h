@@ -68,8 +68,9 @@ struct JudgeOptions {
   VerdictPolicy policy;
   TimeOptions timing; ///< its budget is for all launches of the workload together
   /// Seconds that launches took in the program, by the name of the captured launch. Each is timed
-  /// with a warm or a cold cache, whichever is nearer.
+  /// with a warm or a cold cache, whichever is nearer, unless `cacheMode` says which.
   std::map<std::string, double> programSeconds{};
+  CacheMode cacheMode = CacheMode::Unknown; ///< of the L2; times may be modelled without
   std::uint32_t processes = 5; ///< fresh processes in which a winner is timed, one after the other;
                                ///< unused where times are modelled
   unsigned buildThreads =
@@ -101,7 +102,7 @@ struct JudgeOptions {
   std::filesystem::path
       cache; ///< folder in which mutation tests are kept from run to run; empty: they are not kept
 };
-KOPT_FIELDS(JudgeOptions, scratch, arch, seed, policy, timing, programSeconds, processes,
+KOPT_FIELDS(JudgeOptions, scratch, arch, seed, policy, timing, programSeconds, cacheMode, processes,
             buildThreads, checks, keepGoing, depth, escalateAbove, confirmsNext, assurance,
             ownLaunchesOnly, times, counters, mostDerived, testAdequacy, mostInstructions,
             mutantSeconds, cache)

@@ -30,7 +30,7 @@ class CmakeTarget(KoptTest):
         self.assertIn("modelled", self.run_ok("ninja", "-C", "build", "kopt-tune-transpose"))
         report = next(self.folder.glob("kopt.out/*/report.md")).read_text()
         # Why it is faster: a warp's store touched a sector a lane, and touches the fewest it can.
-        row = re.search(r"sectors per global store request \| ([\d.]+) \| ([\d.]+)", report)
+        row = re.search(r"sectors per global store request \* \| ([\d.]+) \| ([\d.]+)", report)
         self.assertIsNotNone(row, report)
         self.assertGreater(float(row[1]), 30)
         self.assertLess(float(row[2]), 6)

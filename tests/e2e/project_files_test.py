@@ -244,7 +244,7 @@ class Chosen(Project):
 KOPT_TUNE("arg n = 1280", "extent in = n", "extent out = n")
 __global__ void all(float *out, const float *in, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  out[i] = in[i] * 2;
+  if (i < n + 64) out[i] = in[i] * 2;
 }
 void launch(float *out, const float *in, int n) {
   const int threads = 256;

@@ -44,6 +44,7 @@ JudgeOptions judgeOptionsOf(const TuneSettings &settings) {
   options.policy.minGain = settings.minGain;
   options.policy.candidates = kMostConfirmations;
   options.assurance = settings.assurance;
+  options.cacheMode = parseEnum<CacheMode>(settings.options.cacheMode).value_or(CacheMode::Unknown);
   return options;
 }
 

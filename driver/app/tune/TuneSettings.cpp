@@ -47,6 +47,7 @@ nlohmann::json toJson(const TuneSettings &settings) {
           {"min_gain", settings.minGain},
           {"assurance", toString(settings.assurance)},
           {"verify_all", settings.verifyAll},
+          {"cache_mode", settings.options.cacheMode},
           {"strategy", settings.options.strategy},
           {"experience", settings.options.experience},
           {"batch", settings.batch},

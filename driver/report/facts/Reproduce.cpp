@@ -108,6 +108,10 @@ private:
       words_.insert(words_.end(), {"--min-gain", fmt::format("{:.10g}", 1 + gain->get<double>())});
     if (textOf(config_, "assurance") == "strict")
       option("--assurance", "assurance");
+    if (textOf(config_, "experience") == "off")
+      option("--experience", "experience");
+    if (const std::string mode = textOf(config_, "cache_mode"); !mode.empty() && mode != "auto")
+      option("--cache-mode", "cache_mode");
     option("--seed", "seed");
   }
 

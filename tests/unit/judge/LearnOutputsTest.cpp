@@ -214,6 +214,17 @@ TEST_F(LearnOutputsTest, ACapturedLaunchIsTimedWithTheCacheThatItHasInTheProgram
     EXPECT_EQ(trial.timings.at(0).cacheMode, timing.cacheMode);
     cold = std::max(cold, timing.baselineSeconds);
   }
+  // Unless the user says which.
+  for (const CacheMode wanted : {CacheMode::Cold, CacheMode::Warm}) {
+    JudgeOptions options;
+    options.cacheMode = wanted;
+    options.programSeconds[subject.workload.launches[0].name] =
+        (wanted == CacheMode::Cold ? 0.55 : 1.0) * cold;
+    LocalJudge local = make(subject, options);
+    const auto baseline = local.baseline();
+    ASSERT_TRUE(baseline) << baseline.error().what;
+    EXPECT_EQ(baseline->trial.timings.at(0).cacheMode, wanted);
+  }
 }
 
 TEST_F(LearnOutputsTest, WhatAKernelDeclaresCountsBesideDynamicSharedMemory) {
