@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace kopt {
 namespace state_cases { // other tests of the folder have counters of the same names
@@ -223,6 +224,46 @@ TEST(States, ExplainWhatWasMeasuredOnAnH200) {
   diagnosis = {};
   states.addTo(diagnosis, staged);
   EXPECT_EQ(diagnosis.state, "bank-conflicts");
+}
+
+/// planted-h200.json: the counters that conditions read, of kernels with one cause of slowness
+/// each.
+TEST(States, NameWhatWasPlantedOnAnH200) {
+  const auto recorded = nlohmann::json::parse(
+      must(readFile(KOPT_SOURCE_DIR "/tests/unit/diagnose/planted-h200.json")));
+  const States states = must(States::load());
+  for (const auto &kernel : recorded["kernels"]) {
+    const auto name = kernel["kernel"].get<std::string>();
+    ASSERT_EQ(kernel["values"].size(), recorded["counters"].size()) << name;
+    Counters counters;
+    for (std::size_t i = 0; i < kernel["values"].size(); ++i)
+      if (!kernel["values"][i].is_null())
+        counters[recorded["counters"][i].get<std::string>()] = kernel["values"][i].get<double>();
+    Diagnosis diagnosis;
+    states.addTo(diagnosis, counters);
+    EXPECT_EQ(diagnosis.state, kernel["state"].get<std::string>())
+        << name << ": " << diagnosis.finding;
+    EXPECT_NEAR(diagnosis.headroom, kernel["headroom"].get<double>(), 0.01) << name;
+  }
+  EXPECT_EQ(recorded["kernels"].size(), 12u);
+}
+
+// What DRAM moves passes through the L2 cache, and keeps it a little busier on an H200.
+TEST(States, ADramStreamIsOneThoughL2IsBusier) {
+  EXPECT_EQ(stateOf({{kDram, 72}, {kL2, 80}}).state, "dram-bound");
+  EXPECT_EQ(stateOf({{kDram, 72}, {kL2, 80}, {kBuffers, 8e7}}).state, "redundant-traffic");
+  EXPECT_EQ(stateOf({{kDram, 62}, {kL2, 92}}).state, "l2-bound"); // hits keep it busy too
+  EXPECT_EQ(stateOf({{kDram, 72}, {kSm, 80}}).state, "instruction-issue");
+}
+
+// One float a thread is too little under way for the L2 cache or DRAM to be what is waited for.
+TEST(States, AHalfBusyL2CacheWithWaitingWarpsIsLatency) {
+  const Counters copy{{kL2, 66}, {kDram, 54}, {stall("long_scoreboard"), 60}};
+  EXPECT_EQ(stateOf(copy).state, "memory-latency");
+  EXPECT_THAT(stateOf(copy).finding, HasSubstr("the busiest resource is at 66%"));
+  Counters full = copy;
+  full[kL2] = 82;
+  EXPECT_EQ(stateOf(full).state, "l2-bound");
 }
 
 TEST(States, TheBoundIsTheBusiestResourceAndHeadroomWhatIsNeededOfIt) {
