@@ -80,16 +80,16 @@ TEST_F(FrontendTest, AMissingFrontEndIsTheEnvironments) {
 TEST_F(FrontendTest, AsksForTransformsWithTheLaunches) {
   processes_.on({"transforms"}, 0, R"({"offers":[
     {"technique":"unroll","title":"unroll by 4","note":"","edits":[{"begin":2,"end":3,"text":"x"}],
-     "parameters":[],"requirements":[],"legality":"proven"},
+     "parameters":[],"requirements":[],"legality":"proven","block_multiple":""},
     {"technique":"block-size","title":"block 128","note":"","edits":[],
      "launch":{"grid":["(gridDim.x * blockDim.x + 127) / 128","1","1"],
      "block":["128","1","1"],"shared_bytes":"64"},"parameters":[],"requirements":[],
-     "legality":"tested"},
+     "legality":"tested","block_multiple":""},
     {"technique":"tile","title":"tile ${X} by ${Y}","note":"",
      "edits":[{"begin":0,"end":1,"text":"${X}, ${Y}"}],
      "launch":{"grid":["n / ${X}","1","1"],"block":["","",""],"shared_bytes":""},
      "parameters":[{"name":"X","values":[1,2]},{"name":"Y","values":[4,3]}],
-     "requirements":["X * Y != 3"],"legality":"guarded"}],
+     "requirements":["X * Y != 3"],"legality":"guarded","block_multiple":"16"}],
     "refusals":[]})");
   auto offers = must(frontend_->transforms("slice", "ns::stencil<float, 2>", kernel(),
                                            {{{7, 1, 1}, {256, 1, 1}, 0, 1, {{"n", "4096"}}}}));
@@ -105,6 +105,7 @@ TEST_F(FrontendTest, AsksForTransformsWithTheLaunches) {
   EXPECT_EQ(offers[4].title, "tile 2 by 3");
   EXPECT_EQ(offers[4].edits.at(0).text, "2, 3");
   EXPECT_EQ(offers[4].launch.grid->at(0), "n / 2");
+  EXPECT_EQ(offers[4].blockMultiple, "16");
   EXPECT_FALSE(offers[4].launch.block);
   EXPECT_EQ(request()["launches"][0]["grid"], json({7, 1, 1}));
   EXPECT_EQ(request()["launches"][0]["scalars"][0]["literal"], "4096");
