@@ -48,7 +48,7 @@ struct ResolvedOptions {
   std::string output = "kopt.out";    ///< folder for run folders
   std::string sandbox = "auto";       ///< of candidates: auto, required, off
   std::string assurance = "standard"; ///< that a win needs: standard, strict
-  std::string cacheMode = "auto";       ///< with which launches are timed: auto, cold, warm
+  std::string cacheMode = "auto";     ///< with which launches are timed: auto, cold, warm
   std::string tests; ///< regular expression of ctest tests that a patched program must pass
 };
 

@@ -95,6 +95,9 @@ std::vector<Lesson> lessonsOf(const LearntRun &learnt, const std::vector<Trial> 
     Experience one = common;
     one.proposer = candidate.proposer;
     one.technique = candidate.technique;
+    // That of what was changed; counters are only read of the baseline and of incumbents.
+    const bool isKnown = parent && !parent->diagnosis.state.empty();
+    one.state = (isKnown ? *parent : baseline).diagnosis.state;
     one.purpose = trial.purpose;
     one.verdict = trial.verdict;
     if (gain) {

@@ -317,7 +317,7 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
            }));
   KOPT_TRY(const Proposers proposers,
            stage(subject, "make the proposers", [&] { return makeProposers(subject, run); }));
-  KOPT_TRY(const auto priors, priorsOf(run.record, journal));
+  KOPT_TRY(const auto priors, priorsOf(run.record, baseline.trial.diagnosis.state, journal));
   KOPT_TRY(const SearchHistory history, stage(subject, "search", [&] {
              return search(subject, baseline, proposers, priors, judge, journal);
            }));
@@ -426,7 +426,8 @@ void TuneSession::openKnowledge() {
     services_.terminal.line("note: this run learns nothing: " + inWords(opened.error()));
 }
 
-Result<std::map<std::string, Prior>> TuneSession::priorsOf(const RunRecord &run, Journal &journal) {
+Result<std::map<std::string, Prior>>
+TuneSession::priorsOf(const RunRecord &run, const std::string &state, Journal &journal) {
   if (!experience_ || settings_.options.strategy != "auto")
     return std::map<std::string, Prior>();
   const DeviceInfo &device = bench_->device();
@@ -442,7 +443,7 @@ Result<std::map<std::string, Prior>> TuneSession::priorsOf(const RunRecord &run,
                                                 counted(std::size_t(trials), "trial", "trials"))};
     KOPT_CHECK(journal.appendOnce(event));
   }
-  return priorsFrom(known, "", experienceArch(device));
+  return priorsFrom(known, state, experienceArch(device));
 }
 
 void TuneSession::learn(const TuneSubject &subject, const RunRecord &run) {

@@ -101,7 +101,8 @@ private:
   /// A failure is told and costs only what could be learnt.
   void openKnowledge();
   /// What the strategy expects of techniques, by what was known when the run began.
-  Result<std::map<std::string, Prior>> priorsOf(const RunRecord &run, Journal &journal);
+  Result<std::map<std::string, Prior>> priorsOf(const RunRecord &run, const std::string &state,
+                                                Journal &journal);
   /// Adds the trials of the run to the user's experience; none is added twice.
   void learn(const TuneSubject &subject, const RunRecord &run);
 

@@ -10,6 +10,7 @@
 namespace kopt {
 namespace {
 
+using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
@@ -69,6 +70,17 @@ TEST_F(LessonsTest, AGainIsOverTheParentAndOverTheBaseline) {
   EXPECT_GT(second.overParent->low, std::log(2.9 / 2.2));
   EXPECT_EQ(second.overParent->pairs, 30u);
   EXPECT_EQ(problemOf(second), "");
+}
+
+TEST_F(LessonsTest, TheStateIsThatOfWhatWasChanged) {
+  trials_.front().diagnosis.state = "uncoalesced";
+  for (const auto &[hash, parent] : {std::pair("a", "baseline"), {"b", "a"}, {"c", "b"}})
+    trials_.push_back(trial(hash, Verdict::Faster, Speedup{2, 1.8, 2.2}, {parent}));
+  trials_[1].diagnosis.state = "dram-bound"; // "b" has no counters
+  std::vector<std::string> states;
+  for (const Lesson &each : lessons())
+    states.push_back(each.experience.state);
+  EXPECT_THAT(states, ElementsAre("uncoalesced", "dram-bound", "uncoalesced"));
 }
 
 TEST_F(LessonsTest, WhatIsNotVerifiedTeachesNothing) {
