@@ -75,6 +75,9 @@ struct Comparison {
   std::set<unsigned> assumptions = {};
 };
 
+/// True if the comparison, where it is `when`, keeps the side that has this symbol below the other.
+bool isUpperLimit(const Comparison &comparison, bool when, unsigned symbol);
+
 /// A branch of the kernel.
 struct Condition {
   Place place; ///< of the comparison

@@ -109,6 +109,22 @@ private:
 
 } // namespace
 
+bool isUpperLimit(const Comparison &comparison, bool when, unsigned symbol) {
+  const bool isLeft = comparison.left.symbols().contains(symbol);
+  if (!isLeft && !comparison.right.symbols().contains(symbol))
+    return false;
+  switch (comparison.relation) {
+  case Relation::Less:
+  case Relation::LessEqual:
+    return isLeft == when;
+  case Relation::Greater:
+  case Relation::GreaterEqual:
+    return isLeft != when;
+  default:
+    return false;
+  }
+}
+
 bool fits(const std::optional<Range> &values, unsigned bits, bool isSigned) {
   const Range type = rangeOfType(bits, isSigned);
   return values && values->low >= type.low && values->high <= type.high;

@@ -69,21 +69,13 @@ bool gridFits(const KernelView &view, const Block &block, std::array<bool, 3> &e
   return true;
 }
 
-/// True if it is only reached, or a loop around it only runs, below a limit of the index along the
-/// axis.
-bool isLimited(const model::Access &access, unsigned axis, const model::KernelModel &model) {
-  const unsigned block = model.coordinate(model::SymbolKind::BlockIdx, axis);
+/// True if it is only reached, or a loop around it only runs, below a limit of an index with this
+/// coordinate.
+bool isLimited(const model::Access &access, unsigned block, const model::KernelModel &model) {
   return llvm::any_of(access.reached,
                       [&](const model::Reached &each) {
                         const auto &compared = model.conditions[each.condition].compared;
-                        if (!compared || compared->relation == model::Relation::Equal ||
-                            compared->relation == model::Relation::NotEqual)
-                          return false;
-                        const bool isLeft = compared->left.symbols().contains(block),
-                                   isLess = compared->relation == model::Relation::Less ||
-                                            compared->relation == model::Relation::LessEqual;
-                        return (isLeft || compared->right.symbols().contains(block)) &&
-                               (isLess == isLeft) == each.when;
+                        return compared && isUpperLimit(*compared, each.when, block);
                       }) ||
          llvm::any_of(access.loops, [&](unsigned each) {
            const model::LoopFacts &loop = model.loops[each];
@@ -102,7 +94,7 @@ std::array<bool, 3> guardedAxes(const KernelView &view, Refusals &refusals) {
     guarded[axis] = llvm::all_of(model->accesses, [&](const model::Access &access) {
       return access.space == model::MemorySpace::Shared ||
              access.space == model::MemorySpace::Local ||
-             access.space == model::MemorySpace::Constant || isLimited(access, axis, *model) ||
+             access.space == model::MemorySpace::Constant || isLimited(access, block, *model) ||
              (access.kind == model::AccessKind::Load && access.offset &&
               !access.offset->symbols().contains(block));
     });

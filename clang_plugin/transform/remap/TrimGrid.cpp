@@ -27,11 +27,9 @@ std::optional<Limit> limitOf(const model::Comparison &guard, bool when, unsigned
   const unsigned block = model.coordinate(SymbolKind::BlockIdx, axis);
   const bool isLeft = guard.left.symbols().contains(block);
   const Polynomial &index = isLeft ? guard.left : guard.right;
-  const bool isLess = guard.relation == Relation::Less || guard.relation == Relation::LessEqual;
   const bool hasEqual =
       guard.relation == Relation::LessEqual || guard.relation == Relation::GreaterEqual;
-  if (guard.relation == Relation::Equal || guard.relation == Relation::NotEqual ||
-      (isLess == isLeft) != when)
+  if (!isUpperLimit(guard, when, block))
     return std::nullopt;
   const auto width = index.growth(block);
   auto span = difference(isLeft ? guard.right : guard.left, index);
