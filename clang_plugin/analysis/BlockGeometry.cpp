@@ -100,10 +100,18 @@ void BlockGeometry::readCoordinates(const BodyView &body) {
     const auto *node = dyn_cast<Expr>(statement);
     const auto found = node && isCoordinateNode(node, body) ? coordinate(node) : std::nullopt;
     if (!found) {
-      // The step of a loop: `i += blockDim.x`, with any factor.
+      // The step of a loop: `i += blockDim.x` or `i = i + blockDim.x`, with any factor.
       const auto *step = dyn_cast<BinaryOperator>(statement);
-      if (step && (step->getOpcode() == BO_AddAssign || step->getOpcode() == BO_Assign) &&
-          isa<DeclRefExpr>(step->getLHS()))
+      const auto *counter = step ? dyn_cast<DeclRefExpr>(step->getLHS()) : nullptr;
+      const auto *sum =
+          step ? dyn_cast<BinaryOperator>(step->getRHS()->IgnoreParenCasts()) : nullptr;
+      const auto isCounter = [&](const Expr *side) {
+        const auto *reference = dyn_cast<DeclRefExpr>(side->IgnoreParenCasts());
+        return reference && reference->getDecl() == counter->getDecl();
+      };
+      if (counter && (step->getOpcode() == BO_AddAssign ||
+                      (step->getOpcode() == BO_Assign && sum && sum->getOpcode() == BO_Add &&
+                       (isCounter(sum->getLHS()) || isCounter(sum->getRHS())))))
         for (unsigned d = 0; d < 3; ++d)
           dimensions_[d].strides |= mentions(step->getRHS(), "blockDim", d);
       continue;

@@ -6,6 +6,7 @@
 // (the grid stays). Refuses if the block is tied to something else: a constant in the code equal to
 // an extent of the present block, or an argument if threads share memory, cooperative groups, CUB,
 // WMMA, three dimensions, dynamic shared memory that is not a whole number of bytes per thread.
+// Refuses also where an access, by the kernel's model, goes to other places in other blocks.
 // Static shared arrays, __launch_bounds__ and grid limits bound the shapes; so do the launches'
 // threads, in whole blocks, where no guard stops more of them.
 #include "clang_plugin/analysis/BlockGeometry.h"
@@ -14,6 +15,9 @@
 #include "runtime/device/GpuLimits.h"
 
 #include <clang/AST/Attr.h>
+#include <map>
+#include <set>
+#include <tuple>
 
 namespace kopt::frontend {
 
@@ -102,6 +106,82 @@ std::array<bool, 3> guardedAxes(const KernelView &view, Refusals &refusals) {
   return guarded;
 }
 
+/// Of an access at `(blockIdx * places + shift) * blockDim + threadIdx`, or at that of a loop.
+struct Reach {
+  std::int64_t places = 0; ///< 0: blockIdx is not in it
+  std::int64_t shifts = 1; ///< that many, in a loop that steps by the block; 0: as many as it runs
+  std::int64_t shift = 0;
+};
+
+/// Nothing if the access is known to have another form along the axis, and with it reaches other
+/// places where the same threads stand in blocks of another extent.
+std::optional<Reach> reachOf(const model::Access &access, unsigned axis, unsigned threadAxis,
+                             const model::KernelModel &model) {
+  using model::Polynomial, model::SymbolKind;
+  const auto symbol = [&](SymbolKind kind) { return model.coordinate(kind, axis); };
+  const unsigned extent = symbol(SymbolKind::BlockDim), block = symbol(SymbolKind::BlockIdx);
+  const auto perThread = access.offset->growth(model.coordinate(SymbolKind::ThreadIdx, threadAxis));
+  const auto perExtent = access.offset->growth(extent);
+  if (!perThread || !perExtent || perThread->isZero())
+    return std::nullopt;
+  const auto timesThread = [&](const Polynomial &value) -> std::optional<std::int64_t> {
+    const std::int64_t times =
+        value.isZero() ? 0 : value.terms.begin()->second / perThread->terms.begin()->second;
+    return product(*perThread, Polynomial::of(times)) == value ? std::optional(times)
+                                                               : std::nullopt;
+  };
+  Reach reach;
+  Polynomial shift;
+  for (const auto &[factors, number] : perExtent->terms) {
+    const auto loop = llvm::find_if(
+        factors, [&](unsigned each) { return model.symbols[each].kind == SymbolKind::Iteration; });
+    if (llvm::is_contained(factors, block) ||
+        llvm::is_contained(factors, symbol(SymbolKind::GridDim)))
+      continue;
+    if (loop == factors.end())
+      shift.terms[factors] = number;
+    else if (reach.shifts != 1 ||
+             product(*perThread, Polynomial::ofSymbol(*loop)) != Polynomial{{{factors, number}}})
+      return std::nullopt;
+    else
+      reach.shifts = std::int64_t(model.loops[model.symbols[*loop].index].trips.value_or(0));
+  }
+  const auto perBlock = perExtent->growth(block);
+  const auto places = perBlock ? timesThread(*perBlock) : std::nullopt;
+  const auto shifted = timesThread(shift);
+  if (!places || !shifted)
+    return std::nullopt;
+  reach.places = *places;
+  reach.shift = *shifted;
+  return reach;
+}
+
+/// False if an access is known to reach other places where the same threads stand in blocks of
+/// another extent along the axis: each pointer must be read, or written, at all places of a block.
+bool reachesTheSame(unsigned axis, bool squareOnly, const model::KernelModel &model) {
+  const unsigned extent = model.coordinate(model::SymbolKind::BlockDim, axis);
+  std::map<std::tuple<std::string, model::AccessKind, std::int64_t>, std::set<std::int64_t>> seen;
+  for (const model::Access &access : model.accesses) {
+    if (access.space != model::MemorySpace::Global || !access.offset ||
+        !access.offset->symbols().contains(extent))
+      continue;
+    auto reach = reachOf(access, axis, axis, model);
+    if (!reach && squareOnly && axis < 2) // the other axis has the same extent
+      reach = reachOf(access, axis, 1 - axis, model);
+    if (!reach || (reach->places == 0 && reach->shift != 0))
+      return false;
+    auto &shifts = seen[{access.root, access.kind, reach->places}];
+    for (std::int64_t i = 0; i < std::min(reach->shifts, reach->places); ++i)
+      shifts.insert(reach->shift + i);
+  }
+  return llvm::all_of(seen, [](const auto &each) {
+    const auto &[key, shifts] = each;
+    const std::int64_t places = std::get<2>(key);
+    return places == 0 || (std::int64_t(shifts.size()) == places && *shifts.begin() == 0 &&
+                           *shifts.rbegin() == places - 1);
+  });
+}
+
 } // namespace
 
 std::vector<Offer> blockSizeOffers(const KernelView &view, Refusals &refusals) {
@@ -116,6 +196,13 @@ std::vector<Offer> blockSizeOffers(const KernelView &view, Refusals &refusals) {
     refusals.add("the block is tied to its size");
     return {};
   }
+
+  const model::KernelModel *model = modelOf(view, refusals);
+  for (unsigned axis = 0; model && axis < 3; ++axis)
+    if (!reachesTheSame(axis, rule->squareOnly, *model)) {
+      refusals.add("what a thread reaches is tied to the block's size");
+      return {};
+    }
 
   const auto *bounds = view.kernel().getAttr<CUDALaunchBoundsAttr>();
   const long long mostThreads =

@@ -194,9 +194,37 @@ TEST(BlockSize, RefusesBlocksThatOverlap) {
   EXPECT_THAT(offersFor(askBody("int i = blockIdx.x * (blockDim.x - 2 * w) + threadIdx.x - w;\n"
                                 "if (i >= 0 && i < n) out[i] = in[i];")),
               IsEmpty());
-  EXPECT_THAT(offersFor(askBody("int i = blockIdx.x * (2 * blockDim.x) + threadIdx.x;\n"
-                                "if (i + blockDim.x < n) out[i] = in[i] + in[i + blockDim.x];")),
-              Not(IsEmpty()));
+  EXPECT_THAT(
+      offersFor(askBody("int i = blockIdx.x * (2 * blockDim.x) + threadIdx.x;\n"
+                        "if (i + blockDim.x < n) atomicAdd(out, in[i] + in[i + blockDim.x]);")),
+      Not(IsEmpty()));
+}
+
+// A thread of the second kind loads eight elements, a block apart, and stores one.
+TEST(BlockSize, RefusesPlacesThatOtherBlocksWouldNotReach) {
+  const std::string begin = "int i = blockIdx.x * blockDim.x * 8 + threadIdx.x; float s[8];"
+                            "for (int j = 0; j < 8; j++) s[j] = in[i + j * blockDim.x];";
+  EXPECT_THAT(shapes(askBody(begin + "for (int j = 0; j < 8; j++) if (i + j * blockDim.x < n)"
+                                     " out[i + j * blockDim.x] = s[j] * w;")),
+              Contains(Shape{512, 1, 1}));
+  EXPECT_THAT(shapes(askBody(
+                  begin + "for (int j = 1; j < 8; j++) s[0] *= s[j]; if (i < n) out[i] = s[0];")),
+              IsEmpty());
+  EXPECT_THAT(shapes(askBody("int i = blockIdx.x * (2 * blockDim.x) + threadIdx.x;"
+                             "if (i + blockDim.x < n) out[i] = in[i] + in[i + blockDim.x];")),
+              IsEmpty());
+  EXPECT_THAT(
+      shapes(askBody("int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) "
+                     "out[blockIdx.x * blockDim.x + blockDim.x - 1 - threadIdx.x] = in[i];")),
+      IsEmpty());
+}
+
+// The place is computed anew in each iteration, not stepped on by the block.
+TEST(BlockSize, RefusesAnIndexThatIsNoStepOfALoop) {
+  EXPECT_THAT(
+      shapes(askBody("for (int s = blockIdx.x; s < n; s += gridDim.x) {"
+                     " int i; i = s * blockDim.x + threadIdx.x; if (i < w) out[i] = in[i]; }")),
+      IsEmpty());
 }
 
 TEST(BlockSize, RefusesCooperativeGroupsAndWholeCoordinates) {
