@@ -197,11 +197,15 @@ public:
     KOPT_TRY(const Config config, flags_.config.load(flags_.sources.files));
     Answer answer;
     if (flags_.explainConfig) {
+      KOPT_TRY(const std::string strategy, strategyInWords(config.settings.strategy));
       for (const ConfigValue &value : config.values)
         answer.results.push_back(
             {{"option", value.key}, {"value", value.value}, {"source", value.source}});
       if (!call.json)
         std::cout << explainConfig(config);
+      answer.details["strategy"] = strategy;
+      if (!call.json)
+        std::cout << strategy << '\n';
       return answer;
     }
     KOPT_TRY(TuneSettings settings, settingsOf(config, call.rest));

@@ -149,9 +149,10 @@ std::vector<Option> makeOptions() {
        "`-specialise` "
        "leaves out one of the rewrites of transform"},
       choice("strategy", &S::strategy,
-             "what is tried next: `greedy` lets the proposers take turns on the best candidate, "
-             "`auto` weighs what each technique gained, `survey` draws at random, for recordings",
-             {"greedy", "auto", "survey"}),
+             "what is tried next: `auto` what promises most, on several of the best candidates; "
+             "`navigator`, `beam` and `memory` the same with other settings; `greedy` lets the "
+             "proposers take turns on the best one; `survey` draws at random, for recordings",
+             {"auto", "navigator", "beam", "memory", "greedy", "survey"}),
       choice("experience", &S::experience,
              "`on` lets the strategy know what earlier runs of all projects taught, and adds what "
              "this one teaches; `off` does neither",

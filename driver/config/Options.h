@@ -31,9 +31,9 @@ struct ResolvedOptions {
   /// Smallest speedup that is worth a patch, as a ratio: 1.02 for 2 percent.
   double minSpeedup = 1.02;
   std::vector<std::string> proposers = {"params", "transform"}; ///< and llm if a model is given
-  std::string strategy = "greedy";    ///< what is tried next: greedy, auto, survey
-  std::string experience = "on";      ///< of earlier runs: on, off
-  std::vector<std::string> kernels;   ///< names or globs; empty: every annotated kernel
+  std::string strategy = "auto";    ///< what is tried next (knowledge/policy.json); greedy, survey
+  std::string experience = "on";    ///< of earlier runs: on, off
+  std::vector<std::string> kernels; ///< names or globs; empty: every annotated kernel
   std::vector<std::string> benchmark; ///< command in which wins are confirmed; empty: none
   std::vector<std::string> run;       ///< command whose launches are the workload; empty: none
   std::string mode =

@@ -13,12 +13,13 @@ namespace kopt {
 
 void Outcomes::add(std::optional<double> logGain, double duration) {
   const double bounded = std::clamp(logGain.value_or(0), -kMostLogGain, kMostLogGain);
-  *this += {1, logGain.has_value(), bounded, bounded * bounded, duration};
+  *this += {1, logGain.has_value(), bounded >= kLeastLogGain, bounded, bounded * bounded, duration};
 }
 
 Outcomes &Outcomes::operator+=(const Outcomes &other) {
   trials += other.trials;
   right += other.right;
+  gained += other.gained;
   gain += other.gain;
   square += other.square;
   seconds += other.seconds;

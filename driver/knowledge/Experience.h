@@ -18,6 +18,8 @@ inline constexpr const char *kEmulatedArch = "emulated";
 /// The log of a gain counts for at most this, so that one great win or loss does not decide for the
 /// rest.
 inline constexpr double kMostLogGain = 2;
+/// What gains less over its parent gained nothing: about 2 %.
+inline constexpr double kLeastLogGain = 0.02;
 
 /// What tells kernels apart, or shows that they are alike.
 struct KernelPrint {
@@ -64,6 +66,7 @@ KOPT_FIELDS(Experience, kernel, state, proposer, technique, arch, toolchain, pur
 /// What trials came to.
 struct Outcomes {
   std::int64_t trials = 0, right = 0;
+  std::int64_t gained = 0; ///< right, and faster than the parent by kLeastLogGain
   /// Sums over the right ones: the log gain, at most kMostLogGain, and its square.
   double gain = 0, square = 0;
   double seconds = 0; ///< of all

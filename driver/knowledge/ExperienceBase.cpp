@@ -65,7 +65,8 @@ CREATE TEMP VIEW ranked AS               -- a confirmation is before a search
   SELECT *, row_number() OVER (PARTITION BY run, candidate ORDER BY purpose, state DESC, id) AS place
   FROM visible;
 CREATE TEMP VIEW outcomes AS
-  SELECT state, technique, arch, count(*) AS trials, count(bounded) AS valid, total(bounded) AS gain,
+  SELECT state, technique, arch, count(*) AS trials, count(bounded) AS valid,
+    count(*) FILTER (WHERE bounded >= {1}) AS gained, total(bounded) AS gain,
     total(bounded * bounded) AS square, total(seconds) AS seconds
   FROM (SELECT *, max(-{0}, min({0}, gain)) AS bounded FROM ranked WHERE place = 1)
   GROUP BY state, technique, arch;
@@ -96,7 +97,7 @@ Candidate contentOf(Candidate candidate) {
 Result<ExperienceBase> ExperienceBase::open(const std::filesystem::path &file) {
   KOPT_TRY(std::unique_ptr<Database> database, Database::open(file));
   KOPT_CHECK(database->execute(kTables));
-  KOPT_CHECK(database->execute(fmt::format(kViews, kMostLogGain)));
+  KOPT_CHECK(database->execute(fmt::format(kViews, kMostLogGain, kLeastLogGain)));
   return ExperienceBase(std::move(database));
 }
 
@@ -186,12 +187,13 @@ Result<std::vector<TechniqueOutcomes>> ExperienceBase::outcomes(std::int64_t sna
                                                                 bool isEmulated) {
   KOPT_CHECK(pin(snapshot));
   Statement rows = database_->prepare(
-      "SELECT state, technique, arch, trials, valid, gain, square, seconds FROM outcomes "
+      "SELECT state, technique, arch, trials, valid, gained, gain, square, seconds FROM outcomes "
       "WHERE (arch = ?) = ? ORDER BY technique, arch, state");
   rows.bind(kEmulatedArch).bind(std::int64_t(isEmulated));
   return rows.rows<TechniqueOutcomes>([&] {
     TechniqueOutcomes found{rows.text(), rows.text(), rows.text(), {}};
-    found.sums = {rows.integer(), rows.integer(), rows.real(), rows.real(), rows.real()};
+    found.sums = {rows.integer(), rows.integer(), rows.integer(),
+                  rows.real(),    rows.real(),    rows.real()};
     return found;
   });
 }

@@ -38,7 +38,8 @@ class Specialise(KoptTest):
     def test_it_wins_with_both_ways_verified(self):
         file = self.folder / "norm.cu"
         file.write_text(INCLUDE + HEAD + REST + RUN)
-        done = self.kopt_ok("tune", "norm.cu", "--device", "emulated", "--json", "--proposers", "transform", "--trials", "4", *FLAGS)
+        done = self.kopt_ok("tune", "norm.cu", "--device", "emulated", "--json", "--proposers", "transform", "--strategy", "greedy", "--trials", "4",
+                            *FLAGS)
         winner = json.loads(done.stdout)["results"][0]["winner"]
         self.assertEqual(winner["title"], "specialise for n == 4096 && m == 12 && p == 2.0f", winner)
         self.assertEqual((winner["assurance"]["level"], winner["assurance"]["gaps"]), ("full", []))

@@ -220,12 +220,14 @@ class OneRun(KoptTest):
 
 
     def test_each_strategy_searches(self):
-        for strategy in ("auto", "survey"):
+        for strategy in ("auto", "navigator", "beam", "memory", "survey"):
             outcome = self.tune(self.copy(DATA / "scale.cu"), "--strategy", strategy, "--trials", "6")[0]
             self.assertEqual(outcome["judged"], 5)
             asks = [what["ask"] for what in (event["what"] for event in self.records("events")) if "ask" in what]
             self.assertTrue(all(ask["limit"] == 1 for ask in asks if ask["role"] == "transform"), asks)
-        self.assertIn("beam not in", self.kopt("tune", "scale.cu", "--strategy", "beam", *FLAGS).stderr)
+        self.assertIn("beams not in", self.kopt("tune", "scale.cu", "--strategy", "beams", *FLAGS).stderr)
+        explained = self.kopt_ok("tune", "scale.cu", "--strategy", "navigator", "--explain-config", *FLAGS).stdout
+        self.assertRegex(explained, "strategy one best candidate.*: width 1, .*gates on")
 
 
 class LongRun(KoptTest):

@@ -96,6 +96,12 @@ double RecordedKernel::best() const {
   return most;
 }
 
+std::string RecordedKernel::stateOf(std::size_t trial) const {
+  while (trials.at(trial).diagnosis.state.empty() && trials[trial].parent)
+    trial = *trials[trial].parent;
+  return trials[trial].diagnosis.state;
+}
+
 std::optional<double> RecordedKernel::gainOf(const RecordedTrial &trial) const {
   Trial as;
   as.verdict = trial.verdict;
@@ -176,16 +182,17 @@ Result<Trial> RecordedKernelJudge::judge(const Candidate &candidate, Purpose, St
   return trial;
 }
 
-std::map<std::string, Prior> priorsOf(const std::vector<const RecordedKernel *> &kernels) {
-  std::map<std::string, Outcomes> sums;
+std::map<std::string, Prior> priorsOf(const std::vector<const RecordedKernel *> &kernels,
+                                      const std::string &state) {
+  std::vector<TechniqueOutcomes> known;
   for (const RecordedKernel *kernel : kernels)
     for (const RecordedTrial &trial : kernel->trials)
-      if (trial.parent)
-        sums[trial.technique].add(kernel->gainOf(trial), trial.seconds);
-  std::map<std::string, Prior> priors;
-  for (const auto &[technique, sum] : sums)
-    priors[technique] = updated(Prior(), sum);
-  return priors;
+      if (trial.parent) {
+        TechniqueOutcomes each{kernel->stateOf(*trial.parent), trial.technique, "", {}};
+        each.sums.add(kernel->gainOf(trial), trial.seconds);
+        known.push_back(std::move(each));
+      }
+  return priorsFrom(known, state, "");
 }
 
 Result<Course> courseOf(const RecordedKernel &kernel, Strategy &strategy, int trials) {

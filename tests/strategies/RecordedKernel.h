@@ -35,6 +35,8 @@ struct RecordedKernel {
   std::vector<std::string> proposers() const;
   /// The largest log speedup of a trial that is Faster; 0 if there is none.
   double best() const;
+  /// That of the trial, or of its nearest ancestor with counters.
+  std::string stateOf(std::size_t trial) const;
   /// Log of the speedup over the trial's parent; nothing if it is not right.
   std::optional<double> gainOf(const RecordedTrial &trial) const;
 };
@@ -75,8 +77,9 @@ private:
   FakeClock &clock_;
 };
 
-/// The priors that these kernels' trials give.
-std::map<std::string, Prior> priorsOf(const std::vector<const RecordedKernel *> &kernels);
+/// The priors that these kernels' trials give for a kernel in that state.
+std::map<std::string, Prior> priorsOf(const std::vector<const RecordedKernel *> &kernels,
+                                      const std::string &state);
 
 /// The log speedup of the fastest trial after each trial of a search, over that of the fastest
 /// recorded one.

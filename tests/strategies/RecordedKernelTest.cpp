@@ -51,10 +51,10 @@ TEST_F(RecordedKernelTest, ASearchFindsWhatWasRecorded) {
 
 TEST_F(RecordedKernelTest, PriorsAreWhatTechniquesGained) {
   const RecordedKernel kernel = must(load(kRecording));
-  const auto priors = priorsOf({&kernel});
-  EXPECT_GT(priors.at("b").mean, priors.at("c").mean) << "c gains 1.5x over b";
-  EXPECT_GT(priors.at("c").mean, priors.at("a").mean);
-  EXPECT_LT(priors.at("d").valid, priors.at("a").valid);
+  const auto priors = priorsOf({&kernel}, "");
+  EXPECT_DOUBLE_EQ(priors.at("b").chance, priors.at("c").chance) << "each gained";
+  EXPECT_GT(priors.at("c").chance, priors.at("a").chance);
+  EXPECT_DOUBLE_EQ(priors.at("d").chance, priors.at("a").chance) << "what is wrong gains nothing";
 }
 
 TEST_F(RecordedKernelTest, WhatIsNoRecordingIsNamed) {

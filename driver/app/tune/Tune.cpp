@@ -73,20 +73,27 @@ SearchIdentity searchIdentityOf(const TuneSettings &settings, const TuneSubject 
 /// True of "-unroll", which stands for no proposer but for a rewrite that is left out.
 bool isLeftOut(const std::string &name) { return name.starts_with('-'); }
 
-std::unique_ptr<Strategy> makeStrategy(const TuneSettings &settings,
-                                       std::vector<std::string> proposers,
-                                       std::vector<double> weights,
-                                       std::map<std::string, Prior> priors) {
+Result<std::unique_ptr<Strategy>> makeStrategy(const TuneSettings &settings,
+                                               const TuneSubject &subject,
+                                               std::vector<std::string> proposers,
+                                               std::vector<double> weights,
+                                               std::map<std::string, Prior> priors) {
   const ResolvedOptions &options = settings.options;
   if (options.strategy == "survey")
     return makeSurveyStrategy({.proposers = proposers, .seed = std::uint64_t(options.seed)});
-  if (options.strategy == "auto")
-    return makePortfolio({.proposers = proposers,
+  KOPT_TRY(const PolicyBook policies, PolicyBook::load());
+  const std::size_t open = 1 + 2 * settings.gpus.size(); // one is judged on each, and two are built
+  if (const PolicySettings *policy = policies.find(options.strategy))
+    return makePortfolio({.policy = *policy,
+                          .gates = policies.gates(),
+                          .proposers = proposers,
                           .followers = {"classes"},
                           .weights = std::move(weights),
                           .priors = std::move(priors),
+                          .target = targetOf(settings, subject).value_or(0),
+                          .open = open,
                           .minGain = settings.minGain,
-                          .patience = std::size_t(settings.budget.patience) * settings.batch});
+                          .patience = std::size_t(settings.budget.patience) * open});
   return makeTurnStrategy({.batch = settings.batch,
                            .proposers = proposers,
                            .followers = {"classes"},
@@ -428,7 +435,8 @@ void TuneSession::openKnowledge() {
 
 Result<std::map<std::string, Prior>>
 TuneSession::priorsOf(const RunRecord &run, const std::string &state, Journal &journal) {
-  if (!experience_ || settings_.options.strategy != "auto")
+  if (!experience_ || settings_.options.strategy == "greedy" ||
+      settings_.options.strategy == "survey")
     return std::map<std::string, Prior>();
   const DeviceInfo &device = bench_->device();
   KOPT_TRY(const std::vector<TechniqueOutcomes> known,
@@ -569,8 +577,9 @@ Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Base
   for (const auto &proposer : proposers)
     if (proposer->name() != "classes")
       names.push_back(proposer->name());
-  const std::unique_ptr<Strategy> strategy =
-      makeStrategy(settings_, std::move(names), weightsOf(baseline.workload), priors);
+  KOPT_TRY(
+      const std::unique_ptr<Strategy> strategy,
+      makeStrategy(settings_, subject, std::move(names), weightsOf(baseline.workload), priors));
   const std::unique_ptr<Inbox> inbox = makeInbox();
   TerminalObserver observer(services_.terminal, position_, subject.label, overview_.verdicts,
                             clock_.turnLeft());

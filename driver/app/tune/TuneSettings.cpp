@@ -2,6 +2,7 @@
 #include "driver/app/tune/TuneSettings.h"
 
 #include "driver/config/GpuSelection.h"
+#include "driver/search/policy/PolicyBook.h"
 
 #include <nlohmann/json.hpp>
 
@@ -18,6 +19,12 @@ Result<TuneSettings> tuneSettingsOf(const ResolvedOptions &options, KernelReques
   settings.budget.seconds = options.budgetSeconds;
   settings.minGain = options.minSpeedup - 1;
   return settings;
+}
+
+Result<std::string> strategyInWords(const std::string &strategy) {
+  KOPT_TRY(const PolicyBook policies, PolicyBook::load());
+  const PolicySettings *policy = policies.find(strategy);
+  return policy ? "strategy " + inWords(*policy) : "";
 }
 
 nlohmann::json toJson(const TuneSettings &settings) {

@@ -39,6 +39,9 @@ struct TuneSettings : KernelRequest {
 /// The settings of a request, and what follows from options. Fails with Usage.
 Result<TuneSettings> tuneSettingsOf(const ResolvedOptions &options, KernelRequest request);
 
+/// How a strategy of knowledge/policy.json decides, in words; empty: it is none of them.
+Result<std::string> strategyInWords(const std::string &strategy);
+
 /// The settings as a run's record in the database keeps them.
 nlohmann::json toJson(const TuneSettings &settings);
 

@@ -12,10 +12,10 @@ void Arms::observe(const Event &event, const SearchHistory &history) {
   };
   if (const auto *offer = std::get_if<Offered>(&event.what)) {
     left_[placeOf(offer->ask)] = offer->left;
+    for (const auto &[technique, count] : offer->left)
+      had_[placeOf(offer->ask).first].insert(technique);
     if (offer->left.empty() && !offer->candidates.empty()) // not known; or those were the last
       left_.erase(placeOf(offer->ask));
-  } else if (const auto *failure = std::get_if<ProposerFailure>(&event.what)) {
-    left_[placeOf(failure->ask)] = {};
   }
 }
 
@@ -32,11 +32,14 @@ std::vector<Ask> Arms::of(const std::string &parent, const SearchHistory &histor
       if (!isOpen)
         asks.push_back({.role = role, .parents = {parent}, .technique = technique, .limit = 1});
     };
-    if (const auto known = left_.find({role, parent}); known == left_.end())
-      add("");
-    else
+    const auto had = had_.find(role);
+    if (const auto known = left_.find({role, parent}); known != left_.end())
       for (const auto &[technique, count] : known->second)
         add(technique);
+    else if (had != had_.end())
+      std::ranges::for_each(had->second, add);
+    else
+      add("");
   }
   return asks;
 }

@@ -6,6 +6,7 @@
 #include "driver/search/SearchHistory.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,8 +20,8 @@ public:
 
   void observe(const Event &event, const SearchHistory &history);
   /// An ask for one candidate of each technique that is left for the parent; where a proposer has
-  /// not said anything of the parent yet, for any. None like one that has no answer yet, and none
-  /// of a proposer that is given up.
+  /// not said anything of the parent yet, of each that it ever had, or for any. None like one that
+  /// has no answer yet, and none of a proposer that is given up.
   std::vector<Ask> of(const std::string &parent, const SearchHistory &history) const;
 
 private:
@@ -28,6 +29,7 @@ private:
 
   std::vector<std::string> proposers_;
   std::map<Place, std::map<std::string, int>> left_;
+  std::map<std::string, std::set<std::string>> had_; ///< techniques by proposer
 };
 
 /// True of a candidate that computes what it should, as far as its trial shows.

@@ -4,22 +4,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numbers>
 #include <numeric>
 
 namespace kopt {
-// The mean, and the variance around it, of the prior's trials and these together.
-Prior updated(const Prior &prior, const Outcomes &sums) {
-  const double weight = prior.weight + double(sums.right), all = prior.weight + double(sums.trials);
-  Prior next{.weight = prior.weight};
-  next.mean = (prior.weight * prior.mean + sums.gain) / weight;
-  const double square =
-      prior.weight * (prior.deviation * prior.deviation + prior.mean * prior.mean) + sums.square;
-  next.deviation = std::sqrt(std::max(0.0, square / weight - next.mean * next.mean));
-  next.valid = (prior.weight * prior.valid + double(sums.right)) / all;
-  next.seconds = (prior.weight * prior.seconds + sums.seconds) / all;
-  return next;
-}
+namespace {
+
+/// Trials elsewhere that count as much as what is expected of any technique.
+constexpr double kTrialsOfAny = 16;
+/// The mean log gain of what gains, before any has; it counts for one.
+constexpr double kFirstSize = 0.15;
+
+} // namespace
 
 std::map<std::string, Prior> priorsFrom(const std::vector<TechniqueOutcomes> &known,
                                         const std::string &state, const std::string &arch) {
@@ -28,35 +23,39 @@ std::map<std::string, Prior> priorsFrom(const std::vector<TechniqueOutcomes> &kn
     nearer[each.technique][each.state != state ? 0 : each.arch != arch ? 1 : 2] += each.sums;
   std::map<std::string, Prior> priors;
   for (const auto &[technique, sums] : nearer)
-    priors[technique] = std::accumulate(sums.begin(), sums.end(), Prior(), updated);
+    for (const Outcomes &each : sums) {
+      double &chance = priors[technique].chance;
+      chance = (kTrialsOfAny * chance + double(each.gained)) / (kTrialsOfAny + double(each.trials));
+    }
   return priors;
 }
 
-Beliefs::Beliefs(std::map<std::string, Prior> priors, Prior other)
-    : priors_(std::move(priors)), other_(other) {}
-
-void Beliefs::add(const std::string &technique, std::optional<double> logGain, double seconds) {
-  sums_[technique].add(logGain, seconds);
+double Expectation::excess(double least, double deviations) const {
+  return (chance + deviations * deviation) * size * std::exp(-std::max(0.0, least) / size);
 }
 
-Expectation Beliefs::of(const std::string &technique) const {
+void Beliefs::add(const std::string &technique, std::optional<double> logGain) {
+  Sums &sums = sums_[technique];
+  ++sums.trials;
+  if (logGain && *logGain >= kLeastLogGain) {
+    ++sums.gained;
+    sums.size += std::min(*logGain, kMostLogGain);
+  }
+}
+
+// The chance has a beta distribution.
+Expectation Beliefs::of(const std::string &technique, double odds, std::size_t coming) const {
   const auto known = priors_.find(technique);
   const auto found = sums_.find(technique);
-  const Outcomes sums = found == sums_.end() ? Outcomes() : found->second;
-  const Prior now = updated(known == priors_.end() ? other_ : known->second, sums);
-  return {now.mean, now.deviation, now.valid, now.seconds, std::size_t(sums.trials)};
-}
-
-// Jones, Schonlau and Welch 1998, "Efficient Global Optimization of Expensive Black-Box
-// Functions", equation 15.
-double expectedExcess(double mean, double deviation, double least) {
-  const double above = mean - least;
-  if (deviation <= 0)
-    return std::max(0.0, above);
-  const double z = above / deviation;
-  const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi),
-               share = std::erfc(-z / std::numbers::sqrt2) / 2;
-  return above * share + deviation * density;
+  const Prior prior = known == priors_.end() ? Prior() : known->second;
+  const Sums sums = found == sums_.end() ? Sums() : found->second;
+  const double first = prior.chance * odds / (1 - prior.chance + prior.chance * odds);
+  const double gained = prior.weight * first + double(sums.gained);
+  const double all = prior.weight + double(sums.trials + coming);
+  return {.chance = gained / all,
+          .deviation = std::sqrt(gained * (all - gained) / (all * all * (all + 1))),
+          .size = (kFirstSize + sums.size) / (1 + double(sums.gained)),
+          .trials = sums.trials};
 }
 
 } // namespace kopt

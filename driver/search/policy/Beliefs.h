@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a search expects of each technique: how much a candidate gains over its parent, how likely
-// it is to be right, and how long its trial takes. It begins with a prior, and each trial of the
-// run counts.
+// What a search expects of each technique: how likely a candidate is to gain over its parent, and
+// how much if it does. It begins with a prior, and each trial of the run counts.
 #pragma once
 
 #include "driver/knowledge/Experience.h"
@@ -14,16 +13,12 @@
 
 namespace kopt {
 
-/// Of log(speedup over the parent), and of what a trial costs.
 struct Prior {
-  double mean = 0, deviation = 0.2;
-  double valid = 0.8; ///< share of the candidates that are right
-  double seconds = 1; ///< of a trial
-  double weight = 2;  ///< trials that it counts for
+  double chance = 0.2; ///< that a candidate gains over its parent by kLeastLogGain
+  /// Trials that it counts for. Candidates of one technique fare alike on one kernel: the first one
+  /// says more than all other kernels do (measured on recorded trials, tests/strategies).
+  double weight = 0.5;
 };
-
-/// The prior after these trials, each of which counts as much as each of its own.
-Prior updated(const Prior &prior, const Outcomes &sums);
 
 /// The prior of each technique from what its trials came to before: those elsewhere move what is
 /// expected of any, those in this state that, and those on this architecture, too, that again.
@@ -31,27 +26,32 @@ std::map<std::string, Prior> priorsFrom(const std::vector<TechniqueOutcomes> &kn
                                         const std::string &state, const std::string &arch);
 
 struct Expectation {
-  double mean = 0, deviation = 0; ///< of the log gain of a right candidate
-  double valid = 0, seconds = 0;
-  std::size_t trials = 0; ///< of the run
+  double chance = 0, deviation = 0; ///< that it gains, and how well that is known
+  double size = 0;                  ///< the mean log gain of those that do
+  std::size_t trials = 0;           ///< of the run
+
+  /// The mean log gain over `least`, which lies that far above the parent, with the chance that
+  /// many deviations higher: what gains does so by an exponential distribution.
+  double excess(double least, double deviations) const;
 };
 
 class Beliefs {
 public:
-  /// `priors`: by technique; `other`: of those that have none.
-  explicit Beliefs(std::map<std::string, Prior> priors = {}, Prior other = {});
+  explicit Beliefs(std::map<std::string, Prior> priors = {}) : priors_(std::move(priors)) {}
 
   /// A trial of the technique: its log gain over the parent; nothing if the candidate is not right.
-  void add(const std::string &technique, std::optional<double> logGain, double seconds);
-  Expectation of(const std::string &technique) const;
+  void add(const std::string &technique, std::optional<double> logGain);
+  /// `odds` multiplies those of the prior; `coming` candidates that are not judged yet count as if
+  /// they gained nothing, so that others are tried beside them.
+  Expectation of(const std::string &technique, double odds = 1, std::size_t coming = 0) const;
 
 private:
+  struct Sums {
+    std::size_t trials = 0, gained = 0;
+    double size = 0; ///< sum of the log gains
+  };
   std::map<std::string, Prior> priors_;
-  Prior other_;
-  std::map<std::string, Outcomes> sums_;
+  std::map<std::string, Sums> sums_;
 };
-
-/// The mean of max(0, x - least) for a normal x.
-double expectedExcess(double mean, double deviation, double least);
 
 } // namespace kopt

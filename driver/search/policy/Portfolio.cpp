@@ -17,6 +17,9 @@ namespace {
 /// next technique would have to gain a quarter before it begins to count.
 constexpr double kLeastOfBest = 0.8;
 
+/// Of two asks that promise the same within this factor the first is taken.
+constexpr double kClearly = 1 + 1e-9;
+
 /// Trials until a follower is asked again.
 constexpr std::size_t kBetweenFollows = 6;
 
@@ -26,10 +29,28 @@ struct Node {
   std::set<std::string> family; ///< techniques of it and of its ancestors
 };
 
+std::map<std::string, Prior> weighted(std::map<std::string, Prior> priors, double weight) {
+  if (weight <= 0)
+    return {};
+  for (auto &[technique, prior] : priors)
+    prior.weight = weight;
+  return priors;
+}
+
+/// The trial, or its nearest ancestor whose counters were read; null: none.
+const Trial *diagnosed(const std::string &candidate, const SearchHistory &history) {
+  const Trial *trial = history.find(candidate);
+  while (trial && trial->diagnosis.state.empty() && trial->diagnosis.hits.empty())
+    trial =
+        trial->candidate.parents.empty() ? nullptr : history.find(trial->candidate.parents.front());
+  return trial;
+}
+
 class Portfolio final : public Strategy {
 public:
-  explicit Portfolio(const PortfolioSettings &settings)
-      : settings_(settings), arms_(settings.proposers), beliefs_(settings.priors) {}
+  explicit Portfolio(PortfolioSettings settings)
+      : settings_(std::move(settings)), arms_(settings_.proposers),
+        beliefs_(weighted(settings_.priors, settings_.policy.priorWeight)) {}
 
   void observe(const Event &event, const SearchHistory &history) override {
     arms_.observe(event, history);
@@ -53,24 +74,21 @@ public:
       return history.isIdle() ? Decision{Stop{StopReason::Patience, double(settings_.patience)},
                                          {{"trials since gain", "", double(withoutGain_)}}}
                               : Decision{Wait()};
-    if (auto follower = askFollower(history))
+    if (auto follower = askFollower(kBetweenFollows, history))
       return std::move(*follower);
-    std::optional<Decision> best;
-    double most = -1;
-    for (const std::string &parent : frontier(history))
-      for (Ask &ask : arms_.of(parent, history))
-        if (const double promise = promiseOf(ask, history); promise > most) {
-          most = promise;
-          const Expectation expected = beliefs_.of(ask.technique);
-          best = Decision{std::move(ask),
-                          {{"expected excess over the best, a second", parent, promise},
-                           {"expected log gain", "", expected.mean},
-                           {"its deviation", "", expected.deviation},
-                           {"trials of the technique", "", double(expected.trials)}}};
-        }
-    if (best)
+    if (auto gated = askBehindGate(history))
+      return std::move(*gated);
+    if (auto best = askFor(settings_.policy, history))
       return std::move(*best);
-    return history.isIdle() ? Decision{Stop{StopReason::Exhausted}} : Decision{Wait()};
+    if (!history.isIdle())
+      return {Wait()};
+    if (auto follower = askFollower(1, history))
+      return std::move(*follower);
+    const bool haveFailed = !settings_.proposers.empty() &&
+                            std::ranges::all_of(settings_.proposers, [&](const std::string &role) {
+                              return history.isGivenUp(role);
+                            });
+    return {Stop{haveFailed ? StopReason::ProposersFailed : StopReason::Exhausted}};
   }
 
 private:
@@ -85,8 +103,10 @@ private:
         node.logSpeedup = std::log(trial.speedup->estimate);
       gain = node.logSpeedup - before;
     }
-    beliefs_.add(trial.candidate.technique, gain, trial.seconds);
+    beliefs_.add(trial.candidate.technique, gain);
+    gained_ += gain && *gain >= kLeastLogGain;
     node.family.insert(trial.candidate.technique);
+    tried_.insert(trial.candidate.technique);
     ++withoutGain_;
     const Trial *next = improved_.empty() ? &history.best() : history.find(improved_);
     if (improves(trial, *next, settings_.minGain)) {
@@ -100,21 +120,109 @@ private:
     nodes_.insert_or_assign(trial.candidateHash, std::move(node));
   }
 
-  /// The baseline, and the fastest of each family.
-  std::vector<std::string> frontier(const SearchHistory &history) const {
+  std::optional<Decision> askFor(const PolicySettings &policy, const SearchHistory &history) const {
+    std::optional<Decision> best;
+    double most = 0;
+    for (const std::string &parent : frontier(policy, history)) {
+      const std::vector<std::string> recommended = recommendedFor(parent, history);
+      std::vector<Ask> asks = arms_.of(parent, history);
+      std::ranges::stable_sort(asks, {}, [&](const Ask &ask) {
+        return std::ranges::find(recommended, ask.technique) - recommended.begin();
+      });
+      for (Ask &ask : asks) {
+        if (!isAllowed(ask, policy, history))
+          continue;
+        const bool isRecommended = std::ranges::count(recommended, ask.technique) > 0;
+        const Expectation expected = beliefs_.of(
+            ask.technique, isRecommended ? policy.recommended : 1, coming(ask, history));
+        const double promise = expected.excess(best_ - nodeOf(parent).logSpeedup, policy.explore);
+        if (promise > most * kClearly) {
+          most = promise;
+          best = Decision{std::move(ask),
+                          {{"expected log gain over the best", parent, promise},
+                           {"chance to gain", "", expected.chance},
+                           {"log gain if it does", "", expected.size},
+                           {"trials of the technique", "", double(expected.trials)},
+                           {"recommended by a rule", "", double(isRecommended)}}};
+        }
+      }
+    }
+    return best;
+  }
+
+  /// What the first gate that holds leaves to ask for, with the gate as evidence.
+  std::optional<Decision> askBehindGate(const SearchHistory &history) const {
+    if (!settings_.policy.gates)
+      return std::nullopt;
+    const Counters signals = signalsOf(history);
+    const PolicyGate *gate = firstOf(settings_.gates, signals);
+    if (!gate)
+      return std::nullopt;
+    const auto policy = changed(settings_.policy, gate->set);
+    auto decision = policy ? askFor(*policy, history) : std::nullopt;
+    if (decision)
+      decision->evidence.insert(
+          decision->evidence.begin(),
+          {fmt::format("gate {}: {}", gate->id,
+                       CounterScope(signals).render(gate->when.finding).value_or("")),
+           "", 1});
+    return decision;
+  }
+
+  Counters signalsOf(const SearchHistory &history) const {
+    const Trial &best = history.best();
+    std::set<std::string> untried;
+    for (const Ask &ask : arms_.of(history.trials.front().candidateHash, history))
+      if (!tried_.contains(ask.technique))
+        untried.insert(ask.technique);
+    const auto stateOf = [&](const std::string &candidate) {
+      const Trial *trial = diagnosed(candidate, history);
+      return trial ? trial->diagnosis.state : "";
+    };
+    const auto &parents = best.candidate.parents;
+    return {{"gained", double(gained_)},
+            {"stale", double(withoutGain_)},
+            {"untried", double(untried.size())},
+            {"left", double(arms_.of(best.candidateHash, history).size())},
+            {"new_state", !parents.empty() && stateOf(best.candidateHash) != stateOf(parents[0])},
+            {"log_speedup", nodeOf(best.candidateHash).logSpeedup},
+            {"target", settings_.target > 1 ? std::log(settings_.target) : 0}};
+  }
+
+  bool isAllowed(const Ask &ask, const PolicySettings &policy, const SearchHistory &history) const {
+    // Who does not say what it has left, such as a model, is asked for the best candidate alone,
+    // once its last ones are judged.
+    if (ask.technique.empty())
+      return ask.parents.front() == history.best().candidateHash &&
+             std::ranges::all_of(history.asked, [&](const Asked &asked) {
+               return asked.ask.role != ask.role || asked.isDone();
+             });
+    return policy.only == Only::Any ||
+           (policy.only == Only::Untried
+                ? !tried_.contains(ask.technique)
+                : nodeOf(ask.parents.front()).family.contains(ask.technique));
+  }
+
+  /// The baseline, and the fastest; only one of each family where families count.
+  std::vector<std::string> frontier(const PolicySettings &policy,
+                                    const SearchHistory &history) const {
     std::vector<std::pair<double, std::string>> fastest = order_;
     std::ranges::stable_sort(fastest, std::greater(), &std::pair<double, std::string>::first);
-    std::vector<std::string> parents = {history.trials.front().candidateHash};
+    std::vector<std::string> parents;
+    if (policy.baseline || fastest.empty())
+      parents.push_back(history.trials.front().candidateHash);
+    const std::size_t most = parents.size() + policy.width;
     std::set<std::set<std::string>> families;
     for (const auto &[logSpeedup, candidate] : fastest)
-      if (parents.size() <= settings_.width && logSpeedup >= best_ + std::log(kLeastOfBest) &&
-          families.insert(nodes_.at(candidate).family).second)
+      if (parents.size() < most && logSpeedup >= best_ + std::log(kLeastOfBest) &&
+          (families.insert(nodes_.at(candidate).family).second || !policy.families))
         parents.push_back(candidate);
     return parents;
   }
 
-  std::optional<Decision> askFollower(const SearchHistory &history) const {
-    if (history.trials.size() < followedAt_ + kBetweenFollows)
+  /// If there are so many new trials.
+  std::optional<Decision> askFollower(std::size_t trials, const SearchHistory &history) const {
+    if (history.trials.size() < followedAt_ + trials)
       return std::nullopt;
     for (const std::string &role : settings_.followers)
       if (!history.isGivenUp(role))
@@ -127,17 +235,25 @@ private:
     return std::nullopt;
   }
 
-  double promiseOf(const Ask &ask, const SearchHistory &history) const {
-    const auto known = nodes_.find(ask.parents.front());
-    const double from = known == nodes_.end() ? 0 : known->second.logSpeedup;
-    const Expectation expected = beliefs_.of(ask.technique);
-    const double excess =
-        expectedExcess(from + expected.mean, settings_.explore * expected.deviation, best_);
-    // What is on its way already may tell whether more of the same is worth it.
-    const auto coming = std::ranges::count_if(history.waiting, [&](const WaitingCandidate &each) {
-      return each.candidate.technique == ask.technique && each.candidate.parents == ask.parents;
-    });
-    return expected.valid * excess / std::max(expected.seconds, 1e-3) / double(1 + coming);
+  Node nodeOf(const std::string &candidate) const {
+    const auto known = nodes_.find(candidate);
+    return known == nodes_.end() ? Node() : known->second;
+  }
+
+  static std::vector<std::string> recommendedFor(const std::string &candidate,
+                                                 const SearchHistory &history) {
+    std::vector<std::string> techniques;
+    if (const Trial *trial = diagnosed(candidate, history))
+      for (const RuleHit &hit : trial->diagnosis.hits)
+        techniques.insert(techniques.end(), hit.techniques.begin(), hit.techniques.end());
+    return techniques;
+  }
+
+  /// Candidates of the technique that have no trial yet.
+  static std::size_t coming(const Ask &ask, const SearchHistory &history) {
+    return std::size_t(
+        std::ranges::count(history.waiting, ask.technique,
+                           [](const WaitingCandidate &each) { return each.candidate.technique; }));
   }
 
   PortfolioSettings settings_;
@@ -145,7 +261,9 @@ private:
   Beliefs beliefs_;
   std::unordered_map<std::string, Node> nodes_;       ///< of each judged candidate
   std::vector<std::pair<double, std::string>> order_; ///< those that may be parents
+  std::set<std::string> tried_;                       ///< techniques
   double best_ = 0;                                   ///< log speedup of the fastest right trial
+  std::size_t gained_ = 0;                            ///< trials that did
   std::size_t withoutGain_ = 0;
   std::size_t followedAt_ = 0; ///< trials when a follower was asked last
   std::string improved_;       ///< the candidate to accept; empty: none
@@ -154,8 +272,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<Strategy> makePortfolio(const PortfolioSettings &settings) {
-  return std::make_unique<Portfolio>(settings);
+std::unique_ptr<Strategy> makePortfolio(PortfolioSettings settings) {
+  return std::make_unique<Portfolio>(std::move(settings));
 }
 
 } // namespace kopt

@@ -203,6 +203,7 @@ TEST_F(ExperienceBaseTest, TheViewsAreSumsOverRows) {
     const Outcomes &sums = expected.at({each.state, each.technique, each.arch});
     EXPECT_EQ(each.sums.trials, sums.trials);
     EXPECT_EQ(each.sums.right, sums.right);
+    EXPECT_EQ(each.sums.gained, sums.gained);
     EXPECT_NEAR(each.sums.gain, sums.gain, 1e-9);
     EXPECT_NEAR(each.sums.square, sums.square, 1e-9);
     EXPECT_NEAR(each.sums.seconds, sums.seconds, 1e-9);

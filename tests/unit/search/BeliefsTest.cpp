@@ -8,41 +8,45 @@ namespace kopt {
 namespace {
 
 TEST(Beliefs, BeginWithThePrior) {
-  const Beliefs beliefs({{"jam", {.mean = 0.5, .deviation = 0.1, .valid = 0.9, .seconds = 3}}});
-  const Expectation jam = beliefs.of("jam"), other = beliefs.of("unroll");
-  EXPECT_DOUBLE_EQ(jam.mean, 0.5);
-  EXPECT_NEAR(jam.deviation, 0.1, 1e-12);
-  EXPECT_DOUBLE_EQ(jam.valid, 0.9);
-  EXPECT_DOUBLE_EQ(jam.seconds, 3);
-  EXPECT_DOUBLE_EQ(other.mean, Prior().mean);
-  EXPECT_EQ(jam.trials, 0U);
+  const Beliefs beliefs({{"jam", {.chance = 0.5}}});
+  EXPECT_DOUBLE_EQ(beliefs.of("jam").chance, 0.5);
+  EXPECT_DOUBLE_EQ(beliefs.of("unroll").chance, Prior().chance);
+  EXPECT_EQ(beliefs.of("jam").trials, 0U);
+  EXPECT_DOUBLE_EQ(beliefs.of("jam", 2).chance, 2.0 / 3) << "odds of 1 to 1 become 2 to 1";
 }
 
-TEST(Beliefs, TrialsCountAsMuchAsEachOfThePriors) {
-  Beliefs beliefs({}, {.mean = 0, .deviation = 0.2, .valid = 1, .seconds = 1, .weight = 2});
-  beliefs.add("unroll", 0.3, 5);
-  beliefs.add("unroll", 0.3, 5);
-  EXPECT_DOUBLE_EQ(beliefs.of("unroll").mean, 0.15);
-  EXPECT_DOUBLE_EQ(beliefs.of("unroll").seconds, 3);
-  EXPECT_DOUBLE_EQ(beliefs.of("jam").mean, 0) << "they say nothing of another technique";
+TEST(Beliefs, TrialsOfTheRunCountBesideThePrior) {
+  Beliefs beliefs({{"unroll", {.chance = 0.5, .weight = 2}}});
+  beliefs.add("unroll", 0.3);
+  beliefs.add("unroll", 0.01); // less than counts
+  EXPECT_DOUBLE_EQ(beliefs.of("unroll").chance, 0.5);
+  EXPECT_EQ(beliefs.of("unroll").trials, 2U);
+  EXPECT_DOUBLE_EQ(beliefs.of("jam").chance, Prior().chance) << "they say nothing of another";
+  const double before = beliefs.of("unroll").deviation;
   for (int i = 0; i < 1000; ++i)
-    beliefs.add("unroll", 0.3, 5);
-  EXPECT_NEAR(beliefs.of("unroll").mean, 0.3, 1e-3);
-  EXPECT_LT(beliefs.of("unroll").deviation, 0.02) << "it is known by now";
+    beliefs.add("unroll", 0.3);
+  EXPECT_GT(beliefs.of("unroll").chance, 0.99);
+  EXPECT_NEAR(beliefs.of("unroll").size, 0.3, 1e-3);
+  EXPECT_LT(beliefs.of("unroll").deviation, before / 10) << "it is known by now";
 }
 
-TEST(Beliefs, WhatIsWrongTeachesValidityAlone) {
-  Beliefs beliefs({}, {.mean = 0.1, .valid = 1, .weight = 2});
-  beliefs.add("jam", std::nullopt, 1);
-  beliefs.add("jam", std::nullopt, 1);
-  EXPECT_DOUBLE_EQ(beliefs.of("jam").mean, 0.1);
-  EXPECT_DOUBLE_EQ(beliefs.of("jam").valid, 0.5);
+TEST(Beliefs, WhatIsWrongGainsNothing) {
+  Beliefs beliefs({{"jam", {.chance = 0.5, .weight = 2}}});
+  beliefs.add("jam", std::nullopt);
+  beliefs.add("jam", std::nullopt);
+  EXPECT_DOUBLE_EQ(beliefs.of("jam").chance, 0.25);
+}
+
+TEST(Beliefs, WhatIsComingCountsAsWithoutGain) {
+  Beliefs beliefs({{"jam", {.chance = 0.5, .weight = 1}}});
+  EXPECT_DOUBLE_EQ(beliefs.of("jam", 1, 1).chance, 0.25);
+  EXPECT_EQ(beliefs.of("jam", 1, 1).trials, 0U);
 }
 
 TEST(Beliefs, OneGreatGainIsNoRule) {
   Beliefs beliefs;
-  beliefs.add("loop-split", std::log(1000.0), 1);
-  EXPECT_LE(beliefs.of("loop-split").mean, 2);
+  beliefs.add("loop-split", std::log(1000.0));
+  EXPECT_LE(beliefs.of("loop-split").size, kMostLogGain);
 }
 
 TEST(Beliefs, PriorsShrinkToWhatIsKnownMoreWidely) {
@@ -52,30 +56,31 @@ TEST(Beliefs, PriorsShrinkToWhatIsKnownMoreWidely) {
       sums.add(gain, 1);
     return sums;
   };
-  const auto meanOf = [](const std::vector<TechniqueOutcomes> &known) {
-    return priorsFrom(known, "memory", "sm_90").at("pad").mean;
+  const auto chanceOf = [](const std::vector<TechniqueOutcomes> &known) {
+    return priorsFrom(known, "memory", "sm_90").at("pad").chance;
   };
   EXPECT_TRUE(priorsFrom({}, "memory", "sm_90").empty());
-  EXPECT_DOUBLE_EQ(meanOf({{"memory", "pad", "sm_90", many(2, 0.4)}}), 0.2) << "halfway from none";
-  EXPECT_NEAR(meanOf({{"compute", "pad", "sm_90", many(1000, 0.4)}}), 0.4, 1e-3);
-  const std::vector<TechniqueOutcomes> known = {{"compute", "pad", "sm_90", many(1000, 0.4)},
-                                                {"memory", "pad", "sm_80", many(2, 0.2)},
-                                                {"memory", "pad", "sm_90", many(2, 0.1)}};
-  EXPECT_NEAR(meanOf(known), 0.2, 1e-3) << "0.4, then halfway to 0.2, then halfway to 0.1";
+  EXPECT_DOUBLE_EQ(chanceOf({{"memory", "pad", "sm_90", many(16, 0.4)}}), (Prior().chance + 1) / 2)
+      << "halfway from what is expected of any";
+  EXPECT_NEAR(chanceOf({{"compute", "pad", "sm_90", many(10000, 0.4)}}), 1, 1e-2);
+  EXPECT_NEAR(chanceOf({{"compute", "pad", "sm_90", many(10000, 0.4)},
+                        {"memory", "pad", "sm_80", many(16, 0)},
+                        {"memory", "pad", "sm_90", many(16, 0)}}),
+              0.25, 1e-2)
+      << "1, then halfway to 0 in this state, then again on this architecture";
   Outcomes wrong;
-  for (int i = 0; i < 100; ++i)
+  for (int i = 0; i < 1000; ++i)
     wrong.add(std::nullopt, 1);
-  const Prior prior = priorsFrom({{"memory", "pad", "sm_90", wrong}}, "memory", "sm_90").at("pad");
-  EXPECT_LT(prior.valid, 0.05);
-  EXPECT_DOUBLE_EQ(prior.mean, Prior().mean);
+  EXPECT_LT(chanceOf({{"memory", "pad", "sm_90", wrong}}), 0.01);
 }
 
-TEST(Beliefs, ExpectTheMeanOfWhatIsAbove) {
-  EXPECT_DOUBLE_EQ(expectedExcess(0.3, 0, 0.1), 0.2);
-  EXPECT_DOUBLE_EQ(expectedExcess(0.1, 0, 0.3), 0);
-  EXPECT_NEAR(expectedExcess(0, 1, 0), 0.398942, 1e-6) << "1 / sqrt(2 pi)";
-  EXPECT_NEAR(expectedExcess(5, 1, 0), 5, 1e-6);
-  EXPECT_GT(expectedExcess(0, 0.4, 0.2), expectedExcess(0, 0.2, 0.2));
+// The mean of what an exponential distribution has above a bound.
+TEST(Expectation, ExcessFallsWithWhatIsToBeExceeded) {
+  const Expectation expected{.chance = 0.5, .deviation = 0.1, .size = 0.2};
+  EXPECT_DOUBLE_EQ(expected.excess(0, 0), 0.1);
+  EXPECT_DOUBLE_EQ(expected.excess(-1, 0), 0.1) << "a parent is never above the best";
+  EXPECT_DOUBLE_EQ(expected.excess(0.2, 0), 0.1 / std::exp(1));
+  EXPECT_DOUBLE_EQ(expected.excess(0, 1), 0.12);
 }
 
 } // namespace
