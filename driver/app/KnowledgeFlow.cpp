@@ -2,13 +2,17 @@
 #include "driver/app/KnowledgeFlow.h"
 
 #include "driver/app/Installation.h"
-#include "driver/diagnose/RuleBook.h"
 
 namespace kopt {
 
 static std::filesystem::path knowledgeFile() { return userFolder() / "knowledge.db"; }
 
 Result<ExperienceBase> openExperience() { return ExperienceBase::open(knowledgeFile()); }
+
+Result<std::vector<Proof>> proofsOfKnowledge() {
+  KOPT_TRY(const RuleBook rules, RuleBook::load());
+  return rules.proofs();
+}
 
 Result<Passages> openPassages() {
   KOPT_TRY(Passages passages, Passages::open(knowledgeFile()));

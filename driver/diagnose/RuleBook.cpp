@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
 #include <set>
 
 namespace kopt {
@@ -42,24 +44,32 @@ std::string signalOf(std::string_view text) {
 } // namespace
 
 struct Rule {
-  std::string id, severity, action;
+  std::string id, severity, action, shownBy;
   CounterCondition when;
   std::vector<std::string> skills, techniques, evidence;
 };
 
 namespace {
 
+Status checkSkills(const std::vector<std::string> &skills, const KnowledgeEntry &entry) {
+  for (const std::string &skill : skills)
+    if (!findSkill(skill))
+      return entry.fault(fmt::format("there is no skill knowledge/skills/{}.md", skill));
+  return {};
+}
+
 Result<Rule> parseRule(const KnowledgeEntry &entry, const Techniques &techniques) {
   KOPT_CHECK(entry.checkKeys({"id", "severity", "values", "condition", "finding", "action",
-                              "skills", "techniques", "evidence", "source"}));
+                              "skills", "techniques", "evidence", "shown_by", "source"}));
   KOPT_TRY(CounterCondition when, CounterCondition::read(entry));
-  Rule rule{{}, {}, {}, std::move(when), {}, {}, {}};
+  Rule rule{{}, {}, {}, {}, std::move(when), {}, {}, {}};
   KOPT_TRY(rule.id, entry.text("id"));
   KOPT_TRY(rule.severity, entry.text("severity"));
   if (severityRank(rule.severity) < 0)
     return entry.fault(fmt::format("severity \"{}\" is not high, medium or low", rule.severity));
   KOPT_TRY(rule.action, entry.text("action"));
   KOPT_CHECK(entry.text("source"));
+  KOPT_TRY(rule.shownBy, entry.text("shown_by"));
   KOPT_TRY(rule.skills, entry.texts("skills"));
   KOPT_TRY(rule.techniques, entry.texts("techniques"));
   for (const std::string &technique : rule.techniques)
@@ -68,9 +78,7 @@ Result<Rule> parseRule(const KnowledgeEntry &entry, const Techniques &techniques
   KOPT_TRY(rule.evidence, entry.texts("evidence"));
   if (rule.skills.empty())
     return entry.fault("key \"skills\" names no skill");
-  for (const std::string &skill : rule.skills)
-    if (!findSkill(skill))
-      return entry.fault(fmt::format("there is no skill knowledge/skills/{}.md", skill));
+  KOPT_CHECK(checkSkills(rule.skills, entry));
   return rule;
 }
 
@@ -101,6 +109,8 @@ Result<RuleBook> RuleBook::load() {
   KOPT_TRY(States states, States::load());
   KOPT_TRY(const Techniques techniques, Techniques::load());
   RuleBook book(std::move(states));
+  for (const States::State &state : book.states_.all())
+    KOPT_CHECK(checkSkills(state.skills, {{}, "knowledge/states.json: " + state.id}));
   std::set<std::string> ids;
   for (const auto &[path, text] : knowledge::rules::kFiles) {
     KOPT_TRY(const auto entries,
@@ -150,6 +160,43 @@ std::vector<std::string> RuleBook::metrics() const {
     names.insert(rule.evidence.begin(), rule.evidence.end());
   }
   return {names.begin(), names.end()};
+}
+
+std::vector<Proof> RuleBook::proofs() const {
+  std::vector<Proof> proofs;
+  std::map<std::string, std::set<std::string>> naming;
+  const auto add = [&](const char *kind, const auto &item) {
+    const Proof &proof = proofs.emplace_back(kind, item.id, item.shownBy);
+    for (const std::string &skill : item.skills)
+      if (proof.isProven())
+        naming[skill].insert(item.id);
+  };
+  for (const States::State &state : states_.all())
+    add("state", state);
+  for (const Rule &rule : rules_)
+    add("rule", rule);
+  for (const auto &[path, text] : knowledge::skills::kFiles) {
+    const std::string name(path.substr(0, path.rfind('.')));
+    const std::set<std::string> &by = naming[name];
+    proofs.push_back(
+        {"skill", name, by.empty() ? "unproven" : fmt::to_string(fmt::join(by, ", "))});
+  }
+  return proofs;
+}
+
+std::vector<std::string> RuleBook::skillsFor(const Diagnosis &diagnosis) const {
+  std::vector<std::string> skills;
+  const auto add = [&](const std::vector<std::string> &more) {
+    for (const std::string &skill : more)
+      if (std::ranges::count(skills, skill) == 0)
+        skills.push_back(skill);
+  };
+  for (const States::State &state : states_.all())
+    if (state.id == diagnosis.state)
+      add(state.skills);
+  for (const RuleHit &hit : diagnosis.hits)
+    add(hit.skills);
+  return skills;
 }
 
 std::string RuleBook::skill(const std::string &name) {

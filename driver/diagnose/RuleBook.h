@@ -9,6 +9,15 @@ namespace kopt {
 
 struct Rule;
 
+/// What a state, rule or skill was seen on.
+struct Proof {
+  std::string kind; ///< "state", "rule" or "skill"
+  std::string id;
+  std::string shownBy; ///< of a skill: the states and rules that name it and were seen
+
+  bool isProven() const { return shownBy.find("unproven") == std::string::npos; }
+};
+
 /// The rules of knowledge/rules/*.json and the states of knowledge/states.json. load() fails with
 /// Internal, naming file and key, if one is wrong.
 class RuleBook {
@@ -18,6 +27,10 @@ public:
   Diagnosis diagnose(const Counters &counters, const Counters &known = {}) const;
   /// All metrics that the rules read, sorted: those to request from a profiler.
   std::vector<std::string> metrics() const;
+  /// Of all states, rules and skills.
+  std::vector<Proof> proofs() const;
+  /// The names of the skills that bear on it, those of its state first.
+  std::vector<std::string> skillsFor(const Diagnosis &diagnosis) const;
   /// The text of a skill document; empty if there is none.
   static std::string skill(const std::string &name);
   /// Names of the skill documents, with their texts; at the end of each, what the rules that name

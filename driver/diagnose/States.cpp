@@ -41,12 +41,15 @@ Result<States> States::load() {
   }
   KOPT_TRY(const auto entries, readEntries(file, text, "states"));
   for (const KnowledgeEntry &entry : entries) {
-    KOPT_CHECK(entry.checkKeys({"id", "values", "condition", "finding", "shown_by", "source"}));
+    KOPT_CHECK(
+        entry.checkKeys({"id", "values", "condition", "finding", "skills", "shown_by", "source"}));
     KOPT_TRY(std::string id, entry.text("id"));
     KOPT_CHECK(entry.text("source"));
-    KOPT_CHECK(entry.text("shown_by"));
+    KOPT_TRY(std::string shownBy, entry.text("shown_by"));
+    KOPT_TRY(std::vector<std::string> skills, entry.texts("skills"));
     KOPT_TRY(CounterCondition when, CounterCondition::read(entry));
-    states.states_.push_back({std::move(id), std::move(when)});
+    states.states_.push_back(
+        {std::move(id), std::move(when), std::move(shownBy), std::move(skills)});
   }
   return states;
 }
@@ -112,13 +115,6 @@ std::vector<std::string> States::metrics() const {
   for (const std::string &name : defined)
     names.erase(name);
   return {names.begin(), names.end()};
-}
-
-std::vector<std::string> States::ids() const {
-  std::vector<std::string> ids;
-  for (const State &state : states_)
-    ids.push_back(state.id);
-  return ids;
 }
 
 std::string boundInWords(const Diagnosis &diagnosis) {

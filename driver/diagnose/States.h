@@ -16,13 +16,16 @@ public:
   /// Sets state, bound and headroom. They stay empty where no roof's counters are known.
   void addTo(Diagnosis &diagnosis, const Counters &counters) const;
   std::vector<std::string> metrics() const; ///< that they read, sorted
-  std::vector<std::string> ids() const;     ///< of the states, the one that is asked first first
-
-private:
+  /// A region of the counters.
   struct State {
     std::string id;
     CounterCondition when;
+    std::string shownBy;             ///< on what it was seen
+    std::vector<std::string> skills; ///< of what no rule sees: documents of knowledge/skills
   };
+  const std::vector<State> &all() const { return states_; } ///< the one that is asked first first
+
+private:
   /// A resource with a peak.
   struct Roof {
     std::string resource;

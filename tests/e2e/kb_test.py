@@ -28,6 +28,13 @@ class Kb(KoptTest):
         self.assertEqual(self.found("frobnicated"), [])
         self.assertFalse((self.folder / ".kopt").exists(), "it is of no project")
 
+    def test_what_no_gpu_has_shown_is_listed(self):
+        unproven = json.loads(self.kb("show", "--json").stdout)["details"]["unproven"]
+        self.assertIn("tensor-pipe", unproven["state"])
+        self.assertNotIn("uncoalesced", unproven["state"])
+        self.assertIn("rule", unproven)
+        self.assertIn("unproven: " + ", ".join(unproven["skill"]), self.kb("show").stdout)
+
     def test_bad_input_says_what_to_do(self):
         self.assertIn("known are kopt", self.kb("forget", "nothing", code=1).stderr)
         self.assertIn("'missing' is no folder", self.kb("index", "missing", code=1).stderr)

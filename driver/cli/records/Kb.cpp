@@ -28,7 +28,9 @@ public:
                       "its passages' scores are multiplied by this; kopt's own have 1 (default 1)");
     CLI::App *forget = app.add_subcommand("forget", "remove what was read of a source");
     forget->add_option("source", source_, "its name")->required();
-    CLI::App *show = app.add_subcommand("show", "the sources, with their files and passages");
+    CLI::App *show = app.add_subcommand(
+        "show", "the sources of texts, and which of kopt's states, rules and skills nothing "
+                "recorded on a GPU has reached");
     for (CLI::App *each : {search, index, forget, show})
       each->fallthrough();
     experience_.addTo(app);
@@ -110,7 +112,25 @@ private:
                                  counted(std::size_t(source.files), "file", "files"), source.weight,
                                  source.folder.empty() ? "" : ", " + source.folder);
     }
+    KOPT_TRY(answer.details["unproven"], unproven(call));
     return answer;
+  }
+
+  /// The names of what nothing recorded has reached, by kind.
+  static Result<json> unproven(const Invocation &call) {
+    KOPT_TRY(const std::vector<Proof> proofs, proofsOfKnowledge());
+    std::map<std::string, std::vector<std::string>> names;
+    std::map<std::string, std::size_t> proven;
+    for (const Proof &proof : proofs)
+      if (!proof.isProven())
+        names[proof.kind].push_back(proof.id);
+      else
+        ++proven[proof.kind];
+    for (const auto &[kind, ids] : names)
+      if (!call.json)
+        std::cout << fmt::format("{}s: {} reached by recordings on a GPU, {} unproven: {}\n", kind,
+                                 proven[kind], ids.size(), join(ids, ", "));
+    return json(names);
   }
 
   CLI::App &app_;

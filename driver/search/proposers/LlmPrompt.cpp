@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <ranges>
 #include <set>
 
 namespace kopt {
@@ -207,14 +208,12 @@ std::string diagnosisText(const Diagnosis &diagnosis) {
   return text;
 }
 
-std::string skillsText(const Diagnosis &diagnosis) {
+Result<std::string> skillsText(const Diagnosis &diagnosis) {
+  KOPT_TRY(const RuleBook rules, RuleBook::load());
   std::string text;
-  std::set<std::string> named;
-  for (const RuleHit &hit : diagnosis.hits)
-    for (const std::string &skill : hit.skills)
-      if (named.size() < kSkillBodies && named.insert(skill).second)
-        text += fmt::format("## Document: {}\n\n{}\n", skill,
-                            fenced(RuleBook::skill(skill), "markdown"));
+  for (const std::string &skill : rules.skillsFor(diagnosis) | std::views::take(kSkillBodies))
+    text +=
+        fmt::format("## Document: {}\n\n{}\n", skill, fenced(RuleBook::skill(skill), "markdown"));
   return text;
 }
 
@@ -278,7 +277,8 @@ Result<std::string> situation(const ProposalContext &context, const CodeTask &ta
   text += "\n# Measurements of the present version\n\n" + measurementsText(context, attempt);
   text += "\n# What the rules say of the present version\n\n" +
           diagnosisText(context.parentTrial().diagnosis);
-  if (std::string skills = skillsText(context.parentTrial().diagnosis); !skills.empty())
+  KOPT_TRY(const std::string skills, skillsText(context.parentTrial().diagnosis));
+  if (!skills.empty())
     text += "\n# Knowledge that bears on it\n\n" + skills;
   return text;
 }
