@@ -86,6 +86,9 @@ public:
     bench_.runner().unload(module.id);
     report_.diagnosis =
         rules_.diagnose(report_.profile.counters, knownOf(report_.launch, MeasuredRates()));
+    if (report_.ncu)
+      for (NcuReport::Advice &advice : report_.ncu->advice)
+        advice.agrees = rules_.agreeing(report_.diagnosis, advice);
     return std::move(report_);
   }
 

@@ -278,6 +278,8 @@ void print(const ProfileReport &report, std::size_t lines) {
               : "";
       std::cout << fmt::format("  {} {}{}: {}\n", advice.type, advice.rule, speedup,
                                replaceAll(advice.text, "\n", " "));
+      if (!advice.agrees.empty())
+        std::cout << "    kopt says so, too: " << join(advice.agrees, ", ") << "\n";
     }
   }
   if (!report.missing.empty())

@@ -47,6 +47,7 @@ struct Rule {
   std::string id, severity, action, shownBy;
   CounterCondition when;
   std::vector<std::string> skills, techniques, evidence;
+  std::vector<std::string> ncu; ///< "CPIStall: sibling warps": NVIDIA's rule, words of its message
 };
 
 namespace {
@@ -60,9 +61,9 @@ Status checkSkills(const std::vector<std::string> &skills, const KnowledgeEntry 
 
 Result<Rule> parseRule(const KnowledgeEntry &entry, const Techniques &techniques) {
   KOPT_CHECK(entry.checkKeys({"id", "severity", "values", "condition", "finding", "action",
-                              "skills", "techniques", "evidence", "shown_by", "source"}));
+                              "skills", "techniques", "evidence", "ncu", "shown_by", "source"}));
   KOPT_TRY(CounterCondition when, CounterCondition::read(entry));
-  Rule rule{{}, {}, {}, {}, std::move(when), {}, {}, {}};
+  Rule rule{{}, {}, {}, {}, std::move(when), {}, {}, {}, {}};
   KOPT_TRY(rule.id, entry.text("id"));
   KOPT_TRY(rule.severity, entry.text("severity"));
   if (severityRank(rule.severity) < 0)
@@ -76,6 +77,7 @@ Result<Rule> parseRule(const KnowledgeEntry &entry, const Techniques &techniques
     if (!techniques.has(technique))
       return entry.fault(fmt::format("knowledge/techniques.json has no \"{}\"", technique));
   KOPT_TRY(rule.evidence, entry.texts("evidence"));
+  KOPT_TRY(rule.ncu, entry.texts("ncu"));
   if (rule.skills.empty())
     return entry.fault("key \"skills\" names no skill");
   KOPT_CHECK(checkSkills(rule.skills, entry));
@@ -182,6 +184,25 @@ std::vector<Proof> RuleBook::proofs() const {
         {"skill", name, by.empty() ? "unproven" : fmt::to_string(fmt::join(by, ", "))});
   }
   return proofs;
+}
+
+std::vector<std::string> RuleBook::agreeing(const Diagnosis &diagnosis,
+                                            const NcuReport::Advice &advice) const {
+  std::vector<std::string> ids;
+  const auto saysSo = [&](const std::string &message) {
+    const std::size_t colon = std::min(message.find(": "), message.size());
+    return message.substr(0, colon) == advice.rule &&
+           (colon == message.size() ||
+            advice.text.find(message.substr(colon + 2)) != std::string::npos);
+  };
+  for (const States::State &state : states_.all())
+    if (state.id == diagnosis.state && std::ranges::any_of(state.ncu, saysSo))
+      ids.push_back("state " + state.id);
+  for (const Rule &rule : rules_)
+    if (std::ranges::count(diagnosis.hits, rule.id, &RuleHit::id) > 0 &&
+        std::ranges::any_of(rule.ncu, saysSo))
+      ids.push_back("rule " + rule.id);
+  return ids;
 }
 
 std::vector<std::string> RuleBook::skillsFor(const Diagnosis &diagnosis) const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "driver/diagnose/States.h"
+#include "driver/model/Device.h"
 
 namespace kopt {
 
@@ -29,6 +30,10 @@ public:
   std::vector<std::string> metrics() const;
   /// Of all states, rules and skills.
   std::vector<Proof> proofs() const;
+  /// Of the state and the rules that fired, those that say what this message of Nsight Compute's
+  /// says.
+  std::vector<std::string> agreeing(const Diagnosis &diagnosis,
+                                    const NcuReport::Advice &advice) const;
   /// The names of the skills that bear on it, those of its state first.
   std::vector<std::string> skillsFor(const Diagnosis &diagnosis) const;
   /// The text of a skill document; empty if there is none.

@@ -41,15 +41,16 @@ Result<States> States::load() {
   }
   KOPT_TRY(const auto entries, readEntries(file, text, "states"));
   for (const KnowledgeEntry &entry : entries) {
-    KOPT_CHECK(
-        entry.checkKeys({"id", "values", "condition", "finding", "skills", "shown_by", "source"}));
+    KOPT_CHECK(entry.checkKeys(
+        {"id", "values", "condition", "finding", "skills", "ncu", "shown_by", "source"}));
     KOPT_TRY(std::string id, entry.text("id"));
     KOPT_CHECK(entry.text("source"));
     KOPT_TRY(std::string shownBy, entry.text("shown_by"));
     KOPT_TRY(std::vector<std::string> skills, entry.texts("skills"));
+    KOPT_TRY(std::vector<std::string> ncu, entry.texts("ncu"));
     KOPT_TRY(CounterCondition when, CounterCondition::read(entry));
     states.states_.push_back(
-        {std::move(id), std::move(when), std::move(shownBy), std::move(skills)});
+        {std::move(id), std::move(when), std::move(shownBy), std::move(skills), std::move(ncu)});
   }
   return states;
 }

@@ -22,6 +22,7 @@ public:
     CounterCondition when;
     std::string shownBy;             ///< on what it was seen
     std::vector<std::string> skills; ///< of what no rule sees: documents of knowledge/skills
+    std::vector<std::string> ncu;    ///< what NVIDIA's rules say there, as of a rule
   };
   const std::vector<State> &all() const { return states_; } ///< the one that is asked first first
 

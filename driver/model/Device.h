@@ -251,6 +251,7 @@ struct NcuReport {
     std::optional<double> speedupPercent; ///< ncu's estimate; nothing if there is none
     std::string
         speedupScope; ///< scope of the estimate: "global" (the kernel) or "local" (a part of it)
+    std::vector<std::string> agrees{}; ///< kopt's state and rules that say the same of the launch
   };
   bool ran = false;
   std::string detail; ///< why it did not run, or what is missing
@@ -259,6 +260,6 @@ struct NcuReport {
   InstructionCounts instructions;
 };
 KOPT_FIELDS(NcuReport::Metric, section, name, unit, value)
-KOPT_FIELDS(NcuReport::Advice, section, rule, type, text, speedupPercent, speedupScope)
+KOPT_FIELDS(NcuReport::Advice, section, rule, type, text, speedupPercent, speedupScope, agrees)
 
 } // namespace kopt

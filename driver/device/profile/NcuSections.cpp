@@ -67,13 +67,17 @@ Result<NcuReport> parseNcuDetails(std::string_view text) {
           {fieldOf(row, section), fieldOf(row, metric), fieldOf(row, unit), fieldOf(row, value)});
     if (fieldOf(row, rule).empty())
       continue;
-    NcuReport::Advice &advice = report.advice.emplace_back();
+    NcuReport::Advice advice;
     advice.section = fieldOf(row, section);
     advice.rule = fieldOf(row, rule);
     advice.type = fieldOf(row, type);
     advice.text = fieldOf(row, words);
     advice.speedupPercent = ncuNumber(fieldOf(row, speedup));
     advice.speedupScope = fieldOf(row, scope);
+    if (std::ranges::none_of(report.advice, [&](const NcuReport::Advice &known) {
+          return known.rule == advice.rule && known.text == advice.text;
+        }))
+      report.advice.push_back(std::move(advice));
   }
   return report;
 }

@@ -10,8 +10,8 @@ namespace kopt {
 
 /// Reads the output of `ncu --import FILE --page details --csv` for the first kernel: one row for
 /// each metric, and one for each message of a rule (columns "Rule Name", "Rule Type", "Rule
-/// Description", and since 2022 "Estimated Speedup Type" and "Estimated Speedup"). Fails with
-/// Internal if there is no such table.
+/// Description", and since 2022 "Estimated Speedup Type" and "Estimated Speedup"). A message
+/// that a rule gives again is left out. Fails with Internal if there is no such table.
 Result<NcuReport> parseNcuDetails(std::string_view text);
 
 /// Reads the output of `ncu --import FILE --page source --csv` for the first kernel: one row for

@@ -84,6 +84,18 @@ TEST(NcuDetails, RowsThatEndBeforeTheColumnsOfRules) {
   EXPECT_EQ(report.advice[0].speedupScope, "local");
 }
 
+TEST(NcuDetails, AMessageThatIsGivenAgainIsLeftOut) {
+  const std::string head = "\"ID\",\"Section Name\",\"Metric Name\",\"Metric Value\",\"Rule Name\","
+                           "\"Rule Type\",\"Rule Description\"\n",
+                    stalled = "\"0\",\"WarpStateStats\",\"\",\"\",\"CPIStall\",\"OPT\",",
+                    twice = stalled + "\"Warps wait at a barrier.\"\n";
+  const auto report =
+      must(parseNcuDetails(head + twice + stalled + "\"Warps wait for memory.\"\n" + twice));
+  ASSERT_EQ(report.advice.size(), 2u);
+  EXPECT_EQ(report.advice[0].text, "Warps wait at a barrier.");
+  EXPECT_EQ(report.advice[1].text, "Warps wait for memory.");
+}
+
 TEST(NcuDetails, OfAVersionThatEstimatesNoSpeedup) {
   const auto report = must(parseNcuDetails(
       "\"ID\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\",\"Rule "

@@ -299,6 +299,50 @@ TEST(RuleBook, TheEmulatedDeviceSaysWhatItAddsForALaunch) {
             "82% of this launch (2.4 us) is");
 }
 
+// The messages are in the words of ncu 2025, shortened.
+TEST(RuleBook, NvidiasAdviceIsMarkedWhereAStateOrARuleThatHoldsSaysTheSame) {
+  const RuleBook rules = book();
+  const Diagnosis diagnosis = rules.diagnose(measuredNaive());
+  const auto agreeing = [&](const char *rule, const char *text) {
+    NcuReport::Advice advice;
+    advice.rule = rule;
+    advice.text = text;
+    return rules.agreeing(diagnosis, advice);
+  };
+  using Ids = std::vector<std::string>;
+  EXPECT_EQ(diagnosis.state, "uncoalesced");
+  EXPECT_EQ(agreeing("UncoalescedGlobalAccess", "This kernel has uncoalesced global accesses"),
+            (Ids{"state uncoalesced", "rule uncoalesced-global-stores"}));
+  EXPECT_EQ(agreeing("MemoryCacheAccessPattern",
+                     "The memory access pattern for global stores to L1TEX might not be optimal."),
+            (Ids{"state uncoalesced", "rule uncoalesced-global-stores"}));
+  EXPECT_EQ(agreeing("MemoryCacheAccessPattern",
+                     "The memory access pattern for local loads from L1TEX might not be optimal."),
+            Ids());
+  EXPECT_EQ(agreeing("CPIStall", "stalled waiting for sibling warps at a CTA barrier"), Ids())
+      << "the rule of barriers does not fire";
+  EXPECT_EQ(agreeing("FPInstructions", "fused and non-fused instructions"), Ids());
+}
+
+TEST(RuleBook, NamesOnlyRulesThatNsightComputeHas) {
+  const std::set<std::string> there{"AchievedOccupancy",       "CPIStall",
+                                    "HighPipeUtilization",     "IssueSlotUtilization",
+                                    "LaunchConfiguration",     "MemoryCacheAccessPattern",
+                                    "SOLBottleneck",           "SharedMemoryConflicts",
+                                    "TheoreticalOccupancy",    "ThreadDivergence",
+                                    "UncoalescedGlobalAccess", "UncoalescedSharedAccess"};
+  const auto states =
+      nlohmann::json::parse(must(readFile(KOPT_SOURCE_DIR "/knowledge/states.json")));
+  std::size_t named = 0;
+  for (const auto &entries : {ruleObjects(), states["states"].get<std::vector<nlohmann::json>>()})
+    for (const auto &entry : entries)
+      for (const std::string &message : entry.value("ncu", std::vector<std::string>())) {
+        ++named;
+        EXPECT_TRUE(there.contains(message.substr(0, message.find(": ")))) << message;
+      }
+  EXPECT_GT(named, 40u);
+}
+
 TEST(RuleBook, EveryRuleHasACase) {
   std::set<std::string> written, tested;
   for (const auto &rule : ruleObjects())
