@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/report/RunFolder.h"
 
+#include "driver/diagnose/CounterTable.h"
+#include "driver/diagnose/States.h"
 #include "driver/report/Report.h"
+#include "driver/report/facts/TrialNames.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 #include "driver/support/UnifiedDiff.h"
@@ -26,13 +29,41 @@ std::string folderName(std::size_t index, const Trial &trial, bool baseline) {
   return name;
 }
 
-Status writeTrial(const fs::path &folder, const RunRecord &run, const Trial &trial) {
+/// What became of a trial, why it was made, what bounds it, and its counters.
+std::string memoOf(const RunHistory &history, std::size_t index) {
+  const Trial &trial = history.trials[index];
+  const Diagnosis &diagnosis = trial.diagnosis;
+  std::string memo = outcomeOf(history, index) + "\n";
+  if (!trial.candidate.rationale.empty())
+    memo += fmt::format("because: {}\n", oneLine(trial.candidate.rationale));
+  if (!diagnosis.state.empty())
+    memo += fmt::format("state {}: {}\nbound: {}\n", diagnosis.state, diagnosis.finding,
+                        boundInWords(diagnosis));
+  for (const RuleHit &hit : diagnosis.hits)
+    memo += fmt::format("{} ({}): {}\n", hit.id, hit.severity, hit.finding);
+  for (const auto &[label, value] : describeCounters(trial.counters))
+    memo += fmt::format("  {:<44} {:>12}\n", label, value);
+  return memo;
+}
+
+/// Writes how the trial's code differs from another's, unless it is the same or not recorded.
+Status writeDiff(const fs::path &file, const std::string &before, const Trial &trial) {
+  if (before.empty() || before == trial.sliceText)
+    return {};
+  return writeFileAtomically(file, formatDiff(diffTexts("kernel.cu", before, trial.sliceText)));
+}
+
+Status writeTrial(const fs::path &folder, const RunHistory &history, std::size_t index) {
+  const Trial &trial = history.trials[index];
   if (!trial.sliceText.empty()) {
     KOPT_CHECK(writeFileAtomically(folder / "candidate.cu", trial.sliceText));
-    const std::string diff = formatDiff(diffTexts("kernel.cu", run.sliceText, trial.sliceText));
-    if (!diff.empty() && !run.sliceText.empty())
-      KOPT_CHECK(writeFileAtomically(folder / "diff.patch", diff));
+    KOPT_CHECK(writeDiff(folder / "diff.patch", history.run.sliceText, trial));
+    const std::vector<std::string> &parents = trial.candidate.parents;
+    const auto parent = parents.empty() ? std::nullopt : history.indexOf(parents.front());
+    if (parent && &history.trials[*parent] != history.baseline())
+      KOPT_CHECK(writeDiff(folder / "parent.patch", history.trials[*parent].sliceText, trial));
   }
+  KOPT_CHECK(writeFileAtomically(folder / "memo.txt", memoOf(history, index)));
   if (!trial.buildLog.empty())
     KOPT_CHECK(writeFileAtomically(folder / "build.log", trial.buildLog));
   return writeFileAtomically(folder / "trial.json", renderTrialJson(trial));
@@ -60,11 +91,21 @@ Status writeRunFolder(Store &store, const RunRecord &run, const fs::path &folder
   for (std::size_t i = 0; i < history.trials.size(); ++i) {
     const Trial &trial = history.trials[i];
     KOPT_CHECK(writeTrial(folder / "trials" / folderName(i, trial, &trial == history.baseline()),
-                          run, trial));
+                          history, i));
   }
   // Write the patch last, so that it never exists without its evidence.
   if (!run.patchText.empty())
     KOPT_CHECK(writeFileAtomically(folder / "winner.patch", run.patchText));
+  return {};
+}
+
+Status writeTranscripts(const RunHistory &history, const fs::path &folder) {
+  std::size_t number = 0;
+  for (const ModelCall &call : history.modelCalls) {
+    const fs::path file = folder / "calls" / fmt::format("{:03}-{}", ++number, slug(call.purpose));
+    KOPT_CHECK(writeFileAtomically(file.string() + ".request", call.request));
+    KOPT_CHECK(writeFileAtomically(file.string() + ".reply", call.reply));
+  }
   return {};
 }
 

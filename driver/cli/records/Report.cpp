@@ -3,8 +3,10 @@
 
 #include "driver/cli/Command.h"
 #include "driver/cli/Flags.h"
+#include "driver/report/RunFolder.h"
 #include "driver/report/SessionReport.h"
 #include "driver/support/FileSystem.h"
+#include "driver/support/Text.h"
 
 #include <iostream>
 
@@ -26,10 +28,15 @@ public:
     app.add_flag("--open", open_,
                  "write the page into the folder of the run or session, and open it in a browser")
         ->excludes(format);
+    app.add_flag("--transcripts", transcripts_,
+                 "write what models were asked and what they replied into the folder of the run")
+        ->excludes(format);
   }
 
   Result<Answer> run(Invocation &call) override {
     KOPT_TRY(const Config config, config_.load({}));
+    if (transcripts_)
+      return writeCalls(config, call);
     if (open_)
       return open(config, call);
     if (format_ == "html" && !call.json) {
@@ -41,11 +48,27 @@ public:
   }
 
 private:
+  static fs::path folderOf(const Config &config, const std::string &name) {
+    const fs::path output = config.settings.output;
+    return (output.is_absolute() ? output : projectRoot(config) / output) / name;
+  }
+
+  Result<Answer> writeCalls(const Config &config, const Invocation &call) {
+    KOPT_TRY(const RunHistory history, findRun(projectRoot(config), runId_));
+    const fs::path folder = folderOf(config, history.run.name);
+    KOPT_CHECK(writeTranscripts(history, folder));
+    Answer answer;
+    answer.details = {{"calls", history.modelCalls.size()},
+                      {"folder", (folder / "calls").string()}};
+    if (!call.json)
+      std::cout << counted(history.modelCalls.size(), "call of a model", "calls of models")
+                << " in " << (folder / "calls").string() << "\n";
+    return answer;
+  }
+
   Result<Answer> open(const Config &config, Invocation &call) {
     KOPT_TRY(const Page page, renderPage(projectRoot(config), runId_));
-    const fs::path output = config.settings.output;
-    const fs::path folder =
-        (output.is_absolute() ? output : projectRoot(config) / output) / page.name;
+    const fs::path folder = folderOf(config, page.name);
     KOPT_CHECK(writeFileAtomically(folder / page.file, page.text));
     const std::string file = (folder / page.file).string();
     Answer answer;
@@ -82,7 +105,7 @@ private:
 
   ConfigFlags config_;
   std::string runId_ = "latest", format_ = "markdown";
-  bool open_ = false;
+  bool open_ = false, transcripts_ = false;
 };
 
 } // namespace

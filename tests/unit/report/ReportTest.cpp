@@ -229,20 +229,23 @@ TEST(RunFolder, HoldsWhatAPersonWantsToSeeAndCanBeWrittenAgain) {
     if (entry.is_regular_file())
       files.push_back(fs::relative(entry.path(), out).string());
   std::sort(files.begin(), files.end());
-  EXPECT_THAT(files, testing::ElementsAre(
-                         "kernel.cu", "report.html", "report.md", "run.json",
-                         "trials/000-baseline/candidate.cu", "trials/000-baseline/trial.json",
-                         "trials/001-wrong-result-a-b-float/build.log",
-                         "trials/001-wrong-result-a-b-float/trial.json",
-                         "trials/002-faster-pad-tile-tile-tile-by-one-column/build.log",
-                         "trials/002-faster-pad-tile-tile-tile-by-one-column/candidate.cu",
-                         "trials/002-faster-pad-tile-tile-tile-by-one-column/diff.patch",
-                         "trials/002-faster-pad-tile-tile-tile-by-one-column/trial.json",
-                         "trials/003-confirm-pad-tile-tile-tile-by-one-column/build.log",
-                         "trials/003-confirm-pad-tile-tile-tile-by-one-column/candidate.cu",
-                         "trials/003-confirm-pad-tile-tile-tile-by-one-column/diff.patch",
-                         "trials/003-confirm-pad-tile-tile-tile-by-one-column/trial.json",
-                         "winner.patch"));
+  EXPECT_THAT(
+      files, testing::ElementsAre(
+                 "kernel.cu", "report.html", "report.md", "run.json",
+                 "trials/000-baseline/candidate.cu", "trials/000-baseline/memo.txt",
+                 "trials/000-baseline/trial.json", "trials/001-wrong-result-a-b-float/build.log",
+                 "trials/001-wrong-result-a-b-float/memo.txt",
+                 "trials/001-wrong-result-a-b-float/trial.json",
+                 "trials/002-faster-pad-tile-tile-tile-by-one-column/build.log",
+                 "trials/002-faster-pad-tile-tile-tile-by-one-column/candidate.cu",
+                 "trials/002-faster-pad-tile-tile-tile-by-one-column/diff.patch",
+                 "trials/002-faster-pad-tile-tile-tile-by-one-column/memo.txt",
+                 "trials/002-faster-pad-tile-tile-tile-by-one-column/trial.json",
+                 "trials/003-confirm-pad-tile-tile-tile-by-one-column/build.log",
+                 "trials/003-confirm-pad-tile-tile-tile-by-one-column/candidate.cu",
+                 "trials/003-confirm-pad-tile-tile-tile-by-one-column/diff.patch",
+                 "trials/003-confirm-pad-tile-tile-tile-by-one-column/memo.txt",
+                 "trials/003-confirm-pad-tile-tile-tile-by-one-column/trial.json", "winner.patch"));
   EXPECT_EQ(readFile(out / "report.md").value(), renderMarkdown(history));
   EXPECT_EQ(readFile(out / "report.html").value(), renderHtml(history));
   EXPECT_THAT(
@@ -253,6 +256,41 @@ TEST(RunFolder, HoldsWhatAPersonWantsToSeeAndCanBeWrittenAgain) {
   EXPECT_EQ(document["trials"][2]["timings"][0]["samples"].size(), 2u);
 }
 
+TEST(RunFolder, HasOfEachTrialAMemoAndTheDifferenceToItsParent) {
+  auto folder = must(TemporaryDirectory::create("kopt-folder"));
+  const auto store = must(openStore(folder.path() / "kopt.db"));
+  const RunRecord run = must(store->beginRun(sampleRun()));
+  Trial padded = sampleWinner(), child = padded;
+  padded.counters["sm__warps_active.avg.pct_of_peak_sustained_active"] = 84.79;
+  padded.diagnosis.state = "bank-conflicts";
+  padded.diagnosis.finding = "97% of the passes are repeats";
+  child.candidateHash = "child";
+  child.candidate.title = "unroll";
+  child.candidate.parents = {padded.candidateHash};
+  child.sliceText = padded.sliceText + "// unrolled\n";
+  for (const Trial &trial : {sampleBaseline(), padded, child})
+    must(store->recordTrial(run.id, trial));
+  for (const char *hash : {"h", "i"})
+    EXPECT_TRUE(store->recordModelCall(
+        run.id, {hash, "coder", "exec:replay", "question", "answer", 1, 1, 0, 1.0}));
+  ASSERT_TRUE(writeRunFolder(*store, run, folder.path()));
+  const fs::path trials = folder.path() / "trials";
+  const auto padding = "001-faster-pad-tile-tile-tile-by-one-column";
+  const std::string memo = must(readFile(trials / padding / "memo.txt"));
+  EXPECT_THAT(memo, HasSubstr("faster, decided at"));
+  EXPECT_THAT(memo, HasSubstr("because: bank conflicts: 30 extra cycles a request\n"));
+  EXPECT_THAT(memo, HasSubstr("state bank-conflicts: 97% of the passes are repeats\n"));
+  EXPECT_THAT(memo, testing::ContainsRegex("achieved occupancy +84.79%"));
+  EXPECT_FALSE(fs::exists(trials / padding / "parent.patch")) << "its parent is the baseline";
+  const std::string patch = must(readFile(trials / "002-faster-unroll/parent.patch"));
+  EXPECT_THAT(patch, HasSubstr("+// unrolled"));
+  EXPECT_THAT(patch, Not(HasSubstr("+  __shared__ float tile[TILE][TILE + 1];")));
+
+  EXPECT_FALSE(fs::exists(folder.path() / "calls")) << "transcripts are in the database alone";
+  ASSERT_TRUE(writeTranscripts(must(loadRun(*store, run)), folder.path()));
+  EXPECT_EQ(must(readFile(folder.path() / "calls/001-coder.request")), "question");
+  EXPECT_EQ(must(readFile(folder.path() / "calls/002-coder.reply")), "answer");
+}
 TEST(RunFolder, NamesAFileThatCannotBeWritten) {
   auto folder = TemporaryDirectory::create("kopt-folder");
   auto store = openStore(folder->path() / "kopt.db");
