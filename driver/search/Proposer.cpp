@@ -47,6 +47,14 @@ void Offers::leave(const Candidate &candidate) {
     ++left_[candidate.technique];
 }
 
+void Offers::offer(Candidate candidate) {
+  const std::string &wanted = context_.ask.technique;
+  if (isFull() || !(wanted.empty() || wanted == candidate.technique))
+    leave(candidate);
+  else
+    static_cast<void>(add(std::move(candidate)));
+}
+
 void ReadyProposer::start(const ProposalContext &context, Inbox &inbox) {
   Offers offers(context);
   const Status status = propose(context, offers);

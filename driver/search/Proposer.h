@@ -45,6 +45,9 @@ public:
   std::optional<std::string> add(Candidate candidate);
   /// Counts a candidate that could be asked for later, if it is worth a trial.
   void leave(const Candidate &candidate);
+  /// Takes a candidate, or leaves it if the offers are full or another technique was asked for. One
+  /// that is not worth a trial is no loss.
+  void offer(Candidate candidate);
   std::vector<Candidate> take() { return std::move(taken_); }
   std::map<std::string, int> takeLeft() { return std::move(left_); }
 

@@ -133,10 +133,7 @@ Status MergeProposer::propose(const ProposalContext &context, Offers &offers) {
       title.erase(0, kept.size());
     candidate->title = fmt::format("{} with {}", parent.candidate.title, title);
     candidate->parents = {parent.candidateHash, other->candidateHash};
-    if (offers.isFull())
-      offers.leave(*candidate);
-    else
-      static_cast<void>(offers.add(std::move(*candidate)));
+    offers.offer(std::move(*candidate));
   }
   return {};
 }

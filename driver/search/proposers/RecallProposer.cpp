@@ -49,11 +49,7 @@ Status RecallProposer::propose(const ProposalContext &context, Offers &offers) {
         fmt::format("trial {} on {}: {:.3f}x", row.id.substr(0, 12), row.experience.arch,
                     std::exp(row.experience.overBaseline->estimate));
     candidate.parents = {baseline};
-    const std::string &wanted = context.ask.technique;
-    if (offers.isFull() || !(wanted.empty() || wanted == candidate.technique))
-      offers.leave(candidate);
-    else
-      static_cast<void>(offers.add(std::move(candidate))); // what cannot be applied is no loss
+    offers.offer(std::move(candidate));
   }
   return {};
 }
