@@ -3,6 +3,7 @@
 // counterpart.
 #include "driver/diagnose/RuleBook.h"
 #include "clang_plugin/output/Variants.h"
+#include "driver/device/profile/NcuSections.h"
 #include "driver/device/sass/SassMix.h"
 #include "driver/model/Diagnosis.h"
 #include "driver/support/FileSystem.h"
@@ -299,6 +300,29 @@ TEST(RuleBook, TheEmulatedDeviceSaysWhatItAddsForALaunch) {
             "82% of this launch (2.4 us) is");
 }
 
+/// The counters of launches on an H200, with the name of the program.
+std::vector<std::pair<std::string, Counters>> recordedOnAnH200() {
+  std::vector<std::pair<std::string, Counters>> recorded{{"examples/transpose", measuredNaive()},
+                                                         {"examples/transpose", measuredStaged()}};
+  const std::filesystem::path tests = KOPT_SOURCE_DIR "/tests";
+  const auto planted =
+      nlohmann::json::parse(must(readFile(tests / "unit/diagnose/planted-h200.json")));
+  for (const auto &kernel : planted["kernels"]) {
+    const bool isMultinomial = kernel["kernel"] == "sampleMultinomialOnce";
+    Counters &counters =
+        recorded.emplace_back(isMultinomial ? "multinomial-cuda" : "planted.cu", Counters()).second;
+    for (std::size_t i = 0; i < kernel["values"].size(); ++i)
+      if (kernel["values"][i].is_number())
+        counters[planted["counters"][i]] = kernel["values"][i];
+  }
+  for (const auto &file : std::filesystem::directory_iterator(tests / "strategies/recorded")) {
+    const auto json = nlohmann::json::parse(must(readFile(file.path())));
+    for (const auto &counters : json["counters"])
+      recorded.emplace_back(json["program"], counters.get<Counters>());
+  }
+  return recorded;
+}
+
 // The messages are in the words of ncu 2025, shortened.
 TEST(RuleBook, NvidiasAdviceIsMarkedWhereAStateOrARuleThatHoldsSaysTheSame) {
   const RuleBook rules = book();
@@ -322,6 +346,26 @@ TEST(RuleBook, NvidiasAdviceIsMarkedWhereAStateOrARuleThatHoldsSaysTheSame) {
   EXPECT_EQ(agreeing("CPIStall", "stalled waiting for sibling warps at a CTA barrier"), Ids())
       << "the rule of barriers does not fire";
   EXPECT_EQ(agreeing("FPInstructions", "fused and non-fused instructions"), Ids());
+}
+
+// A row that ncu 2025.3.1 printed of a launch on an H200 (tests/unit/device/NcuSectionsTest.cpp),
+// beside the counters of a kernel that waits there as well.
+TEST(RuleBook, AdviceThatWasRecordedOnAnH200IsThatOfTheRuleOfLatency) {
+  const NcuReport report = must(parseNcuDetails(
+      R"csv("ID","Section Name","Metric Name","Metric Unit","Metric Value","Rule Name","Rule Type","Rule Description","Estimated Speedup Type","Estimated Speedup"
+"0","ComputeWorkloadAnalysis","","","","HighPipeUtilization","OPT","All compute pipelines are under-utilized. Either this workload is very small or it doesn't issue enough warps per scheduler. Check the Launch Statistics and Scheduler Statistics sections for further details.","local","96.11"
+)csv"));
+  ASSERT_EQ(report.advice.size(), 1u);
+  const RuleBook rules = book();
+  bool isThere = false;
+  for (const auto &[program, counters] : recordedOnAnH200()) {
+    const Diagnosis diagnosis = rules.diagnose(counters);
+    const bool isLatency = findHit(diagnosis, "latency-bound") != nullptr;
+    isThere |= isLatency;
+    const auto agreeing = rules.agreeing(diagnosis, report.advice.front());
+    EXPECT_EQ(std::ranges::count(agreeing, "rule latency-bound") > 0, isLatency) << program;
+  }
+  EXPECT_TRUE(isThere);
 }
 
 TEST(RuleBook, NamesOnlyRulesThatNsightComputeHas) {
@@ -493,29 +537,6 @@ TEST(Skills, OfTheStateComeBeforeThoseOfRules) {
   diagnosis.hits = book().diagnose(counters).hits;
   EXPECT_EQ(book().skillsFor(diagnosis),
             (std::vector<std::string>{"async-copy", "memory-parallelism"}));
-}
-
-/// The counters of launches on an H200, with the name of the program.
-std::vector<std::pair<std::string, Counters>> recordedOnAnH200() {
-  std::vector<std::pair<std::string, Counters>> recorded{{"examples/transpose", measuredNaive()},
-                                                         {"examples/transpose", measuredStaged()}};
-  const std::filesystem::path tests = KOPT_SOURCE_DIR "/tests";
-  const auto planted =
-      nlohmann::json::parse(must(readFile(tests / "unit/diagnose/planted-h200.json")));
-  for (const auto &kernel : planted["kernels"]) {
-    const bool isMultinomial = kernel["kernel"] == "sampleMultinomialOnce";
-    Counters &counters =
-        recorded.emplace_back(isMultinomial ? "multinomial-cuda" : "planted.cu", Counters()).second;
-    for (std::size_t i = 0; i < kernel["values"].size(); ++i)
-      if (kernel["values"][i].is_number())
-        counters[planted["counters"][i]] = kernel["values"][i];
-  }
-  for (const auto &file : std::filesystem::directory_iterator(tests / "strategies/recorded")) {
-    const auto json = nlohmann::json::parse(must(readFile(file.path())));
-    for (const auto &counters : json["counters"])
-      recorded.emplace_back(json["program"], counters.get<Counters>());
-  }
-  return recorded;
 }
 
 // "shown_by" in knowledge/ is what recordings on a GPU reach. If this fails after a recording was
