@@ -79,6 +79,13 @@ def main():
     check((prompts / "03.txt").read_text() == third, "the third request is the same before and after the resumption")
     check(prompt_numbers(prompts) == [f"{n:02d}.txt" for n in range(1, 6)], "five calls were made in all")
 
+    check(not list(folder.glob("kopt.out/*/calls")), "transcripts are in the database alone")
+    written = run([binaries / "kopt", "report", "--transcripts"], folder, environment)
+    check(written.returncode == 0 and "5 calls of models in " in written.stdout, "the transcripts are written when asked for")
+    requests, replies_of = ([path.read_text() for path in sorted(folder.glob(f"kopt.out/*/calls/*.{part}"))] for part in ("request", "reply"))
+    check(len(requests) == len(replies_of) == 5 and "transpose" in requests[0] and requests[0] != requests[4], "each call has both parts")
+    check("key-that-must-not-leak" not in "".join(requests), "no key is in them")
+
     said = {n: (prompts / f"{n:02d}.txt").read_text() for n in range(1, 6)}
     check("uncoalesced-global-stores" in said[1], "the first prompt names what the rules found")
     check("Document: global-coalescing" in said[1], "the first prompt quotes the skill")
