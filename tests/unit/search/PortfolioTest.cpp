@@ -35,7 +35,7 @@ public:
           slowest, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
       if (auto *ask = std::get_if<Ask>(&decision.what)) {
         ask->id = int(history.asked.size()) + 1;
-        tell({.what = *ask});
+        tell({.what = *ask, .evidence = decision.evidence});
         answer(*ask);
       } else if (const auto *profile = std::get_if<Profile>(&decision.what)) {
         tell({.what = Profiled{profile->candidate}});
@@ -195,6 +195,28 @@ TEST(Portfolio, KeepsSeveralFamilies) {
   };
   world.play(15);
   EXPECT_GE(world.best(), 3.4);
+}
+
+TEST(Portfolio, AGateSetsWhatIsAsked) {
+  PortfolioSettings settings{.open = 1};
+  const PolicyBook book = PolicyBook::load().value();
+  settings.policy = *book.find("navigator");
+  settings.gates = book.gates();
+  settings.priors["a"] = {.chance = 0.9};
+  settings.policy.priorWeight = 100;
+  ArmsWorld gated({"a", "b", "c"}, settings);
+  gated.each = 10;
+  gated.play(3);
+  EXPECT_THAT(gated.tried, ElementsAre("a", "b", "c")) << "breadth: each once while nothing gains";
+  const auto isGate = [](const Event &event) {
+    return !event.evidence.empty() && event.evidence.front().what.starts_with("gate breadth: ");
+  };
+  EXPECT_EQ(std::ranges::count_if(gated.history.events, isGate), 3);
+  settings.policy.gates = false;
+  ArmsWorld other({"a", "b", "c"}, settings);
+  other.each = 10;
+  other.play(3);
+  EXPECT_THAT(other.tried, ElementsAre("a", "a", "a"));
 }
 
 TEST(Portfolio, StopsWithoutGain) {
