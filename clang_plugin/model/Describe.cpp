@@ -40,6 +40,7 @@ public:
     for (const Blind &blind : model_.blind)
       add(blind.place, "unknown: " + blind.what);
     reply.readAcross = readAcross();
+    reply.uses = uses();
     llvm::stable_sort(reply.facts, [](const ModelLine &a, const ModelLine &b) {
       return std::pair(a.line, a.column) < std::pair(b.line, b.column);
     });
@@ -73,6 +74,23 @@ private:
                         [&](const Access *store) { return *store->offset == *load.offset; }))
         names.insert(load.root);
     return {names.begin(), names.end()};
+  }
+
+  std::optional<ParameterUses> uses() const {
+    std::set<std::string> read, written;
+    if (!model_.blind.empty())
+      return std::nullopt;
+    for (const Access &access : model_.accesses) {
+      if (access.space != MemorySpace::Global && access.space != MemorySpace::Unknown)
+        continue;
+      if (!access.isParameter)
+        return std::nullopt;
+      if (access.kind != AccessKind::Store)
+        read.insert(access.root);
+      if (access.kind != AccessKind::Load)
+        written.insert(access.root);
+    }
+    return ParameterUses{{read.begin(), read.end()}, {written.begin(), written.end()}};
   }
 
   std::string text(const std::optional<Polynomial> &value) const {

@@ -18,13 +18,20 @@ struct ModelLine {
 };
 KOPT_FIELDS(ModelLine, line, column, text)
 
+/// Parameters through which the kernel may read memory, and through which it may write.
+struct ParameterUses {
+  std::vector<std::string> read, written;
+};
+KOPT_FIELDS(ParameterUses, read, written)
+
 struct ModelReply {
   std::vector<ModelLine> facts;    ///< everything the model knows, in order of lines
   std::vector<ModelLine> accesses; ///< what an engineer looks for, one line an access
   /// Parameters whose memory threads certainly read where others store, were it the output's, too,
   /// without waiting for them: such a kernel cannot be used in place.
   std::vector<std::string> readAcross;
+  std::optional<ParameterUses> uses{}; ///< nothing: an access or a call may be of any memory
 };
-KOPT_FIELDS(ModelReply, facts, accesses, readAcross)
+KOPT_FIELDS(ModelReply, facts, accesses, readAcross, uses)
 
 } // namespace kopt

@@ -84,8 +84,11 @@ public:
     else
       KOPT_CHECK(readCode(built));
     bench_.runner().unload(module.id);
+    const auto model =
+        bench_.frontend().modelOf(rendered_.text, rendered_.expression, subject_.kernel, {});
     report_.diagnosis =
-        rules_.diagnose(report_.profile.counters, knownOf(report_.launch, MeasuredRates()));
+        rules_.diagnose(report_.profile.counters, knownOf(report_.launch, subject_.specialization,
+                                                          model ? model->uses : std::nullopt));
     if (report_.ncu)
       for (NcuReport::Advice &advice : report_.ncu->advice)
         advice.agrees = rules_.agreeing(report_.diagnosis, advice);

@@ -33,6 +33,7 @@ json toJson(const TuneOutcome &outcome) {
   json object{{"kernel", outcome.label},
               {"run", outcome.run.name},
               {"judged", outcome.judged},
+              {"stop", outcome.run.stop ? json(toString(*outcome.run.stop)) : json()},
               {"stop_reason", outcome.run.stopText},
               {"sandbox", toJson(outcome.sandbox)},
               {"share", outcome.share ? json(*outcome.share) : json()},
@@ -67,6 +68,8 @@ json toJson(const TuneOverview &overview) {
           {"used_seconds", overview.used}};
 }
 
+bool isAtRoof(const TuneOutcome &outcome) { return outcome.run.stop == StopReason::AtRoof; }
+
 /// A line for each kernel, in columns.
 void printSummary(const std::vector<TuneOutcome> &outcomes, const TuneOverview &overview) {
   std::size_t width = 6;
@@ -82,6 +85,7 @@ void printSummary(const std::vector<TuneOutcome> &outcomes, const TuneOverview &
     std::string verdict = outcome.winner             ? inWords(*outcome.winner->speedup)
                           : !outcome.skipped.empty() ? "skipped: " + outcome.skipped
                           : outcome.error            ? "failed"
+                          : isAtRoof(outcome)        ? "at its roof"
                                                      : "nothing faster";
     std::cout << fmt::format("{:<{}}  {:>6}  {:<30}  {}\n", outcome.label, width,
                              outcome.share ? formatPercent(*outcome.share) : "", verdict,
@@ -150,6 +154,9 @@ void print(const TuneOutcome &outcome, const Terminal &out) {
         out.paint(Style::Green, inWords(*outcome.winner->speedup)), outcome.winner->candidate.title,
         inOneLine(outcome.winner->assurance), outcome.patch.string(),
         inParentheses(howToApply(outcome.run.patchText)), report);
+  else if (isAtRoof(outcome))
+    std::cout << fmt::format("{}: {}\n  report: {}\n", outcome.label,
+                             out.paint(Style::Green, outcome.run.stopText), report);
   else
     std::cout << fmt::format("{}: {} in {} ({})\n  report: {}\n", outcome.label,
                              out.paint(Style::Yellow, "nothing faster was found"),
@@ -177,9 +184,9 @@ public:
                    "command that builds your program, such as 'make -j'; wins are confirmed in a "
                    "patched copy (default: the CMake build folder of -p, or nvcc)");
     flags_.config.addPlace(app);
-    flags_.config.add(app, {"min-gain", "seed", "strategy", "experience", "proposers", "model",
-                            "max-tokens", "rounds", "trials", "patience", "budget-seconds", "gpus",
-                            "build-jobs", "output", "assurance", "cache-mode"});
+    flags_.config.add(app, {"min-gain", "seed", "strategy", "experience", "roof", "proposers",
+                            "model", "max-tokens", "rounds", "trials", "patience", "budget-seconds",
+                            "gpus", "build-jobs", "output", "assurance", "cache-mode"});
     app.add_option("--fail-on", flags_.failOn,
                    "exit with status 2: `never`, or on a `win`, when a patch was found "
                    "(default never)")

@@ -157,6 +157,10 @@ std::vector<Option> makeOptions() {
              "`on` lets the strategy know what earlier runs of all projects taught, and adds what "
              "this one teaches; `off` does neither",
              {"on", "off"}),
+      choice("roof", &S::roof,
+             "`stop` tries nothing on a kernel that moves only the bytes it has to, as fast as the "
+             "device can; `ignore` tries all the same",
+             {"stop", "ignore"}),
       {"model", &S::model, checkModel,
        "language model for the llm proposer: anthropic:MODEL, openai:MODEL or exec:COMMAND"},
       {"max-tokens", &S::maxTokens, checkFromZero,

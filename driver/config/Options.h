@@ -33,6 +33,7 @@ struct ResolvedOptions {
   std::vector<std::string> proposers = {"params", "transform"}; ///< and llm if a model is given
   std::string strategy = "auto";    ///< what is tried next (knowledge/policy.json); greedy, survey
   std::string experience = "on";    ///< of earlier runs: on, off
+  std::string roof = "stop";        ///< what becomes of a kernel at its roof: stop, ignore
   std::vector<std::string> kernels; ///< names or globs; empty: every annotated kernel
   std::vector<std::string> benchmark; ///< command in which wins are confirmed; empty: none
   std::vector<std::string> run;       ///< command whose launches are the workload; empty: none

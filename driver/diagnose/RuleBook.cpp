@@ -128,9 +128,19 @@ Result<RuleBook> RuleBook::load() {
   return book;
 }
 
-Diagnosis RuleBook::diagnose(const Counters &counted, const Counters &known) const {
+static Counters together(const Counters &counted, const Counters &known) {
   Counters counters = known;
   counters.insert(counted.begin(), counted.end());
+  return counters;
+}
+
+std::optional<RoofReached> RuleBook::roofReached(const Counters &counters,
+                                                 const Counters &known) const {
+  return states_.roofReached(together(counters, known));
+}
+
+Diagnosis RuleBook::diagnose(const Counters &counted, const Counters &known) const {
+  const Counters counters = together(counted, known);
   Diagnosis diagnosis;
   states_.addTo(diagnosis, counters);
   for (const Rule &rule : rules_) {

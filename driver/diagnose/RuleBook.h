@@ -26,6 +26,8 @@ public:
   static Result<RuleBook> load();
   /// `known` is what stands beside the counters of a launch (Known.h).
   Diagnosis diagnose(const Counters &counters, const Counters &known = {}) const;
+  /// As States::roofReached().
+  std::optional<RoofReached> roofReached(const Counters &counters, const Counters &known) const;
   /// All metrics that the rules read, sorted: those to request from a profiler.
   std::vector<std::string> metrics() const;
   /// Of all states, rules and skills.

@@ -52,6 +52,21 @@ Result<States> States::load() {
     states.states_.push_back(
         {std::move(id), std::move(when), std::move(shownBy), std::move(skills), std::move(ncu)});
   }
+  KOPT_TRY(const auto stops, readEntries(file, text, "stops"));
+  for (const KnowledgeEntry &entry : stops) {
+    KOPT_CHECK(entry.checkKeys(
+        {"id", "values", "condition", "finding", "evidence", "shown_by", "source"}));
+    KOPT_CHECK(entry.text("source"));
+    KOPT_CHECK(entry.text("shown_by"));
+    KOPT_TRY(CounterCondition when, CounterCondition::read(entry));
+    Stop stop{std::move(when), {}};
+    KOPT_TRY(const auto evidence, entry.texts("evidence"));
+    for (const std::string &figure : evidence) {
+      KOPT_TRY(Expression expression, readExpression(entry, figure));
+      stop.evidence.emplace_back(figure, std::move(expression));
+    }
+    states.stops_.push_back(std::move(stop));
+  }
   return states;
 }
 
@@ -96,6 +111,23 @@ void States::addTo(Diagnosis &diagnosis, const Counters &counters) const {
                                   bound.resource, bound.percent);
 }
 
+std::optional<RoofReached> States::roofReached(const Counters &counters) const {
+  CounterScope common(counters);
+  common.define(values_);
+  for (const Stop &stop : stops_) {
+    CounterScope scope = common;
+    scope.define(stop.when.values);
+    if (scope.evaluate(stop.when.condition).value_or(0) == 0)
+      continue;
+    RoofReached reached{scope.render(stop.when.finding).value_or(""), {}};
+    for (const auto &[name, figure] : stop.evidence)
+      if (const auto value = scope.evaluate(figure))
+        reached.evidence.emplace_back(name, *value);
+    return reached;
+  }
+  return std::nullopt;
+}
+
 std::vector<std::string> States::metrics() const {
   std::set<std::string> names, defined;
   const auto add = [&](const std::vector<CounterValue> &values) {
@@ -111,6 +143,11 @@ std::vector<std::string> States::metrics() const {
   for (const State &state : states_) {
     add(state.when.values);
     for (const std::string &name : state.when.metrics())
+      names.insert(name);
+  }
+  for (const Stop &stop : stops_) {
+    add(stop.when.values);
+    for (const std::string &name : stop.when.metrics())
       names.insert(name);
   }
   for (const std::string &name : defined)

@@ -6,15 +6,25 @@
 #include "driver/diagnose/CounterScope.h"
 #include "driver/model/Diagnosis.h"
 
+#include <optional>
+
 namespace kopt {
 
-/// The states and roofs of knowledge/states.json. load() fails with Internal, naming the key, if
-/// one is wrong.
+/// A kernel that does what it has to do as fast as the device can.
+struct RoofReached {
+  std::string finding;
+  std::vector<std::pair<std::string, double>> evidence;
+};
+
+/// The states, roofs and stops of knowledge/states.json. load() fails with Internal, naming the
+/// key, if one is wrong.
 class States {
 public:
   static Result<States> load();
   /// Sets state, bound and headroom. They stay empty where no roof's counters are known.
   void addTo(Diagnosis &diagnosis, const Counters &counters) const;
+  /// Nothing: something is left, or it is not known.
+  std::optional<RoofReached> roofReached(const Counters &counters) const;
   std::vector<std::string> metrics() const; ///< that they read, sorted
   /// A region of the counters.
   struct State {
@@ -33,10 +43,15 @@ private:
     BoundKind kind;
     std::vector<CounterValue> values; ///< "used" and "needed": percent of the peak
   };
+  struct Stop {
+    CounterCondition when;
+    std::vector<std::pair<std::string, Expression>> evidence;
+  };
 
   std::vector<CounterValue> values_; ///< that all share
   std::vector<Roof> roofs_;
   std::vector<State> states_;
+  std::vector<Stop> stops_;
 };
 
 /// "memory, DRAM at 91% of its peak; at most 1.1x faster with the work it needs"; empty: not known.

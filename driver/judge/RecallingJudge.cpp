@@ -6,7 +6,7 @@
 namespace kopt {
 
 Result<RecallingJudge> RecallingJudge::open(Judge &inner, Store &store, std::int64_t run,
-                                            std::function<void(Trial &)> finish) {
+                                            Finish finish) {
   RecallingJudge judge(inner, store, run, std::move(finish));
   KOPT_TRY(const std::vector<Trial> trials, store.trials(run));
   for (const Trial &trial : trials)
@@ -17,7 +17,7 @@ Result<RecallingJudge> RecallingJudge::open(Judge &inner, Store &store, std::int
 Result<Trial> RecallingJudge::record(Trial trial, const Key &key) {
   std::tie(trial.candidateHash, trial.purpose) = key;
   if (finish_)
-    finish_(trial);
+    finish_(trial, workload_);
   KOPT_TRY(Trial stored, store_.recordTrial(run_, trial));
   recorded_.emplace(key, stored);
   return stored;
@@ -25,6 +25,7 @@ Result<Trial> RecallingJudge::record(Trial trial, const Key &key) {
 
 Result<Baseline> RecallingJudge::baseline() {
   KOPT_TRY(Baseline baseline, inner_.baseline());
+  workload_ = baseline.workload;
   const Key key{baseline.trial.candidateHash, Purpose::Search};
   if (const auto known = recorded_.find(key); known != recorded_.end())
     baseline.trial = known->second;
@@ -60,7 +61,7 @@ Status RecallingJudge::addCounters(Trial &trial) {
     return {};
   KOPT_CHECK(inner_.addCounters(trial));
   if (finish_)
-    finish_(trial);
+    finish_(trial, workload_);
   return store_.recordCounters(trial);
 }
 

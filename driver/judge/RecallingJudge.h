@@ -14,11 +14,13 @@ namespace kopt {
 
 class RecallingJudge final : public Judge {
 public:
+  using Finish = std::function<void(Trial &, const Workload &)>;
   /// Reads the run's trials. `inner` and `store` must outlive the judge. `finish`, which may be
   /// empty, is called before a trial is recorded, and again when its counters are: it puts the
-  /// trial into the user's words and adds its diagnosis. Fails as Store::trials() does.
+  /// trial into the user's words and adds its diagnosis. It gets the baseline's workload, too.
+  /// Fails as Store::trials() does.
   static Result<RecallingJudge> open(Judge &inner, Store &store, std::int64_t run,
-                                     std::function<void(Trial &)> finish = {});
+                                     Finish finish = {});
 
   /// Measures the baseline anew, since candidates are compared with it. If the run has a recorded
   /// baseline trial, returns that trial.
@@ -35,7 +37,7 @@ public:
   void remember(const Trial &trial) override { inner_.remember(trial); }
 
 private:
-  RecallingJudge(Judge &inner, Store &store, std::int64_t run, std::function<void(Trial &)> finish)
+  RecallingJudge(Judge &inner, Store &store, std::int64_t run, Finish finish)
       : inner_(inner), store_(store), run_(run), finish_(std::move(finish)) {}
   using Key = std::pair<std::string, Purpose>; ///< candidate hash and purpose
   /// Commits the trial and returns it with its id.
@@ -44,7 +46,8 @@ private:
   Judge &inner_;
   Store &store_;
   std::int64_t run_;
-  std::function<void(Trial &)> finish_;
+  Finish finish_;
+  Workload workload_; ///< as the baseline's measurement left it
   std::map<Key, Trial> recorded_;
 };
 

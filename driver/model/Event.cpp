@@ -28,6 +28,10 @@ std::string Stop::inWords() const {
     return fmt::format("{:.0f} rounds brought nothing better", limit);
   case StopReason::ProposersFailed:
     return "every proposer failed";
+  case StopReason::AtRoof:
+    return fmt::format("the kernel is at its roof: at most {:.2f}x is left, and '--roof ignore' "
+                       "tries all the same",
+                       limit);
   }
   return {};
 }

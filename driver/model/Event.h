@@ -24,10 +24,11 @@ enum class StopReason {
   Seconds,         ///< the time budget is used up
   Patience,        ///< too many rounds in a row without a better incumbent
   ProposersFailed, ///< every remaining proposer failed
+  AtRoof,          ///< the kernel is as fast as the device lets it be: nothing was tried
 };
 constexpr auto spellings(StopReason) {
-  return std::to_array<std::string_view>(
-      {"exhausted", "target", "rounds", "trials", "seconds", "patience", "proposers-failed"});
+  return std::to_array<std::string_view>({"exhausted", "target", "rounds", "trials", "seconds",
+                                          "patience", "proposers-failed", "at-roof"});
 }
 
 /// What a decision was based on.

@@ -71,6 +71,8 @@ Decision SearchLoop::decide() {
   if (std::holds_alternative<Accept>(decision.what) ||
       std::holds_alternative<Profile>(decision.what))
     return decision; // it ends what was begun
+  if (settings_.roof)
+    return *settings_.roof;
   if (auto stop = budgetReached(settings_.budget, history_, secondsWithNext()))
     return std::move(*stop);
   if (std::holds_alternative<Ask>(decision.what) && roomForTrials() == 0)

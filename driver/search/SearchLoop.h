@@ -14,6 +14,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace kopt {
 
@@ -29,7 +30,8 @@ public:
 
 struct SearchSettings {
   Budget budget;
-  double secondsUsed = 0; ///< seconds of the budget used before the search
+  double secondsUsed = 0;         ///< seconds of the budget used before the search
+  std::optional<Decision> roof{}; ///< the Stop of a kernel of which nothing is tried
 };
 
 /// All of these are used from one thread and must outlive the loop.

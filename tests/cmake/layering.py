@@ -25,7 +25,7 @@ EDGES = {
     "driver/llm": "driver/support runtime/device",
     "driver/judge": "driver/support driver/model driver/source driver/workload driver/device driver/store runtime/device runtime/runner "
                     "runtime/trace",
-    "driver/diagnose": "driver/support driver/model driver/source driver/device",
+    "driver/diagnose": "driver/support driver/model driver/source driver/device clang_plugin/output",
     "driver/search": "driver/support driver/model driver/source driver/workload driver/store driver/knowledge driver/llm driver/judge "
                      "driver/diagnose",
     "driver/compare": "driver/support driver/model driver/source driver/workload driver/device driver/judge",

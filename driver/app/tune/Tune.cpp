@@ -4,10 +4,10 @@
 #include "driver/app/KnowledgeFlow.h"
 #include "driver/app/ObserveFlow.h"
 #include "driver/app/TerminalObserver.h"
+#include "driver/app/tune/KernelRoof.h"
 #include "driver/app/tune/Lessons.h"
 #include "driver/app/tune/RunIdentity.h"
 #include "driver/app/tune/TuneResults.h"
-#include "driver/diagnose/Known.h"
 #include "driver/judge/HeldOut.h"
 #include "driver/judge/RecallingJudge.h"
 #include "driver/llm/Provider.h"
@@ -122,16 +122,6 @@ std::string stageKey(const std::string &step) {
       {"confirm the winner", "confirm"},    {"write the results", "write"}};
   const auto known = kKeys.find(step);
   return known == kKeys.end() ? step : known->second;
-}
-
-/// What stands beside the counters of a run's trials, which are those of the heaviest launch. The
-/// rates are those that were measured when the run began.
-Counters knownBeside(const Workload &workload, const RunRecord &run) {
-  const nlohmann::json device = recordedObject(run.deviceJson);
-  const auto rates = fromJson<MeasuredRates>(device.value("measured", nlohmann::json()));
-  const auto heaviest = std::ranges::max_element(workload.launches, {}, &Launch::weight);
-  return knownOf(heaviest == workload.launches.end() ? Launch() : *heaviest,
-                 rates.value_or(MeasuredRates()));
 }
 
 TuneOutcome failedOutcome(const TuneSubject &subject, const Error &error) {
@@ -312,12 +302,15 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
   outcome.sandbox = bench_->sandbox().layers();
   outcome.folder = run.folder;
   KOPT_TRY(const std::unique_ptr<Judge> devices, makeJudge(subject, workload, run));
-  const Counters known = knownBeside(workload.workload, run.record);
-  KOPT_TRY(RecallingJudge judge,
-           RecallingJudge::open(*devices, *store_, run.record.id, [&](Trial &trial) {
-             static_cast<void>(tellUserLines(subject, "", trial));
-             trial.diagnosis = rules_->diagnose(trial.counters, known);
-           }));
+  const auto model = bench_->frontend().modelOf(
+      subject.sliceText, subject.specialization.expression, subject.kernel, {});
+  const KernelRoof roof(subject.specialization, model ? model->uses : std::nullopt,
+                        bench_->device(), run.record);
+  const auto finish = [&](Trial &trial, const Workload &learnt) {
+    static_cast<void>(tellUserLines(subject, "", trial));
+    trial.diagnosis = rules_->diagnose(trial.counters, roof.known(learnt));
+  };
+  KOPT_TRY(RecallingJudge judge, RecallingJudge::open(*devices, *store_, run.record.id, finish));
   KOPT_TRY(Journal journal, Journal::open(*store_, run.record.id));
   KOPT_TRY(const Baseline baseline, stage(subject, "measure the baseline", [&] {
              return measureBaseline(subject, judge, journal);
@@ -325,8 +318,17 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
   KOPT_TRY(const Proposers proposers,
            stage(subject, "make the proposers", [&] { return makeProposers(subject, run); }));
   KOPT_TRY(const auto priors, priorsOf(run.record, baseline.trial.diagnosis.state, journal));
+  const auto atRoof =
+      settings_.options.roof == "stop" ? roof.reached(baseline, *rules_) : std::optional<AtRoof>();
+  if (atRoof) {
+    services_.terminal.line(fmt::format("{}: {}", subject.label, atRoof->finding));
+    Event event;
+    event.what = Note{"roof", atRoof->finding};
+    KOPT_CHECK(journal.appendOnce(event));
+  }
   KOPT_TRY(const SearchHistory history, stage(subject, "search", [&] {
-             return search(subject, baseline, proposers, priors, judge, journal);
+             return search(subject, baseline, proposers, priors, judge, journal,
+                           atRoof ? std::optional(atRoof->stop) : std::nullopt);
            }));
   const Stop stop = std::get<Stop>(history.events.back().what);
   run.record.stop = stop.reason;
@@ -567,8 +569,8 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
 Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Baseline &baseline,
                                           const Proposers &proposers,
                                           const std::map<std::string, Prior> &priors, Judge &judge,
-                                          Journal &journal) {
-  SearchSettings settings{settings_.budget, clock_.turnUsed()};
+                                          Journal &journal, std::optional<Decision> roof) {
+  SearchSettings settings{settings_.budget, clock_.turnUsed(), std::move(roof)};
   settings.budget.seconds = clock_.turnLimit();
   if (!settings_.program.empty()) // candidates are timed in the program before they are confirmed
     settings.budget.seconds -= std::min(kToBuildPrograms, kMostToBuild * clock_.turnLimit());

@@ -93,7 +93,7 @@ private:
   Result<SearchHistory> search(const TuneSubject &subject, const Baseline &baseline,
                                const Proposers &proposers,
                                const std::map<std::string, Prior> &priors, Judge &judge,
-                               Journal &journal);
+                               Journal &journal, std::optional<Decision> roof);
   Status writeResults(const TuneSubject &subject, const Baseline &baseline,
                       const SearchHistory &history, OpenRun &run, Journal &journal,
                       TuneOutcome &outcome);

@@ -57,6 +57,7 @@ nlohmann::json toJson(const TuneSettings &settings) {
           {"cache_mode", settings.options.cacheMode},
           {"strategy", settings.options.strategy},
           {"experience", settings.options.experience},
+          {"roof", settings.options.roof},
           {"batch", settings.batch},
           {"seed", settings.options.seed}};
 }

@@ -110,6 +110,8 @@ private:
       option("--assurance", "assurance");
     if (textOf(config_, "experience") == "off")
       option("--experience", "experience");
+    if (textOf(config_, "roof") == "ignore")
+      option("--roof", "roof");
     if (const std::string mode = textOf(config_, "cache_mode"); !mode.empty() && mode != "auto")
       option("--cache-mode", "cache_mode");
     option("--seed", "seed");

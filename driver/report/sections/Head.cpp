@@ -47,7 +47,9 @@ void answer(Document &document, const RunFacts &facts) {
   };
   const std::string why = run.stopText.empty() ? "" : ": " + withoutStop(run.stopText);
   if (!facts.winner) {
-    if (run.state == RunState::Finished)
+    if (run.stop == StopReason::AtRoof)
+      say("At its roof", run.stopText + ".");
+    else if (run.state == RunState::Finished)
       say("Nothing to apply", "no candidate was accepted" + why + "." + nearestMiss(facts));
     else if (run.state == RunState::Failed)
       say("No verdict", "the run failed" + why + ".");

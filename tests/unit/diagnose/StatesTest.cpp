@@ -179,10 +179,12 @@ TEST(States, ReadOnlyWhatThereIs) {
   std::vector<std::string> known = hardwareCounters();
   for (const auto &more : {launchCounters(), sassCounterNames()})
     known.insert(known.end(), more.begin(), more.end());
-  Launch launch;
-  launch.buffers.resize(1);
-  for (const auto &[name, value] : knownOf(launch, {1, 1, 1, 1, ""}))
-    known.push_back(name);
+  DeviceInfo device;
+  device.l2Bytes = 1;
+  for (const Counters &more :
+       {knownOf(Launch(), Specialization(), ParameterUses()), knownOf(device, {1, 1, 1, 1, ""})})
+    for (const auto &[name, value] : more)
+      known.push_back(name);
   // Other names of a counter that kopt asks for.
   known.insert(known.end(), {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
                              "l1tex__throughput.avg.pct_of_peak_sustained_elapsed"});

@@ -82,6 +82,19 @@ TEST(Explain, SaysThatARunWasInterrupted) {
   EXPECT_THAT(text, Not(HasSubstr("The search stopped")));
 }
 
+TEST(Explain, WhyNothingWasTriedOnAKernelAtItsRoof) {
+  RunHistory history = withoutWin(syntheticRun(40));
+  Event stop{1, 0, Stop{StopReason::AtRoof, 1.03}};
+  stop.evidence = {{"percent_reached", history.trials[0].candidateHash, 97}};
+  history.events = {stop};
+  const auto explanations = explainRun(history);
+  EXPECT_THAT(inText(explanations), HasSubstr("after 0 rounds, because the kernel is at its roof: "
+                                              "at most 1.03x is left"));
+  const auto entry = std::ranges::find(explanations, "stop", &Explanation::kind);
+  ASSERT_NE(entry, explanations.end());
+  EXPECT_EQ(entry->evidence.at(0).value, 97);
+}
+
 TEST(Explain, OfAProposerThatFailed) {
   RunHistory history = interrupted(syntheticRun(40));
   history.events = {{1, 0, Ask{1, "llm", {history.trials[0].candidateHash}, "", 6}},

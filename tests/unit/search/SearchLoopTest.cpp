@@ -97,7 +97,8 @@ protected:
   }
 
   Result<SearchHistory> search(Judge &inner, Strategy &strategy) {
-    KOPT_TRY(RecallingJudge judge, RecallingJudge::open(inner, store_, 1, [](Trial &trial) {
+    KOPT_TRY(RecallingJudge judge,
+             RecallingJudge::open(inner, store_, 1, [](Trial &trial, const Workload &) {
                trial.diagnosis.skipped.clear();
                for (const auto &[name, value] : trial.counters)
                  trial.diagnosis.skipped.push_back(name);
@@ -216,6 +217,21 @@ TEST_F(SearchLoopTest, PatienceCountsRoundsSinceTheLastGain) {
   EXPECT_EQ(stop.limit, 2);
   EXPECT_EQ(history.best().candidate.title, "1.5x");
   EXPECT_EQ(history.round, 5);
+}
+
+TEST_F(SearchLoopTest, NothingIsAskedOfAKernelAtItsRoofUntilTheUserSaysSo) {
+  offer("a", {"a1", "a2"});
+  settings_.roof = Decision{Stop{StopReason::AtRoof, 1.03}, {{"percent_reached", "baseline", 97}}};
+  const auto history = must(search());
+  EXPECT_THAT(judge_.judged, ElementsAre());
+  ASSERT_EQ(history.events.size(), 1u);
+  EXPECT_EQ(std::get<Stop>(history.events[0].what).reason, StopReason::AtRoof);
+  EXPECT_EQ(history.events[0].evidence.at(0).value, 97);
+  ASSERT_TRUE(search()) << "resumed";
+  EXPECT_EQ(recorded().size(), 1u);
+  settings_.roof = std::nullopt;
+  EXPECT_EQ(std::get<Stop>(must(search()).events.back().what).reason, StopReason::Exhausted);
+  EXPECT_THAT(judge_.judged, ElementsAre("a1", "a2"));
 }
 
 TEST_F(SearchLoopTest, NoBudgetIsExceeded) {
