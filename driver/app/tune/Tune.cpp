@@ -164,6 +164,10 @@ Result<std::vector<TuneOutcome>> TuneSession::run() {
   for (const LeftOutKernel &kernel : bench_->leftOut())
     outcomes.push_back(skippedOutcome(kernel.symbol, kernel.label, kernel.reason));
   const std::vector<TuneSubject> &subjects = bench_->subjects();
+  std::vector<std::optional<double>> shares;
+  for (const TuneSubject &subject : subjects)
+    shares.push_back(planner_.shareOf(subject.specialization.symbol));
+  weights_.emplace(shares);
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     const TuneSubject &subject = subjects[i];
     if (!beginTurn(i)) {
@@ -219,15 +223,10 @@ TuneOutcome TuneSession::skippedOutcome(const std::string &symbol, const std::st
 
 bool TuneSession::beginTurn(std::size_t index) {
   const std::vector<TuneSubject> &subjects = bench_->subjects();
-  const auto weightOf = [&](const TuneSubject &subject) {
-    return planner_.shareOf(subject.specialization.symbol).value_or(1.0);
-  };
   const TuneSubject &subject = subjects[index];
-  double weights = 0;
-  for (std::size_t i = index; i < subjects.size(); ++i)
-    weights += weightOf(subjects[i]);
   const double left = clock_.left();
-  if (!clock_.beginTurn(weightOf(subject), weights, bench_->extractSeconds(), index == 0))
+  if (!clock_.beginTurn(weights_->of(index), weights_->from(index), bench_->extractSeconds(),
+                        index == 0))
     return false;
   if (subjects.size() == 1 && planner_.shares().empty())
     return true;
@@ -239,6 +238,31 @@ bool TuneSession::beginTurn(std::size_t index) {
       clock_.turnLimit() > 0 ? fmt::format(", {:.0f} s of {:.0f} s left", left, clock_.limit())
                              : ""));
   return true;
+}
+
+void TuneSession::shareTimeAgain(const TuneSubject &subject, const Baseline &baseline) {
+  const auto index = std::size_t(&subject - bench_->subjects().data());
+  const double headroom = baseline.trial.diagnosis.headroom;
+  weights_->learn(index, headroom);
+  if (bench_->subjects().size() == 1 || clock_.limit() <= 0 || !weights_->isKnown(index))
+    return;
+  clock_.shareAgain(weights_->of(index), weights_->from(index));
+  services_.terminal.line(fmt::format("{}: at most {:.2f}x is left: {:.0f} s for it", subject.label,
+                                      headroom, clock_.turnLimit()));
+}
+
+Status TuneSession::learnHeadrooms() {
+  KOPT_TRY(const std::vector<RunRecord> runs, store_->runs());
+  const std::vector<TuneSubject> &subjects = bench_->subjects();
+  for (std::size_t i = 0; i < subjects.size(); ++i)
+    for (auto run = runs.rbegin(); run != runs.rend() && !weights_->isKnown(i); ++run)
+      if (run->sliceText == subjects[i].sliceText && run->kernel == subjects[i].label &&
+          recordedObject(run->deviceJson).value("name", "") == bench_->device().name) {
+        KOPT_TRY(const std::vector<Trial> trials, store_->trials(run->id));
+        if (!trials.empty())
+          weights_->learn(i, trials.front().diagnosis.headroom);
+      }
+  return {};
 }
 
 SessionEnd TuneSession::sessionEnd() {
@@ -315,6 +339,7 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
   KOPT_TRY(const Baseline baseline, stage(subject, "measure the baseline", [&] {
              return measureBaseline(subject, judge, journal);
            }));
+  shareTimeAgain(subject, baseline);
   KOPT_TRY(const Proposers proposers,
            stage(subject, "make the proposers", [&] { return makeProposers(subject, run); }));
   KOPT_TRY(const auto priors, priorsOf(run.record, baseline.trial.diagnosis.state, journal));
@@ -399,6 +424,7 @@ Result<TuneSession::OpenRun> TuneSession::openRun(const TuneSubject &subject,
         KOPT_CHECK(writeFileAtomically(folder / ".gitignore", "*\n"));
     KOPT_TRY(store_, openStore(settings_.root / ".kopt" / "kopt.db"));
     openKnowledge();
+    KOPT_CHECK(learnHeadrooms());
   }
   KOPT_TRY(const std::vector<RunRecord> runs, store_->runs());
   if (settings_.resume) {

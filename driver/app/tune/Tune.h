@@ -5,6 +5,7 @@
 #include "driver/app/tune/KernelPlanner.h"
 #include "driver/app/tune/SessionEnd.h"
 #include "driver/app/tune/TuneClock.h"
+#include "driver/app/tune/TurnWeights.h"
 #include "driver/diagnose/RuleBook.h"
 #include "driver/judge/Judge.h"
 #include "driver/knowledge/ExperienceBase.h"
@@ -78,6 +79,10 @@ private:
                              const std::string &reason) const;
   /// Sets the time limit of the next kernel. False if too little time is left.
   bool beginTurn(std::size_t index);
+  /// Divides the time anew by what the baseline says is left of the kernel.
+  void shareTimeAgain(const TuneSubject &subject, const Baseline &baseline);
+  /// Takes what is left of each kernel from the last run of the same text on the same device.
+  Status learnHeadrooms();
 
   Result<TuneOutcome> tune(const TuneSubject &subject);
   Result<TuneOutcome> tuneInRun(const TuneSubject &subject, const SubjectWorkload &workload,
@@ -123,6 +128,7 @@ private:
   std::optional<RuleBook> rules_;
   KernelPlanner planner_;
   TuneClock clock_;
+  std::optional<TurnWeights> weights_; ///< of the kernels' turns
   TuneOverview overview_;
   std::string position_;  ///< of the current kernel, "2/6 "; empty: the only one
   std::vector<Win> wins_; ///< of the kernels searched so far

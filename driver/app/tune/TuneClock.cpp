@@ -37,6 +37,14 @@ bool TuneClock::beginTurn(double weight, double weights, double extraction, bool
   return isFirst || left() >= kLeastTurnPerBaseline * quickestBaseline_.value_or(0);
 }
 
+void TuneClock::shareAgain(double weight, double weights) {
+  if (limit() <= 0)
+    return;
+  const double used = turnUsed(),
+               fewest = kTurnPerBaseline * quickestBaseline_.value_or(kUnknownBaseline) - used;
+  turnLimit_ = std::max(kNoTime, used + budget_->shareOf(weight, weights, std::max(0.0, fewest)));
+}
+
 double TuneClock::turnUsed() const {
   return Duration(clock_.now() - turnStart_).count() - (programSeconds_ - turnProgram_);
 }

@@ -32,6 +32,8 @@ public:
   /// of this kernel and all that follow. `extraction` is how long reading the sources took. False
   /// if too little time is left for a kernel that is not the first.
   bool beginTurn(double weight, double weights, double extraction, bool isFirst);
+  /// Divides the time that is left anew, once it is known what the kernel of this turn can gain.
+  void shareAgain(double weight, double weights);
   double turnLimit() const { return turnLimit_; } ///< seconds; 0: no limit
   double turnUsed() const;                        ///< seconds
   /// Gives the seconds that are left of the turn; empty: no limit.
