@@ -27,8 +27,8 @@ public:
   /// What stands beside the counters of the run's trials, which are those of the heaviest launch.
   Counters known(const Workload &workload) const;
 
-  /// Nothing: something is left, or it is not known. The other launches have no counters, but have
-  /// to move their bytes as fast. Times with a warm cache say nothing of DRAM.
+  /// Nothing: something is left, or it is not known. One launch has counters; all have to move
+  /// their bytes as fast as it does, in the state of the caches in which they are timed.
   std::optional<AtRoof> reached(const Baseline &baseline, const RuleBook &rules) const;
 
 private:
