@@ -67,6 +67,8 @@ elif command == "model":
     for fact in reply["facts"]:
         print(f"{fact['line']}:{fact['column']} {fact['text']}")
     print("read across:", *reply["read_across"])
+    uses = reply.get("uses")
+    print("uses:", "read", *uses["read"], "written", *uses["written"]) if uses else print("uses: unknown")
 elif command == "mutate":
     for mutant in reply["mutations"]:
         print(f"{mutant['op']} ({mutant['kind']}): {mutant['title']}")
