@@ -115,6 +115,7 @@ JudgeOptions trialOptions(const Config &config) {
   options.seed = std::uint64_t(config.settings.seed);
   options.buildThreads = unsigned(config.settings.buildJobs);
   options.policy.minGain = config.settings.minSpeedup - 1;
+  options.policy.regressionGuard = config.settings.maxLaunchRegression / 100;
   return options;
 }
 

@@ -25,7 +25,8 @@ using nlohmann::json;
 struct TuneFlags {
   SourceFlags sources;
   ConfigFlags config;
-  std::string program, build, failOn = "never";
+  std::vector<std::string> programs;
+  std::string build, failOn = "never";
   bool verifyAll = false, resume = false, dryRun = false, explainConfig = false;
 };
 
@@ -179,14 +180,18 @@ class TuneCommand final : public Command {
 public:
   explicit TuneCommand(CLI::App &app) {
     flags_.sources.addTo(app);
-    addProgram(app, flags_.program);
+    app.add_option("--run", flags_.programs,
+                   "command line of your program; the workload is then what it launches. Given "
+                   "several times: the launches of all of them, and a patch that slows down none")
+        ->allow_extra_args(false);
     app.add_option("--build", flags_.build,
                    "command that builds your program, such as 'make -j'; wins are confirmed in a "
                    "patched copy (default: the CMake build folder of -p, or nvcc)");
     flags_.config.addPlace(app);
-    flags_.config.add(app, {"min-gain", "seed", "strategy", "experience", "roof", "proposers",
-                            "model", "max-tokens", "rounds", "trials", "patience", "budget-seconds",
-                            "gpus", "build-jobs", "output", "assurance", "cache-mode"});
+    flags_.config.add(app, {"min-gain", "objective", "max-launch-regression", "seed", "strategy",
+                            "experience", "roof", "proposers", "model", "max-tokens", "rounds",
+                            "trials", "patience", "budget-seconds", "gpus", "build-jobs", "output",
+                            "assurance", "cache-mode"});
     app.add_option("--fail-on", flags_.failOn,
                    "exit with status 2: `never`, or on a `win`, when a patch was found "
                    "(default never)")
@@ -234,10 +239,17 @@ private:
   Result<TuneSettings> settingsOf(const Config &config,
                                   const std::vector<std::string> &nvccFlags) const {
     const ResolvedOptions &options = config.settings;
-    const std::string program =
-        flags_.program.empty() && !options.run.empty() ? joinCommand(options.run) : flags_.program;
-    KOPT_TRY(KernelRequest kernels, kernelRequest(config, flags_.sources, nvccFlags, program));
+    std::vector<std::string> programs;
+    for (const std::string &program : flags_.programs)
+      if (std::ranges::find(programs, program) == programs.end())
+        programs.push_back(program);
+    if (programs.empty() && !options.run.empty())
+      programs.push_back(joinCommand(options.run));
+    KOPT_TRY(KernelRequest kernels, kernelRequest(config, flags_.sources, nvccFlags,
+                                                  programs.empty() ? "" : programs.front()));
     KOPT_TRY(TuneSettings settings, tuneSettingsOf(options, std::move(kernels)));
+    if (programs.size() > 1)
+      settings.programs = std::move(programs);
     for (const ConfigValue &value : config.values)
       if (value.key == "build-jobs" && value.source != "default")
         settings.buildJobs = unsigned(options.buildJobs);
@@ -291,10 +303,13 @@ private:
         "{}: {}\n", session.name,
         call.out.paint(session.confirmed.empty() ? Style::Yellow : Style::Green,
                        headlineOf(session)));
-    for (const SessionWin &win : session.wins)
+    for (const SessionWin &win : session.wins) {
       std::cout << fmt::format("  {} ({}): {}{}\n", win.kernel, win.place,
                                win.state == WinState::Confirmed ? "" : toString(win.state),
                                win.state == WinState::Confirmed ? win.reason : ": " + win.reason);
+      for (const std::string &gain : runsInWords(win))
+        std::cout << "    " << gain << "\n";
+    }
     if (!patch.empty())
       std::cout << fmt::format(
           "  patch:   {}{}\n", (folder / patch).string(),

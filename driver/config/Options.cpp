@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/config/Options.h"
 
+#include "driver/config/Goal.h"
 #include "driver/config/GpuSelection.h"
 #include "driver/source/Frontend.h"
 #include "driver/support/Text.h"
@@ -71,6 +72,14 @@ std::string checkModel(const OptionValue &value) {
 std::string checkGpus(const OptionValue &value) {
   const auto gpus = parseGpuSelection(std::get<std::string>(value));
   return gpus ? "" : inWords(gpus.error());
+}
+std::string checkObjective(const OptionValue &value) {
+  const auto goal = parseGoal(std::get<std::string>(value));
+  return goal ? "" : goal.error().what + "; " + goal.error().hint;
+}
+std::string checkPercent(const OptionValue &value) {
+  const double number = asNumber(value);
+  return number >= 0 && number < 100 ? "" : showValue(value) + " is not from 0 to below 100";
 }
 std::string checkArch(const OptionValue &value) {
   const std::string &text = std::get<std::string>(value);
@@ -144,6 +153,13 @@ std::vector<Option> makeOptions() {
       {"patience", &S::patience, checkPositive,
        "rounds without a gain after which the search stops"},
       {"min-gain", &S::minSpeedup, checkRatio, "smallest speedup worth a patch, as a ratio"},
+      {"objective", &S::objective, checkObjective,
+       "what is made faster: the `mean`, the 95th percentile (`p95`) or the slowest (`worst`) of "
+       "the launches; `target:120us` ends the search once it takes that long, also "
+       "`worst,target:120us`"},
+      {"max-launch-regression", &S::maxLaunchRegression, checkPercent,
+       "percent by which no launch of a win may get slower; with several --run no run's kernel "
+       "either"},
       {"proposers", &S::proposers, checkProposers,
        "where candidates come from, separated by commas: params, transform, llm, merge; "
        "`-specialise` "

@@ -30,6 +30,8 @@ struct ResolvedOptions {
   double budgetSeconds = 1800; ///< wall time of the run
   /// Smallest speedup that is worth a patch, as a ratio: 1.02 for 2 percent.
   double minSpeedup = 1.02;
+  std::string objective = "mean"; ///< as parseGoal() reads it
+  double maxLaunchRegression = 2; ///< percent; a launch that gets slower by more is no win
   std::vector<std::string> proposers = {"params", "transform"}; ///< and llm if a model is given
   std::string strategy = "auto";    ///< what is tried next (knowledge/policy.json); greedy, survey
   std::string experience = "on";    ///< of earlier runs: on, off

@@ -84,6 +84,7 @@ private:
     made.launch = win.launch;
     made.savedSeconds = win.savedSeconds;
     made.ownSpecialization = win.ownSpecialization;
+    made.runs = win.runs;
     made.state = made.isolated.modelled ? WinState::Modelled : WinState::Unconfirmed;
     if (made.isolated.modelled)
       made.reason = "its time is modelled; tune on a GPU to measure it";

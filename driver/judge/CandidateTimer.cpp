@@ -21,9 +21,8 @@ constexpr double kColderBy = 1.005;
 constexpr double kLeastShare = 0.15;
 
 /// How many times as fast the version is on each launch, and together.
-void addSpeedups(const std::vector<Launch> &launches, double confidence, std::uint32_t processes,
-                 std::vector<LaunchTiming> timings, Trial &trial) {
-  std::vector<Speedup> speedups;
+void addSpeedups(const std::vector<Launch> &launches, Objective objective, double confidence,
+                 std::uint32_t processes, std::vector<LaunchTiming> timings, Trial &trial) {
   std::vector<double> weights;
   for (std::size_t i = 0; i < timings.size(); ++i) {
     LaunchTiming &timing = timings[i];
@@ -37,11 +36,10 @@ void addSpeedups(const std::vector<Launch> &launches, double confidence, std::ui
     }
     timing.baselineSeconds = median(a);
     timing.candidateSeconds = median(b);
-    speedups.push_back(timing.speedup);
     weights.push_back(launches[i].weight);
   }
   trial.timings = std::move(timings);
-  trial.speedup = combineSpeedups(speedups, weights);
+  trial.speedup = combineTimings(trial.timings, weights, objective);
 }
 
 } // namespace
@@ -155,8 +153,8 @@ Result<bool> CandidateTimer::time(const Built &built, const VerdictPolicy &polic
   // Simultaneous intervals: the confidence holds for the intervals of all candidates and launches
   // together.
   const double comparisons = double(std::max(1, policy.candidates)) * double(built.launches.size());
-  addSpeedups(bench_.context.baseline().launches, 1 - (1 - policy.confidence) / comparisons,
-              processes, std::move(timings), trial);
+  addSpeedups(bench_.context.baseline().launches, bench_.subject().workload.objective,
+              1 - (1 - policy.confidence) / comparisons, processes, std::move(timings), trial);
   decide(policy, trial);
   return true;
 }
@@ -182,7 +180,7 @@ void CandidateTimer::decide(const VerdictPolicy &policy, Trial &trial) const {
 
 Result<std::optional<Speedup>> CandidateTimer::compare(const Built &one, const Built &other) {
   std::vector<Speedup> speedups;
-  std::vector<double> weights;
+  std::vector<double> weights, seconds;
   for (std::size_t i = 0; i < one.launches.size(); ++i) {
     TimeOptions options = timeOptions(i);
     options.slot = fmt::format("compare-{}", i);
@@ -194,8 +192,12 @@ Result<std::optional<Speedup>> CandidateTimer::compare(const Built &one, const B
     speedups.push_back(
         pairedSpeedup(outcome.samples, bench_.options.policy.confidence, outcome.modelled));
     weights.push_back(bench_.context.baseline().launches[i].weight);
+    std::vector<double> others;
+    for (const TimingSample &sample : outcome.samples)
+      others.push_back(sample.a);
+    seconds.push_back(median(std::move(others)));
   }
-  return combineSpeedups(speedups, weights);
+  return combineSpeedups(speedups, weights, bench_.subject().workload.objective, seconds);
 }
 
 /// Chooses the launches to time with a warm L2 cache: as the options say, or else the captured ones

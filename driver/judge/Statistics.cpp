@@ -68,9 +68,10 @@ std::size_t medianRank(std::size_t count, double confidence) {
 }
 
 std::string inWords(const Speedup &speedup) {
+  const std::string of = speedup.of ? " for " + inWords(*speedup.of) : "";
   if (speedup.modelled)
-    return fmt::format("{:.3f}x (modelled)", speedup.estimate);
-  return fmt::format("{:.3f}x [{:.3f}, {:.3f}] at {:.4g}% from {} pairs{}", speedup.estimate,
+    return fmt::format("{:.3f}x{} (modelled)", speedup.estimate, of);
+  return fmt::format("{:.3f}x{} [{:.3f}, {:.3f}] at {:.4g}% from {} pairs{}", speedup.estimate, of,
                      speedup.low, speedup.high, speedup.confidence * 100, speedup.pairs,
                      speedup.processes > 1 ? fmt::format(" in {} processes", speedup.processes)
                                            : "");
@@ -195,24 +196,39 @@ Speedup runSpeedup(const std::vector<TimingSample> &runs, double confidence) {
   return result;
 }
 
-Speedup combineSpeedups(const std::vector<Speedup> &launches, const std::vector<double> &weights) {
-  double estimate = 0, low = 0, high = 0, total = 0;
+Speedup combineSpeedups(const std::vector<Speedup> &launches, const std::vector<double> &weights,
+                        Objective objective, const std::vector<double> &seconds) {
   Speedup result;
   result.pairs = launches.empty() ? 0 : std::numeric_limits<std::size_t>::max();
-  for (std::size_t i = 0; i < launches.size(); ++i) {
-    total += weights[i];
-    estimate += weights[i] / launches[i].estimate;
-    low += weights[i] / launches[i].low;
-    high += weights[i] / launches[i].high;
-    result.modelled |= launches[i].modelled;
-    result.confidence = launches[i].confidence;
-    result.pairs = std::min(result.pairs, launches[i].pairs);
-    result.processes = launches[i].processes; // all launches are timed in the same processes
+  for (const Speedup &launch : launches) {
+    result.modelled |= launch.modelled;
+    result.confidence = launch.confidence;
+    result.pairs = std::min(result.pairs, launch.pairs);
+    result.processes = launch.processes; // all launches are timed in the same processes
   }
-  result.estimate = total / estimate;
-  result.low = total / low;
-  result.high = total / high;
+  const auto together = [&](double Speedup::*end) {
+    std::vector<double> ends;
+    for (const Speedup &launch : launches)
+      ends.push_back(launch.*end);
+    return objectiveSpeedup(objective, weights, seconds, ends);
+  };
+  result.estimate = together(&Speedup::estimate);
+  result.low = together(&Speedup::low);
+  result.high = together(&Speedup::high);
+  if (objective != Objective::Mean)
+    result.of = objective;
   return result;
+}
+
+Speedup combineTimings(const std::vector<LaunchTiming> &timings, const std::vector<double> &weights,
+                       Objective objective) {
+  std::vector<Speedup> speedups;
+  std::vector<double> seconds;
+  for (const LaunchTiming &timing : timings) {
+    speedups.push_back(timing.speedup);
+    seconds.push_back(timing.baselineSeconds);
+  }
+  return combineSpeedups(speedups, weights, objective, seconds);
 }
 
 TimingDecision decideVerdict(const Speedup &speedup, const std::vector<LaunchTiming> &launches,
@@ -224,8 +240,10 @@ TimingDecision decideVerdict(const Speedup &speedup, const std::vector<LaunchTim
   for (const LaunchTiming &launch : launches)
     if (launches.size() > 1 && launch.speedup.high < 1 - policy.regressionGuard)
       return {Verdict::Slower,
-              fmt::format("launch '{}' regresses to {}; the workload as a whole is at {}",
-                          launch.launch, inWords(launch.speedup), words)};
+              fmt::format("launch '{}' regresses to {}, by more than {:.4g}%; the workload as a "
+                          "whole is at {}",
+                          launch.launch, inWords(launch.speedup), policy.regressionGuard * 100,
+                          words)};
   if (speedup.low > gain)
     return {Verdict::Faster, words};
   if (speedup.high < loss)

@@ -45,10 +45,16 @@ Speedup blockedSpeedup(const std::vector<TimingSample> &samples, double confiden
 /// not correlated and a few pairs are enough. For one pair the interval is (0, infinity).
 Speedup runSpeedup(const std::vector<TimingSample> &runs, double confidence);
 
-/// Speedup of the workload: 1 / sum(weight_i / speedup_i), where the weights are shares of the
-/// baseline's time. The interval combines the ends of the launches' intervals, which is never too
-/// narrow.
-Speedup combineSpeedups(const std::vector<Speedup> &launches, const std::vector<double> &weights);
+/// Speedup of the workload by objectiveSpeedup(), for the mean 1 / sum(weight_i / speedup_i), where
+/// the weights are shares of the baseline's time and `seconds` are the baseline's. Each objective
+/// grows with every launch's time, so the interval combines the ends of the launches' intervals,
+/// which is never too narrow.
+Speedup combineSpeedups(const std::vector<Speedup> &launches, const std::vector<double> &weights,
+                        Objective objective = Objective::Mean,
+                        const std::vector<double> &seconds = {});
+/// The same of timed launches.
+Speedup combineTimings(const std::vector<LaunchTiming> &timings, const std::vector<double> &weights,
+                       Objective objective);
 
 /// The rank k for which [k-th smallest, k-th largest] of `count` independent samples contains their
 /// median with the given confidence; 0 if there are too few samples for that. The number of samples

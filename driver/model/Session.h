@@ -73,6 +73,14 @@ struct LaunchSeconds {
 };
 KOPT_FIELDS(LaunchSeconds, before, after)
 
+/// What a win gains in one of several commands that run the program.
+struct RunGain {
+  std::string command;
+  std::optional<Speedup> isolated{};    ///< on its launches; nothing: none was captured
+  std::optional<ProgramTime> program{}; ///< nothing: not measured
+};
+KOPT_FIELDS(RunGain, command, isolated, program)
+
 struct SessionWin {
   std::int64_t run = 0; ///< id of the kernel's run
   std::string runName;
@@ -84,11 +92,12 @@ struct SessionWin {
   LaunchSeconds launch;    ///< in isolation, at the mean over the program's launches
   double savedSeconds = 0; ///< seconds saved in a run of the program, estimated from isolated times
   bool ownSpecialization = false; ///< it is applied as an explicit specialization of the template
-  std::optional<ProgramTime> program;
+  std::optional<ProgramTime> program;    ///< of all commands together
   std::optional<TunedVariant> variant{}; ///< nothing if the win was dropped
+  std::vector<RunGain> runs{}; ///< of the commands that launch the kernel, if there are several
 };
 KOPT_FIELDS(SessionWin, run, runName, kernel, symbol, place, title, state, reason, isolated, launch,
-            savedSeconds, ownSpecialization, program, variant)
+            savedSeconds, ownSpecialization, program, variant, runs)
 
 /// A kernel that was not tuned, or another win, judged with the text of the composed patch.
 struct ComposedTrial {

@@ -6,6 +6,7 @@
 #include "driver/model/CheckList.h"
 #include "driver/model/Device.h"
 #include "driver/model/Diagnosis.h"
+#include "driver/model/Objective.h"
 
 #include <optional>
 #include <string>
@@ -53,10 +54,11 @@ struct Speedup {
   double estimate = 1, low = 1, high = 1;
   double confidence = 0.95;
   std::size_t pairs = 0;
-  bool modelled = false;     ///< from the roofline model; never a measured win
-  std::size_t processes = 1; ///< fresh processes, each with the same number of pairs
+  bool modelled = false;         ///< from the roofline model; never a measured win
+  std::size_t processes = 1;     ///< fresh processes, each with the same number of pairs
+  std::optional<Objective> of{}; ///< over several launches; nothing: their mean, or one launch
 };
-KOPT_FIELDS(Speedup, estimate, low, high, confidence, pairs, modelled, processes)
+KOPT_FIELDS(Speedup, estimate, low, high, confidence, pairs, modelled, processes, of)
 
 struct LaunchTiming {
   std::string launch;
@@ -171,7 +173,7 @@ struct Trial {
   std::string duplicateOf; ///< of a duplicate: the hash of the candidate that it is like
   std::optional<ModuleInfo> resources;
   std::vector<LaunchTiming> timings;
-  std::optional<Speedup> speedup; ///< weighted over the workload's launches
+  std::optional<Speedup> speedup; ///< of the objective, over the workload's launches
   Counters counters;
   std::string counterSource;
   Diagnosis diagnosis; ///< of the counters

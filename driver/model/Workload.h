@@ -5,6 +5,7 @@
 
 #include "clang_plugin/output/Fields.h"
 #include "driver/model/KernelSpec.h"
+#include "driver/model/Objective.h"
 #include "runtime/runner/FillKind.h"
 
 #include <array>
@@ -150,7 +151,8 @@ struct Workload {
   std::string kernel, symbol;
   std::vector<Launch> launches;
   Tolerance tolerance;
+  Objective objective = Objective::Mean; ///< what candidates are to make small
 };
-KOPT_FIELDS(Workload, kernel, symbol, launches, tolerance)
+KOPT_FIELDS(Workload, kernel, symbol, launches, tolerance, objective)
 
 } // namespace kopt

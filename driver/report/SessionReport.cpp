@@ -28,14 +28,18 @@ Section winsSection(const std::vector<const SessionWin *> &wins) {
                                      {WinState::Dropped, "Not part of the patch"},
                                      {WinState::Unconfirmed, "Not confirmed"}}) {
     List list;
-    for (const SessionWin *win : wins)
-      if (win->state == state)
-        list.items.push_back({fmt::format(
-            "{} ({}), {}: {}{}", win->kernel, win->place, oneLine(win->title),
-            oneLine(win->reason, 1000),
-            win->ownSpecialization
-                ? "; it changes this instantiation alone, as others share its text or launch"
-                : "")});
+    for (const SessionWin *win : wins) {
+      if (win->state != state)
+        continue;
+      list.items.push_back({fmt::format(
+          "{} ({}), {}: {}{}", win->kernel, win->place, oneLine(win->title),
+          oneLine(win->reason, 1000),
+          win->ownSpecialization
+              ? "; it changes this instantiation alone, as others share its text or launch"
+              : "")});
+      for (const std::string &gain : runsInWords(*win))
+        list.items.push_back({oneLine(win->kernel + " " + gain, 2000)});
+    }
     if (!list.items.empty())
       section.blocks.insert(section.blocks.end(), {Subheading{title}, std::move(list)});
   }

@@ -76,10 +76,11 @@ double secondsToConfirm(const SearchHistory &history) {
 std::optional<Decision> budgetReached(const Budget &budget, const SearchHistory &history,
                                       double seconds) {
   const Trial &incumbent = history.best();
-  if (budget.target && incumbent.verdict == Verdict::Faster && incumbent.speedup &&
-      incumbent.speedup->low >= *budget.target)
+  const double sure =
+      incumbent.verdict == Verdict::Faster && incumbent.speedup ? incumbent.speedup->low : 1;
+  if (budget.target && sure >= *budget.target) // a target of at most 1 is the baseline's own time
     return Decision{Stop{StopReason::Target, *budget.target},
-                    {{"speedup low", incumbent.candidateHash, incumbent.speedup->low}}};
+                    {{"speedup low", incumbent.candidateHash, sure}}};
   if (budget.trials > 0 && history.trials.size() >= std::size_t(budget.trials))
     return Decision{Stop{StopReason::Trials, double(budget.trials)},
                     {{"trials", "", double(history.trials.size())}}};

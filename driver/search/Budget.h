@@ -42,7 +42,8 @@ struct Budget {
   double seconds = 0; ///< wall time of a kernel, including its baseline and confirmation; earlier,
                       ///< interrupted sessions do not count
   int patience = 0;   ///< rounds in a row without a better incumbent
-  std::optional<double> target; ///< speedup; reached by the incumbent's lower bound
+  std::optional<double> target; ///< speedup; reached by the incumbent's lower bound, or by the
+                                ///< baseline if it is at most 1
 };
 
 /// The limit of target, trials or seconds that is reached, with its evidence; nothing if none is.

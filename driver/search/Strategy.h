@@ -43,15 +43,16 @@ Decision acceptance(const Trial &trial, const std::string &profiled);
 /// Why a follower, who puts conditions around candidates, may have something to offer: trials that
 /// were faster on some launches only, or wrong on some. `weights`: of the workload's launches.
 std::vector<Evidence> reasonsToFollow(const SearchHistory &history,
-                                      const std::vector<double> &weights);
+                                      const std::vector<double> &weights, Objective objective);
 
 struct TurnSettings {
   std::size_t batch = 6;
-  std::vector<std::string> proposers;   ///< that take turns, in the user's order
-  std::vector<std::string> followers{}; ///< that are asked when new trials give a reason
-  std::vector<double> weights{};        ///< of the workload's launches
-  double minGain = 0.01;                ///< smallest gain that counts, as a fraction
-  int rounds = 0;                       ///< most rounds; 0: no limit
+  std::vector<std::string> proposers;    ///< that take turns, in the user's order
+  std::vector<std::string> followers{};  ///< that are asked when new trials give a reason
+  std::vector<double> weights{};         ///< of the workload's launches
+  Objective objective = Objective::Mean; ///< of the workload
+  double minGain = 0.01;                 ///< smallest gain that counts, as a fraction
+  int rounds = 0;                        ///< most rounds; 0: no limit
   int patience = 0; ///< most rounds in a row without a better incumbent; 0: no limit
 };
 

@@ -31,7 +31,7 @@ EDGES = {
     "driver/compare": "driver/support driver/model driver/source driver/workload driver/device driver/judge",
     "driver/integrate": "driver/support driver/model driver/source driver/store driver/judge driver/compare",
     "driver/report": "driver/support driver/model driver/source driver/store driver/judge driver/diagnose driver/compare",
-    "driver/config": "driver/support driver/source runtime/device",
+    "driver/config": "driver/support driver/model driver/source runtime/device",
     "driver/app": "driver/support driver/model driver/sandbox driver/source driver/workload driver/device driver/store "
                   "driver/knowledge driver/llm driver/judge driver/diagnose driver/search driver/compare driver/integrate "
                   "driver/report driver/config clang_plugin/output runtime/device",

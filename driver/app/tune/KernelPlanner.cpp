@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/tune/KernelPlanner.h"
 
-#include "driver/app/ObserveFlow.h"
 #include "driver/app/tune/TuneClock.h"
+#include "driver/source/KernelNames.h"
 #include "driver/support/Text.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace kopt {
@@ -31,36 +32,80 @@ Result<KernelPlan> KernelPlanner::plan(const ExtractionResult &found, const Prov
     KOPT_TRY(std::vector<std::string> symbols, choose(candidates, launched));
     KernelPlan soon = plan;
     soon.selection.symbols = symbols;
-    prove(soon);
+    if (settings_.programs.size() == 1) // others may choose more
+      prove(soon);
     return symbols;
   };
-  KOPT_TRY(ProgramKernels program,
-           programKernels(services_, settings_.root, settings_.program, candidates, chosen));
-  seconds_ = program.seconds;
+  KOPT_TRY(std::vector<std::string> symbols, observe(candidates, chosen));
   if (choseKernels_) {
     double share = 0;
-    for (const std::string &symbol : program.chosen)
-      share += findShare(program.shares, symbol)->share;
+    for (const std::string &symbol : symbols)
+      share += findShare(shares_, symbol)->share;
     services_.terminal.line(
         fmt::format("the program launches {} kernels; tuning {}, with {} of their time",
-                    program.shares.size(), program.chosen.size(), formatPercent(share)));
+                    shares_.size(), symbols.size(), formatPercent(share)));
   }
-  observed_ = std::move(program.trace);
-  shares_ = std::move(program.shares);
-  plan.selection.symbols = std::move(program.chosen);
+  plan.selection.symbols = std::move(symbols);
   return plan;
+}
+
+Result<std::vector<std::string>>
+KernelPlanner::observe(const std::vector<KernelInstance> &candidates, const ChooseKernels &choose) {
+  std::vector<std::vector<KernelShare>> shares;
+  std::vector<std::vector<std::string>> chosen;
+  for (const std::string &command : settings_.programs) {
+    KOPT_TRY(ProgramKernels program,
+             programKernels(services_, settings_.root, command, candidates, choose));
+    seconds_ += program.seconds;
+    observed_.push_back({command, std::move(program.trace)});
+    shares.push_back(std::move(program.shares));
+    chosen.push_back(std::move(program.chosen));
+  }
+  shares_ = sharesOfAll(shares);
+  std::vector<std::string> symbols;
+  const auto isOf = [](const std::vector<std::string> &some, const std::string &symbol) {
+    return std::ranges::any_of(some, [&](const auto &one) { return isSameKernel(one, symbol); });
+  };
+  for (const KernelShare &share : shares_)
+    if (std::ranges::any_of(chosen, [&](const auto &own) { return isOf(own, share.symbol); }))
+      symbols.push_back(share.symbol);
+  std::erase_if(choice_.late, [&](const auto &late) { return isOf(symbols, late.symbol); });
+  // What is tuned for one command has to be right and no slower in the others: its launches there
+  // are wanted, too.
+  for (std::size_t i = 0; i < observed_.size(); ++i) {
+    if (std::ranges::all_of(symbols, [&](const std::string &symbol) {
+          return isOf(chosen[i], symbol) || !findShare(shares[i], symbol);
+        }))
+      continue;
+    std::vector<KernelInstance> tuned = candidates;
+    std::erase_if(tuned, [&](const KernelInstance &one) {
+      return !one.specialization || !isOf(symbols, one.specialization->symbol);
+    });
+    const auto launched = [&](const auto &all) {
+      return chooseLaunched(all, tuned).map([](KernelChoice own) { return own.symbols; });
+    };
+    KOPT_TRY(ProgramKernels program,
+             programKernels(services_, settings_.root, observed_[i].command, tuned, launched));
+    seconds_ += program.seconds;
+    observed_[i].trace = std::move(program.trace);
+  }
+  return symbols;
 }
 
 Result<std::vector<std::string>>
 KernelPlanner::choose(const std::vector<KernelInstance> &candidates,
                       const std::vector<KernelShare> &launched) {
   // A turn that has no time for candidates is of no use, and neither is capturing its launches.
-  KOPT_TRY(choice_, choseKernels_
-                        ? chooseByTime(launched, candidates, mostKernels(settings_.budget.seconds))
-                        : chooseLaunched(launched, candidates));
-  if (const std::string others = choice_.describeElsewhere(); !others.empty())
+  KOPT_TRY(KernelChoice own,
+           choseKernels_ ? chooseByTime(launched, candidates, mostKernels(settings_.budget.seconds))
+                         : chooseLaunched(launched, candidates));
+  if (const std::string others = own.describeElsewhere(); !others.empty())
     services_.terminal.line("note: " + others);
-  return choice_.symbols;
+  for (const auto list : {&KernelChoice::late, &KernelChoice::elsewhere})
+    for (const KernelShare &share : own.*list)
+      if (!findShare(choice_.*list, share.symbol))
+        (choice_.*list).push_back(share);
+  return std::move(own.symbols);
 }
 
 std::optional<double> KernelPlanner::shareOf(const std::string &symbol) const {

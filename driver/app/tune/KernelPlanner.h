@@ -3,6 +3,7 @@
 // program's kernel time.
 #pragma once
 
+#include "driver/app/ObserveFlow.h"
 #include "driver/app/tune/TuneSettings.h"
 #include "driver/workload/observed/KernelChoice.h"
 #include "driver/workload/observed/TraceFolder.h"
@@ -22,7 +23,8 @@ public:
   /// As PlanKernels: runs the program, if there is one.
   Result<KernelPlan> plan(const ExtractionResult &found, const ProveAhead &prove);
 
-  const std::optional<ObservedTrace> &observed() const { return observed_; } ///< of the program
+  /// The program's runs, one for each of the user's commands.
+  const std::vector<ObservedRun> &observed() const { return observed_; }
   bool choseKernels() const { return choseKernels_; }                ///< the user named none
   double seconds() const { return seconds_; }                        ///< of the program's runs
   const std::vector<KernelShare> &shares() const { return shares_; } ///< of what it launched
@@ -32,12 +34,15 @@ public:
   const std::vector<KernelShare> &elsewhere() const { return choice_.elsewhere; }
 
 private:
+  /// Observes all commands. Returns the symbols of the chosen kernels.
+  Result<std::vector<std::string>> observe(const std::vector<KernelInstance> &candidates,
+                                           const ChooseKernels &choose);
   Result<std::vector<std::string>> choose(const std::vector<KernelInstance> &candidates,
                                           const std::vector<KernelShare> &launched);
 
   const Services &services_;
   const TuneSettings &settings_;
-  std::optional<ObservedTrace> observed_;
+  std::vector<ObservedRun> observed_;
   std::vector<KernelShare> shares_;
   KernelChoice choice_;
   bool choseKernels_ = false;

@@ -31,7 +31,7 @@ std::optional<LogGain> verifiedGain(const Trial &trial, const std::vector<Trial>
   if (!isRight(trial) || !trial.passed(CheckId::Outputs) || !trial.speedup ||
       trial.speedup->low <= 0)
     return std::nullopt;
-  const auto &[estimate, low, high, confidence, pairs, modelled, processes] = *trial.speedup;
+  const auto &[estimate, low, high, confidence, pairs, modelled, processes, of] = *trial.speedup;
   return LogGain{std::log(estimate), std::log(std::min(low, estimate)),
                  std::log(std::max(high, estimate)), pairs};
 }

@@ -21,14 +21,14 @@ struct SearchIdentity {
   std::string model; ///< of the llm proposer
   std::size_t batch = 0;
   int rounds = 0, trials = 0, patience = 0;
-  std::optional<double> target;
+  std::optional<double> target, targetSeconds;
   int maxModelCalls = 0;
   long maxTokens = 0;
   bool verifyAll = false;
   std::string strategy, experience;
 };
 KOPT_FIELDS(SearchIdentity, proposers, model, batch, rounds, trials, patience, target,
-            maxModelCalls, maxTokens, verifyAll, strategy, experience)
+            targetSeconds, maxModelCalls, maxTokens, verifyAll, strategy, experience)
 
 struct RunIdentity {
   std::string koptVersion;

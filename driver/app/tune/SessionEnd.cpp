@@ -8,6 +8,7 @@
 #include "driver/report/SessionReport.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/support/Log.h"
+#include "driver/support/Text.h"
 #include "driver/workload/observed/SubjectWorkload.h"
 
 #include <algorithm>
@@ -31,9 +32,9 @@ Result<TuneSubject> subjectOf(Workbench &bench, const Specialization &specializa
   return std::move(made.front());
 }
 
-bool launches(const ObservedTrace &trace, const std::string &symbol) {
-  return std::any_of(trace.processes.begin(), trace.processes.end(), [&](const auto &process) {
-    return std::any_of(process.launches.begin(), process.launches.end(), [&](const auto &launch) {
+bool launches(const ObservedRun &run, const std::string &symbol) {
+  return std::ranges::any_of(run.trace.processes, [&](const auto &process) {
+    return std::ranges::any_of(process.launches, [&](const auto &launch) {
       return process.functions[launch.function].symbol == symbol;
     });
   });
@@ -47,7 +48,8 @@ Result<std::vector<TuneSubject>> unobservedSharers(const SessionEnd &end,
   for (const KernelInstance &instance : instancesIn(end.bench.extraction())) {
     const Specialization *one = instance.specialization;
     if (!one || instance.kernel->name != subject.kernel.name ||
-        !launches(*end.observed, one->symbol))
+        std::ranges::none_of(end.observed,
+                             [&](const auto &run) { return launches(run, one->symbol); }))
       continue;
     KOPT_TRY(TuneSubject sharer, subjectOf(end.bench, *one));
     if (!workloadOf(sharer, end.observed, end.bench.device().kind))
@@ -56,30 +58,47 @@ Result<std::vector<TuneSubject>> unobservedSharers(const SessionEnd &end,
   return sharers;
 }
 
+/// Runs the program again, to capture the launches of the sharers.
+Result<std::vector<ObservedRun>> observeSharers(const SessionEnd &end,
+                                                const std::vector<TuneSubject> &sharers) {
+  std::vector<ObservedRun> runs;
+  for (const ObservedRun &run : end.observed) {
+    if (std::ranges::none_of(sharers, [&](const TuneSubject &sharer) {
+          return launches(run, sharer.specialization.symbol);
+        }))
+      continue;
+    const auto start = end.services.clock.now();
+    KOPT_TRY(ObservedTrace trace, programTrace(end.services, end.root, run.command, sharers));
+    if (end.ranProgram)
+      end.ranProgram(Duration(end.services.clock.now() - start).count());
+    runs.push_back({run.command, std::move(trace)});
+  }
+  return runs;
+}
+
 /// The workload of an instantiation that shares text with a win. Runs the program again if its
 /// launches were not captured; `more` keeps those traces by the kernel's name.
 Result<SubjectWorkload> composedWorkload(const SessionEnd &end, const TuneSubject &subject,
-                                         std::map<std::string, ObservedTrace> &more) {
+                                         std::map<std::string, std::vector<ObservedRun>> &more) {
   auto workload = workloadOf(subject, end.observed, end.bench.device().kind);
-  if (workload || !end.observed || end.program.empty() ||
-      !launches(*end.observed, subject.specialization.symbol))
+  if (workload || std::ranges::none_of(end.observed, [&](const auto &run) {
+        return launches(run, subject.specialization.symbol);
+      }))
     return workload;
   auto known = more.find(subject.kernel.name);
   if (known == more.end()) {
     KOPT_TRY(const std::vector<TuneSubject> sharers, unobservedSharers(end, subject));
-    const auto start = end.services.clock.now();
-    KOPT_TRY(ObservedTrace trace, programTrace(end.services, end.root, end.program, sharers));
-    if (end.ranProgram)
-      end.ranProgram(Duration(end.services.clock.now() - start).count());
-    known = more.emplace(subject.kernel.name, std::move(trace)).first;
+    KOPT_TRY(std::vector<ObservedRun> runs, observeSharers(end, sharers));
+    known = more.emplace(subject.kernel.name, std::move(runs)).first;
   }
   return workloadOf(subject, known->second, end.bench.device().kind);
 }
 
 Result<Trial> judgeComposed(const SessionEnd &end, const TuneSubject &subject,
                             const Candidate &candidate,
-                            std::map<std::string, ObservedTrace> &more) {
-  KOPT_TRY(const SubjectWorkload workload, composedWorkload(end, subject, more));
+                            std::map<std::string, std::vector<ObservedRun>> &more) {
+  KOPT_TRY(SubjectWorkload workload, composedWorkload(end, subject, more));
+  workload.workload.objective = end.objective;
   JudgeOptions options = end.judge;
   options.programSeconds = workload.programSeconds;
   options.counters = false;
@@ -97,7 +116,8 @@ BuildWayRequest buildRequest(const SessionEnd &end) {
   request.buildDirectory = end.sources.buildDirectory;
   request.files = end.sources.files;
   request.flags = end.sources.flags;
-  request.program = end.program;
+  if (!end.programs.empty())
+    request.program = end.programs.front();
   request.root = end.root;
   std::error_code ignored;
   request.directory = fs::current_path(ignored);
@@ -107,12 +127,12 @@ BuildWayRequest buildRequest(const SessionEnd &end) {
 }
 
 Result<ProgramRequest> programRequest(const SessionEnd &end) {
-  if (end.program.empty())
+  if (end.programs.empty())
     return makeError(ErrorCode::Usage, "no program is known that launches the kernels",
                      "give its command line: --run './app args'");
   ProgramRequest request;
   KOPT_TRY(request.way, findBuildWay(buildRequest(end)));
-  request.command = end.program;
+  request.commands = end.programs;
   std::error_code ignored;
   request.directory = fs::current_path(ignored);
   request.tests = end.tests;
@@ -126,12 +146,11 @@ Result<ProgramRequest> programRequest(const SessionEnd &end) {
 
 } // namespace
 
-double savedSeconds(const Trial &winner, const KernelShare *share) {
+double savedSeconds(const Trial &winner, double speedup, const KernelShare *share) {
   double seconds = share ? share->seconds : 0;
   if (seconds <= 0)
     for (const LaunchTiming &timing : winner.timings)
       seconds += timing.baselineSeconds;
-  const double speedup = winner.speedup ? winner.speedup->estimate : 1;
   return speedup > 0 ? seconds * (1 - 1 / speedup) : 0;
 }
 
@@ -149,13 +168,30 @@ LaunchSeconds launchSeconds(const Trial &winner, const Workload &workload) {
   return launches > 0 ? LaunchSeconds{before / launches, after / launches} : LaunchSeconds{};
 }
 
+std::vector<RunGain> gainsByRun(const Trial &winner, const Workload &workload,
+                                const std::vector<std::string> &commands) {
+  std::vector<RunGain> gains;
+  for (const std::string &command : commands) {
+    std::vector<LaunchTiming> timings;
+    std::vector<double> weights;
+    for (std::size_t i = 0; i < winner.timings.size() && i < workload.launches.size(); ++i)
+      if (workload.launches[i].name.starts_with(labelOf(command))) {
+        timings.push_back(winner.timings[i]);
+        weights.push_back(workload.launches[i].weight);
+      }
+    if (!timings.empty())
+      gains.push_back({command, combineTimings(timings, weights, workload.objective)});
+  }
+  return gains;
+}
+
 Result<std::vector<std::optional<double>>> screenTrials(const SessionEnd &end,
                                                         const TuneSubject &subject,
                                                         const std::vector<const Trial *> &trials) {
   const LoggedStage logged("screen the candidates in the program");
   std::vector<std::optional<double>> speedups(trials.size());
   auto request = programRequest(end);
-  if (!request || !end.observed)
+  if (!request || end.observed.empty())
     return speedups; // the end of the session says why
   request->root = patchRoot({subject.kernel.file, subject.kernel.unit}, end.sources.buildDirectory);
   std::vector<std::size_t> written;
@@ -177,8 +213,9 @@ Result<std::vector<std::optional<double>>> screenTrials(const SessionEnd &end,
   auto programs = openPrograms(end.services.processes, capture, std::move(*request));
   if (!programs)
     return speedups;
-  ProgramSample before;
-  before.kernels = kernelSamples(*end.observed);
+  std::vector<ProgramSample> before;
+  for (const ObservedRun &run : end.observed)
+    before.emplace_back().kernels = kernelSamples(run.trace);
   const auto screened = screenInProgram(**programs, before, subject.specialization.symbol, patches);
   for (std::size_t i = 0; i < written.size(); ++i)
     speedups[written[i]] = screened[i];
@@ -191,7 +228,7 @@ Result<SessionRecord> endSession(const SessionEnd &end, std::vector<Win> wins) {
   const CaptureSetup capture =
       findCapture(end.services.installation.runner.parent_path(), end.services.installation.cuda);
   auto program = programRequest(end);
-  std::map<std::string, ObservedTrace> more;
+  std::map<std::string, std::vector<ObservedRun>> more;
   const SessionServices services{
       end.store,
       end.services.clock,
@@ -212,16 +249,15 @@ Result<SessionRecord> endSession(const SessionEnd &end, std::vector<Win> wins) {
       },
       [&](const std::string &text) { end.services.terminal.status(text); },
       end.isTimeUp};
-  SessionRequest request{std::move(wins),
-                         end.bench.extraction(),
-                         end.bench.device().name,
-                         end.bench.device().modelled,
-                         end.program,
-                         program ? program->way.describe() : std::string(),
-                         ConfirmPolicy{},
-                         end.bench.device().arch,
-                         end.sources.buildDirectory};
+  SessionRequest request{
+      std::move(wins),           end.bench.extraction(),
+      end.bench.device().name,   end.bench.device().modelled,
+      join(end.programs, "; "),  program ? program->way.describe() : std::string(),
+      ConfirmPolicy{},           end.bench.device().arch,
+      end.sources.buildDirectory};
   request.policy.minGain = end.minGain;
+  request.policy.objective = end.objective;
+  request.policy.regressionGuard = end.judge.policy.regressionGuard;
   KOPT_TRY(SessionRecord session, integrateWins(std::move(request), services));
   end.services.terminal.clear();
   KOPT_CHECK(writeSessionFolder(session, end.output / session.name));

@@ -43,6 +43,7 @@ JudgeOptions judgeOptionsOf(const TuneSettings &settings) {
   options.seed = std::uint64_t(settings.options.seed);
   options.policy.minGain = settings.minGain;
   options.policy.candidates = kMostConfirmations;
+  options.policy.regressionGuard = settings.options.maxLaunchRegression / 100;
   options.assurance = settings.assurance;
   options.cacheMode = parseEnum<CacheMode>(settings.options.cacheMode).value_or(CacheMode::Unknown);
   return options;
@@ -62,6 +63,7 @@ SearchIdentity searchIdentityOf(const TuneSettings &settings, const TuneSubject 
   search.trials = settings.budget.trials;
   search.patience = settings.budget.patience;
   search.target = targetOf(settings, subject);
+  search.targetSeconds = settings.goal.seconds;
   search.maxModelCalls = settings.maxModelCalls;
   search.maxTokens = settings.options.maxTokens;
   search.verifyAll = settings.verifyAll;
@@ -89,6 +91,7 @@ Result<std::unique_ptr<Strategy>> makeStrategy(const TuneSettings &settings,
                           .proposers = proposers,
                           .followers = {"classes"},
                           .weights = std::move(weights),
+                          .objective = settings.goal.objective,
                           .priors = std::move(priors),
                           .target = targetOf(settings, subject).value_or(0),
                           .open = open,
@@ -98,6 +101,7 @@ Result<std::unique_ptr<Strategy>> makeStrategy(const TuneSettings &settings,
                            .proposers = proposers,
                            .followers = {"classes"},
                            .weights = std::move(weights),
+                           .objective = settings.goal.objective,
                            .minGain = settings.minGain,
                            .rounds = settings.budget.rounds,
                            .patience = settings.budget.patience});
@@ -124,6 +128,16 @@ std::string stageKey(const std::string &step) {
   return known == kKeys.end() ? step : known->second;
 }
 
+/// The objective of the baseline's launches, whose weights are their shares of the time.
+double baselineSeconds(const Baseline &baseline) {
+  std::vector<double> counts, seconds;
+  for (std::size_t i = 0; i < baseline.trial.timings.size(); ++i) {
+    seconds.push_back(baseline.trial.timings[i].baselineSeconds);
+    counts.push_back(baseline.workload.launches[i].weight / seconds.back());
+  }
+  return objectiveSeconds(baseline.workload.objective, counts, seconds);
+}
+
 TuneOutcome failedOutcome(const TuneSubject &subject, const Error &error) {
   TuneOutcome outcome;
   outcome.label = subject.label;
@@ -140,9 +154,9 @@ TuneSession::TuneSession(Services services, TuneSettings settings)
 TuneSession::~TuneSession() = default;
 
 std::optional<double> programSpeedup(const TuneOutcome &outcome) {
-  if (!outcome.winner || !outcome.winner->speedup || !outcome.share)
+  if (!outcome.meanSpeedup || !outcome.share)
     return std::nullopt;
-  return 1 / (1 - *outcome.share + *outcome.share / outcome.winner->speedup->estimate);
+  return 1 / (1 - *outcome.share + *outcome.share / *outcome.meanSpeedup);
 }
 
 Result<std::vector<TuneOutcome>> TuneSession::run() {
@@ -155,7 +169,7 @@ Result<std::vector<TuneOutcome>> TuneSession::run() {
   KOPT_TRY(bench_, Workbench::open(services_, settings_, settings_.gpus, plan));
   KOPT_TRY(rules_, RuleBook::load());
   overview_.elsewhere = planner_.elsewhere();
-  if (planner_.observed())
+  if (!planner_.observed().empty())
     overview_.stages["observe"] = planner_.seconds();
   overview_.stages["extract"] = bench_->extractSeconds();
   overview_.stages["device"] = std::max(0.0, Duration(services_.clock.now() - start).count() -
@@ -266,14 +280,15 @@ Status TuneSession::learnHeadrooms() {
 }
 
 SessionEnd TuneSession::sessionEnd() {
-  return {services_, *bench_, *store_, settings_.sources, judgeOptionsOf(settings_),
-          planner_.observed(), settings_.root, settings_.output,
-          settings_.program.empty() ? settings_.benchmark : settings_.program, settings_.build,
-          settings_.options.tests, settings_.minGain,
-          // Who shares text with a win is judged beside a baseline of its own; so is what the win
-          // becomes if that fails, and the program is built.
-          [this] { return clock_.isLate(); },
-          [this](double seconds) { clock_.ranProgram(seconds); }};
+  return {
+      services_, *bench_, *store_, settings_.sources, judgeOptionsOf(settings_),
+      planner_.observed(), settings_.root, settings_.output,
+      settings_.program.empty() && !settings_.benchmark.empty() ? std::vector{settings_.benchmark}
+                                                                : settings_.programs,
+      settings_.build, settings_.options.tests, settings_.minGain, settings_.goal.objective,
+      // Who shares text with a win is judged beside a baseline of its own; so is what the win
+      // becomes if that fails, and the program is built.
+      [this] { return clock_.isLate(); }, [this](double seconds) { clock_.ranProgram(seconds); }};
 }
 
 Status TuneSession::endSession() {
@@ -358,6 +373,8 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
   const Stop stop = std::get<Stop>(history.events.back().what);
   run.record.stop = stop.reason;
   run.record.stopText = stop.inWords();
+  if (stop.reason == StopReason::Target && settings_.goal.seconds)
+    run.record.stopText += fmt::format(" ({})", settings_.goal.inWords());
   outcome.judged = history.trials.size() - 1;
   KOPT_TRY(outcome.winner, stage(subject, "confirm the winner", [&] {
              const auto isTimeUp = [&] {
@@ -394,6 +411,7 @@ Result<SubjectWorkload> TuneSession::prepareWorkload(const TuneSubject &subject)
   }
   KOPT_TRY(SubjectWorkload workload,
            workloadOf(subject, planner_.observed(), bench_->device().kind));
+  workload.workload.objective = settings_.goal.objective;
   for (const std::string &note : workload.notes)
     services_.terminal.line(note);
   return workload;
@@ -544,6 +562,10 @@ Result<Baseline> TuneSession::measureBaseline(const TuneSubject &subject, Judge 
     if (hit.id == "launch-overhead")
       services_.terminal.line(fmt::format("note: {}: {}", hit.finding, hit.action));
   KOPT_CHECK(record(Note{"baseline", "baseline measured:" + times}));
+  if (const Goal &goal = settings_.goal; goal.seconds || goal.objective != Objective::Mean)
+    KOPT_CHECK(record(
+        Note{"objective", fmt::format("what is made faster is {}; the baseline's takes {}",
+                                      goal.inWords(), formatDuration(baselineSeconds(baseline)))}));
   return baseline;
 }
 
@@ -601,6 +623,8 @@ Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Base
   if (!settings_.program.empty()) // candidates are timed in the program before they are confirmed
     settings.budget.seconds -= std::min(kToBuildPrograms, kMostToBuild * clock_.turnLimit());
   settings.budget.target = targetOf(settings_, subject);
+  if (settings_.goal.seconds)
+    settings.budget.target = baselineSeconds(baseline) / *settings_.goal.seconds;
   std::vector<std::string> names; // of those that take turns
   for (const auto &proposer : proposers)
     if (proposer->name() != "classes")
@@ -640,9 +664,14 @@ Status TuneSession::writeResults(const TuneSubject &subject, const Baseline &bas
     record.winnerHash = outcome.winner->candidateHash;
     KOPT_TRY(std::vector<SourceEdit> edits, addWinnerPatch(searched, record));
     outcome.patch = run.folder / "winner.patch";
-    wins_.push_back({record.id, record.name, &subject, *outcome.winner, std::move(edits),
-                     savedSeconds(*outcome.winner, findShare(planner_.shares(), record.symbol)),
-                     launchSeconds(*outcome.winner, baseline.workload)});
+    const Trial &winner = *outcome.winner;
+    outcome.meanSpeedup =
+        combineTimings(winner.timings, weightsOf(baseline.workload), Objective::Mean).estimate;
+    wins_.push_back(
+        {record.id, record.name, &subject, winner, std::move(edits),
+         savedSeconds(winner, *outcome.meanSpeedup, findShare(planner_.shares(), record.symbol)),
+         launchSeconds(winner, baseline.workload), false,
+         gainsByRun(winner, baseline.workload, settings_.programs)});
   }
   record.state = RunState::Finished;
   record.finishedUtc = services_.clock.utc();

@@ -28,6 +28,7 @@ struct TuneOutcome {
   RunRecord run;
   std::string label;
   std::optional<Trial> winner;       ///< with the confirmed speedup
+  std::optional<double> meanSpeedup; ///< the winner's, whatever the objective is
   std::filesystem::path folder;      ///< folder of the run, for the user
   std::filesystem::path patch;       ///< empty if no candidate was accepted
   std::size_t judged = 0;            ///< candidates with a verdict

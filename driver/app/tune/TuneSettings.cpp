@@ -18,6 +18,9 @@ Result<TuneSettings> tuneSettingsOf(const ResolvedOptions &options, KernelReques
   settings.budget.patience = int(options.patience);
   settings.budget.seconds = options.budgetSeconds;
   settings.minGain = options.minSpeedup - 1;
+  if (!settings.program.empty())
+    settings.programs = {settings.program};
+  KOPT_TRY(settings.goal, parseGoal(options.objective));
   return settings;
 }
 
@@ -39,6 +42,8 @@ nlohmann::json toJson(const TuneSettings &settings) {
           {"flags", settings.sources.flags},
           {"kernels", settings.selection.globs},
           {"program", settings.program},
+          {"other_runs", std::vector(settings.programs.begin() + !settings.programs.empty(),
+                                     settings.programs.end())},
           {"build", settings.build},
           {"device", toString(settings.device.kind)},
           {"gpus", settings.gpus},
@@ -52,6 +57,8 @@ nlohmann::json toJson(const TuneSettings &settings) {
           {"budget_seconds", settings.budget.seconds},
           {"patience", settings.budget.patience},
           {"min_gain", settings.minGain},
+          {"objective", settings.options.objective},
+          {"max_launch_regression", settings.options.maxLaunchRegression},
           {"assurance", toString(settings.assurance)},
           {"verify_all", settings.verifyAll},
           {"cache_mode", settings.options.cacheMode},

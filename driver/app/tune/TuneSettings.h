@@ -4,6 +4,7 @@
 
 #include "driver/app/Workbench.h"
 #include "driver/config/Config.h"
+#include "driver/config/Goal.h"
 #include "driver/search/Budget.h"
 
 #include <cstdint>
@@ -23,7 +24,9 @@ struct TuneSettings : KernelRequest {
   std::vector<int> gpus{0};
   Budget budget{};
   double minGain = 0.01;
-  std::size_t batch = 6; ///< candidates a round
+  Goal goal{};
+  std::vector<std::string> programs{}; ///< command lines of --run, the first one is `program`
+  std::size_t batch = 6;               ///< candidates a round
   int maxModelCalls = 40;
   /// How many candidates are built while others run, which changes no result. None: a suitable
   /// number.

@@ -53,9 +53,9 @@ private:
 class BuiltPrograms final : public ProgramPair {
 public:
   BuiltPrograms(ProcessRunner &processes, const CaptureSetup &capture, ProgramRequest request,
-                std::vector<std::string> command)
+                std::vector<std::vector<std::string>> commands)
       : processes_(processes), capture_(capture), request_(std::move(request)),
-        command_(std::move(command)), view_(findCopyView(processes, request_.scratch)) {}
+        commands_(std::move(commands)), view_(findCopyView(processes, request_.scratch)) {}
 
   std::string describe() const override { return kopt::describe(view_); }
 
@@ -95,14 +95,20 @@ public:
     return built;
   }
 
-  Result<ProgramSample> run(Side side, std::size_t index) override {
+  Result<std::vector<ProgramSample>> run(Side side, std::size_t index) override {
     const Duration limit = side == Side::New && oldSeconds_ > 0
                                ? Duration(kPatchedFactor * oldSeconds_) + kPatchedMargin
                                : kRunDeadline;
-    KOPT_TRY(ProgramSample sample, runIn(side == Side::Old ? *old_ : *new_.at(index), limit));
-    if (side == Side::Old)
-      oldSeconds_ = std::max(oldSeconds_, sample.seconds);
-    return sample;
+    std::vector<ProgramSample> samples;
+    for (std::size_t i = 0; i < commands_.size(); ++i) {
+      KOPT_TRY(samples.emplace_back(),
+               runIn(side == Side::Old ? *old_ : *new_.at(index), commands_[i], limit));
+      if (commands_.size() > 1)
+        samples.back().command = request_.commands[i];
+      if (side == Side::Old)
+        oldSeconds_ = std::max(oldSeconds_, samples.back().seconds);
+    }
+    return samples;
   }
 
   Result<std::optional<std::string>> test(Side side) override {
@@ -123,7 +129,8 @@ public:
   }
 
 private:
-  Result<ProgramSample> runIn(const ProjectCopy &copy, Duration limit) {
+  Result<ProgramSample> runIn(const ProjectCopy &copy, const std::vector<std::string> &command,
+                              Duration limit) {
     InCopy processes(processes_, copy, request_.directory, limit);
     const fs::path folder = request_.scratch / "trace";
     std::error_code ignored;
@@ -131,7 +138,7 @@ private:
     TraceSettings settings;
     settings.code = true; // what proves that the patched kernel ran
     ProgramRun run;
-    const auto trace = observeProgram(processes, capture_, command_, {}, settings, folder, run);
+    const auto trace = observeProgram(processes, capture_, command, {}, settings, folder, run);
     if (request_.ran)
       request_.ran(run.seconds);
     if (!trace && trace.error().code == ErrorCode::Environment)
@@ -266,7 +273,7 @@ private:
   ProcessRunner &processes_;
   const CaptureSetup &capture_;
   ProgramRequest request_;
-  std::vector<std::string> command_;
+  std::vector<std::vector<std::string>> commands_;
   CopyView view_;
   std::optional<ProjectCopy> old_;
   std::vector<std::optional<ProjectCopy>> new_; ///< nothing if it failed
@@ -278,10 +285,13 @@ private:
 Result<std::unique_ptr<ProgramPair>>
 openPrograms(ProcessRunner &processes, const CaptureSetup &capture, ProgramRequest request) {
   KOPT_CHECK(checkCapture(capture));
-  KOPT_TRY(std::vector<std::string> command, splitCommand(request.command));
+  std::vector<std::vector<std::string>> commands;
+  for (const std::string &command : request.commands) {
+    KOPT_TRY(commands.emplace_back(), splitCommand(command));
+  }
   KOPT_CHECK(createDirectories(request.scratch));
   return std::make_unique<BuiltPrograms>(processes, capture, std::move(request),
-                                         std::move(command));
+                                         std::move(commands));
 }
 
 std::vector<KernelSample> kernelSamples(const ObservedTrace &trace) {

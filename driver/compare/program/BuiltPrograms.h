@@ -15,7 +15,7 @@ namespace kopt {
 
 struct ProgramRequest {
   BuildWay way;
-  std::string command;                       ///< command that runs the program, from --run
+  std::vector<std::string> commands;         ///< that run the program, from --run; at least one
   std::filesystem::path directory;           ///< in which the program starts
   std::string tests;                         ///< regular expression of ctest's tests; empty: none
   std::vector<std::filesystem::path> left;   ///< paths in the project that are not copied
@@ -24,7 +24,7 @@ struct ProgramRequest {
   std::function<void(double seconds)> ran{}; ///< takes the wall time of each run; may be empty
 };
 
-/// Fails with Usage if the command cannot be split into words, and as checkCapture().
+/// Fails with Usage if a command cannot be split into words, and as checkCapture().
 Result<std::unique_ptr<ProgramPair>>
 openPrograms(ProcessRunner &processes, const CaptureSetup &capture, ProgramRequest request);
 

@@ -27,12 +27,17 @@ bool agree(double a, double b) { return std::abs(std::log(a / b)) <= std::log(1 
 /// How the speedup in the program differs from that in isolation, and why; empty if it hardly does.
 std::string whyApart(const SessionWin &win) {
   const ProgramTime &program = *win.program;
-  if (agree(program.speedup.estimate, win.isolated.estimate))
+  // Where single launches are not timed, the program's time is that of all together.
+  const double isolated = win.isolated.of && !program.speedup.of && win.launch.after > 0
+                              ? win.launch.before / win.launch.after
+                              : win.isolated.estimate;
+  if (agree(program.speedup.estimate, isolated))
     return "";
-  std::string text = fmt::format("; {:.3f}x in isolation", win.isolated.estimate);
+  std::string text = fmt::format("; {:.3f}x in isolation", isolated);
   const std::string otherwise =
       ", on the captured launches alone, without the program's other work";
-  if (win.launch.after <= 0 || program.oldLaunches == 0 || program.newLaunches == 0)
+  if (program.speedup.of || win.launch.after <= 0 || program.oldLaunches == 0 ||
+      program.newLaunches == 0)
     return text + otherwise;
   const LaunchSeconds there{program.oldSeconds / double(program.oldLaunches),
                             program.newSeconds / double(program.newLaunches)};
@@ -41,9 +46,30 @@ std::string whyApart(const SessionWin &win) {
                       formatDuration(there.before), formatDuration(there.after));
   // In isolation a launch's time includes its start; the program's kernel times do not.
   const double more = (win.launch.before - there.before + win.launch.after - there.after) / 2;
-  if (more > 0 && agree((there.before + more) / (there.after + more), win.isolated.estimate))
+  if (more > 0 && agree((there.before + more) / (there.after + more), isolated))
     return text + fmt::format(": about {} longer, before and after", formatDuration(more));
   return text + otherwise;
+}
+
+/// The runs of both programs: by each command, and by all of them as if they were one.
+struct ProgramRuns {
+  std::vector<PairedRuns> each;
+  PairedRuns all;
+
+  void add(Side side, std::vector<ProgramSample> runs) {
+    const auto of = [&](PairedRuns &pairs) -> auto & {
+      return side == Side::Old ? pairs.old : pairs.fresh;
+    };
+    of(all).push_back(together(runs));
+    each.resize(runs.size());
+    for (std::size_t i = 0; i < runs.size(); ++i)
+      of(each[i]).push_back(std::move(runs[i]));
+  }
+};
+
+/// "by './app 7': ", before what is said of one of several commands.
+std::string byCommand(const ProgramSample &run) {
+  return run.command.empty() ? "" : fmt::format("by '{}': ", run.command);
 }
 
 std::vector<double> wallTimes(const std::vector<ProgramSample> &runs) {
@@ -79,9 +105,9 @@ public:
       ++report_.rounds;
       for (const std::size_t i : active)
         session_.wins[i].reason.clear();
-      PairedRuns pairs;
+      ProgramRuns runs;
       std::string problem;
-      KOPT_CHECK(tryPatch(active, pairs, problem));
+      KOPT_CHECK(tryPatch(active, runs, problem));
       if (ended_)
         return {};
       if (!problem.empty()) {
@@ -89,8 +115,9 @@ public:
         continue;
       }
       const std::size_t before = active.size();
-      judgeTimes(active, pairs);
-      guardOthers(active, pairs);
+      judgeTimes(active, runs);
+      for (const PairedRuns &pairs : runs.each)
+        guardOthers(active, pairs);
       if (active.size() == before) {
         report_.done = true;
         for (const std::size_t i : active)
@@ -130,7 +157,7 @@ private:
   }
 
   /// Builds and runs both programs. `problem` receives why the patched program is wrong, if it is.
-  Status tryPatch(const std::vector<std::size_t> &active, PairedRuns &pairs, std::string &problem) {
+  Status tryPatch(const std::vector<std::size_t> &active, ProgramRuns &runs, std::string &problem) {
     KOPT_TRY(const ProgramEdits made, editsOf_(active));
     tell_(fmt::format("building the program with {}", counted(active.size(), "win", "wins")));
     const Status built =
@@ -140,13 +167,14 @@ private:
       return {};
     }
     const auto start = clock_.now();
+    const PairedRuns &pairs = runs.all;
     while (wantsAnother(active, pairs, Duration(clock_.now() - start))) {
       tell_(fmt::format("running the program and the patched one, pair {}", pairs.old.size() + 1));
       // Alternate the order, because the program that runs first finds a colder machine.
       const bool newFirst = pairs.old.size() % 2 == 1;
       for (const Side side :
            newFirst ? std::vector{Side::New, Side::Old} : std::vector{Side::Old, Side::New}) {
-        KOPT_CHECK(runOnce(side, pairs, problem));
+        KOPT_CHECK(runOnce(side, runs, problem));
         if (ended_ || !problem.empty())
           return {};
       }
@@ -154,7 +182,7 @@ private:
     report_.pairs = std::uint32_t(pairs.old.size());
     report_.oldSeconds = median(wallTimes(pairs.old));
     report_.newSeconds = median(wallTimes(pairs.fresh));
-    problem = outputProblem(pairs.old, pairs.fresh);
+    problem = outputProblem(runs);
     if (problem.empty())
       KOPT_CHECK(askTests(problem));
     return {};
@@ -191,36 +219,37 @@ private:
     });
   }
 
-  Status runOnce(Side side, PairedRuns &pairs, std::string &problem) {
+  Status runOnce(Side side, ProgramRuns &runs, std::string &problem) {
     auto ran = programs_.run(side);
     if (!ran)
       return notDone(inWords(ran.error()));
-    if (side == Side::Old) {
-      if (!ran->failure.empty())
-        return notDone("the program as it is failed: " + ran->failure);
-      pairs.old.push_back(std::move(*ran));
-      return {};
-    }
-    if (!ran->failure.empty())
-      problem = "the patched program failed: " + ran->failure;
+    const ProgramSample all = together(*ran);
+    if (side == Side::Old && !all.failure.empty())
+      return notDone("the program as it is failed: " + byCommand(all) + all.failure);
+    if (!all.failure.empty())
+      problem = "the patched program failed: " + byCommand(all) + all.failure;
     else
-      pairs.fresh.push_back(std::move(*ran));
+      runs.add(side, std::move(*ran));
     return {};
   }
 
-  std::string outputProblem(const std::vector<ProgramSample> &old,
-                            const std::vector<ProgramSample> &fresh) {
-    std::vector<std::string> known;
-    for (const ProgramSample &run : old)
-      known.push_back(run.out);
-    for (const ProgramSample &run : fresh) {
-      if (run.exitCode != old.front().exitCode)
-        return fmt::format("the patched program ends with exit code {}, not {}", run.exitCode,
-                           old.front().exitCode);
-      const OutputComparison compared = compareOutputs(known, run.out);
-      if (compared.verdict == OutputComparison::Verdict::Different)
-        return "the patched program prints something else: " + compared.text;
-      report_.output = compared.text;
+  std::string outputProblem(const ProgramRuns &runs) {
+    report_.output.clear();
+    for (const auto &[old, fresh] : runs.each) {
+      const std::string by = byCommand(old.front());
+      std::vector<std::string> known;
+      for (const ProgramSample &run : old)
+        known.push_back(run.out);
+      for (const ProgramSample &run : fresh) {
+        if (run.exitCode != old.front().exitCode)
+          return fmt::format("{}the patched program ends with exit code {}, not {}", by,
+                             run.exitCode, old.front().exitCode);
+        const OutputComparison compared = compareOutputs(known, run.out);
+        if (compared.verdict == OutputComparison::Verdict::Different)
+          return by + "the patched program prints something else: " + compared.text;
+        if (&run == &fresh.back())
+          report_.output += (report_.output.empty() ? "" : "; ") + by + compared.text;
+      }
     }
     return {};
   }
@@ -268,25 +297,25 @@ private:
   }
 
   Status runForOutput(std::string &problem) {
-    std::vector<ProgramSample> old, fresh;
+    ProgramRuns runs;
     for (const Side side : {Side::Old, Side::New, Side::Old}) {
-      PairedRuns pairs;
-      KOPT_CHECK(runOnce(side, pairs, problem));
+      KOPT_CHECK(runOnce(side, runs, problem));
       if (ended_ || !problem.empty())
         return {};
-      std::move(pairs.old.begin(), pairs.old.end(), std::back_inserter(old));
-      std::move(pairs.fresh.begin(), pairs.fresh.end(), std::back_inserter(fresh));
     }
-    problem = outputProblem(old, fresh);
+    problem = outputProblem(runs);
     if (problem.empty())
       KOPT_CHECK(askTests(problem));
     return {};
   }
 
-  void judgeTimes(std::vector<std::size_t> &active, const PairedRuns &pairs) {
+  void judgeTimes(std::vector<std::size_t> &active, const ProgramRuns &runs) {
+    const PairedRuns &pairs = runs.all;
     for (const std::size_t i : std::vector<std::size_t>(active)) {
       SessionWin &win = session_.wins[i];
-      win.program = timeOf(pairs, win.symbol, policy_.confidence, policy_.leastPairs);
+      win.program =
+          timeOf(pairs, win.symbol, policy_.confidence, policy_.leastPairs, policy_.objective);
+      addRuns(runs, win);
       if (!win.program) {
         const bool launched = pairs.old.front().kernel(win.symbol) != nullptr;
         drop(active, i, WinState::Unconfirmed,
@@ -295,7 +324,10 @@ private:
         continue;
       }
       const Speedup &speedup = win.program->speedup;
-      if (win.program->proof.empty())
+      const auto isUnproven = [](const RunGain &run) {
+        return run.program && run.program->proof.empty();
+      };
+      if (win.program->proof.empty() || std::ranges::any_of(win.runs, isUnproven))
         drop(active, i, WinState::Unconfirmed,
              "not confirmed in the program: the patched program launches the same machine code in "
              "the same way, so the program that --run starts is not built from these files");
@@ -307,9 +339,36 @@ private:
         drop(active, i, WinState::Dropped,
              fmt::format("not faster in the program: {} there, {} in isolation", inWords(speedup),
                          inWords(win.isolated)));
+      else if (const std::string slower = slowerIn(win); !slower.empty())
+        drop(active, i, WinState::Dropped, slower);
       else
         win.reason = fmt::format("{} in the program{}", inWords(speedup), whyApart(win));
     }
+  }
+
+  /// Fills in the win's gains in each of several commands.
+  void addRuns(const ProgramRuns &runs, SessionWin &win) const {
+    for (const PairedRuns &pairs : runs.each) {
+      auto time =
+          timeOf(pairs, win.symbol, policy_.confidence, policy_.leastPairs, policy_.objective);
+      if (!time || runs.each.size() == 1)
+        continue;
+      const std::string &command = pairs.old.front().command;
+      auto known = std::ranges::find(win.runs, command, &RunGain::command);
+      if (known == win.runs.end()) // its launches could not be captured
+        known = win.runs.insert(known, RunGain{command});
+      known->program = std::move(time);
+    }
+  }
+
+  /// Why a win in all runs together is none, as the patch is for each of them: it is slower in one.
+  std::string slowerIn(const SessionWin &win) const {
+    for (const RunGain &run : win.runs)
+      if (run.program && run.program->speedup.high < 1 - policy_.regressionGuard)
+        return fmt::format("slower in the program by '{}': {} there, {} in all runs together",
+                           run.command, inWords(run.program->speedup),
+                           inWords(win.program->speedup));
+    return {};
   }
 
   /// Checks kernels that have no win but whose machine code changed.
@@ -322,8 +381,8 @@ private:
       const auto time = timeOf(pairs, symbol, policy_.confidence, policy_.leastPairs);
       if (!time)
         continue;
-      note(fmt::format("the machine code of {} changed, too: {} in the program", kernelName(symbol),
-                       inWords(time->speedup)));
+      note(fmt::format("{}the machine code of {} changed, too: {} in the program",
+                       byCommand(pairs.old.front()), kernelName(symbol), inWords(time->speedup)));
       if (time->speedup.high >= 1 - policy_.regressionGuard)
         continue;
       // Blame the win with the smallest saving that shares the kernel's template, else the one with
@@ -331,8 +390,8 @@ private:
       const std::size_t blamed = winSharedWith(active, symbol);
       if (blamed < count_)
         drop(active, blamed, WinState::Dropped,
-             fmt::format("it makes another kernel, {}, slower: {}", kernelName(symbol),
-                         inWords(time->speedup)));
+             fmt::format("{}it makes another kernel, {}, slower: {}", byCommand(pairs.old.front()),
+                         kernelName(symbol), inWords(time->speedup)));
     }
   }
 

@@ -22,9 +22,11 @@ struct ConfirmPolicy {
   Duration most{120}; ///< limit for all pairs of a round; one pair is always run
   std::size_t rounds = 4;
   double confidence = 0.95;
-  double minGain = 0.01; ///< relative to the kernel's time in the program
-  /// Relative slowdown that is accepted for other kernels whose machine code the patch changes. A
-  /// win is dropped if one of them is certainly slower than that.
+  double minGain = 0.01;                 ///< relative to the kernel's time in the program
+  Objective objective = Objective::Mean; ///< of the program's launches, where each is timed
+  /// Relative slowdown that is accepted for other kernels whose machine code the patch changes, and
+  /// for a win's own in one of several commands. A win is dropped if one of them is certainly
+  /// slower than that.
   double regressionGuard = 0.02;
 };
 

@@ -29,7 +29,9 @@ struct KernelSample {
   std::vector<double> launchSeconds{}; ///< in order; empty if any is not known
 };
 
+/// One run of a program by one command.
 struct ProgramSample {
+  std::string command{}; ///< for messages, if there are several
   int exitCode = 0;
   std::string failure;     ///< empty: the program ended normally and was recorded
   std::string out;         ///< standard output
@@ -58,10 +60,10 @@ public:
   /// Builds both; at the same time if the new program's build does not use results of the old
   /// one's.
   virtual Built buildBoth(const ProgramEdits &edits) = 0;
-  /// Runs the program once with the capture library; of those of the last buildNew() the one with
-  /// this index. A program that fails is data, not an error. Fails with Environment if nothing can
-  /// be recorded on this machine.
-  virtual Result<ProgramSample> run(Side side, std::size_t index = 0) = 0;
+  /// Runs the program once by each of its commands, always in the same order, with the capture
+  /// library; of those of the last buildNew() the one with this index. A program that fails is
+  /// data, not an error. Fails with Environment if nothing can be recorded on this machine.
+  virtual Result<std::vector<ProgramSample>> run(Side side, std::size_t index = 0) = 0;
   /// Runs the project's tests. Empty text if they pass, else what failed; nothing if no tests are
   /// configured or they cannot be run.
   virtual Result<std::optional<std::string>> test(Side side) = 0;

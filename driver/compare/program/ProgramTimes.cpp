@@ -74,6 +74,22 @@ double perLaunch(const KernelSample &kernel) {
   return kernel.launches == 0 ? 0 : kernel.seconds / double(kernel.launches);
 }
 
+/// The objective of each run's launches; empty for the mean, and if a launch is not timed.
+std::vector<TimingSample> objectivePairs(const PairedRuns &pairs, const ProgramTime &time,
+                                         Objective objective) {
+  std::vector<TimingSample> samples;
+  for (std::size_t i = 0; objective != Objective::Mean && i < pairs.old.size(); ++i) {
+    const std::vector<double> &a = pairs.old[i].kernel(time.oldSymbol)->launchSeconds;
+    const std::vector<double> &b = pairs.fresh[i].kernel(time.newSymbol)->launchSeconds;
+    if (a.empty() || b.empty())
+      return {};
+    samples.push_back({objectiveSeconds(objective, std::vector<double>(a.size(), 1), a),
+                       objectiveSeconds(objective, std::vector<double>(b.size(), 1), b),
+                       std::uint32_t(i)});
+  }
+  return samples;
+}
+
 } // namespace
 
 const KernelSample *ProgramSample::kernel(const std::string &symbol) const {
@@ -81,6 +97,37 @@ const KernelSample *ProgramSample::kernel(const std::string &symbol) const {
     if (kernel.symbol == symbol)
       return &kernel;
   return nullptr;
+}
+
+ProgramSample together(const std::vector<ProgramSample> &runs) {
+  ProgramSample all = runs.front();
+  for (auto run = runs.begin() + 1; run != runs.end(); ++run) {
+    if (all.failure.empty() && all.exitCode == 0) {
+      all.command = run->command;
+      all.failure = run->failure;
+      all.exitCode = run->exitCode;
+    }
+    all.seconds += run->seconds;
+    all.programHash += run->programHash;
+    for (const KernelSample &kernel : run->kernels) {
+      const auto known = std::ranges::find(all.kernels, kernel.symbol, &KernelSample::symbol);
+      if (known == all.kernels.end()) {
+        all.kernels.push_back(kernel);
+        continue;
+      }
+      const auto &more = kernel.launchSeconds;
+      if (known->launchSeconds.empty() || more.empty())
+        known->launchSeconds.clear();
+      else
+        known->launchSeconds.insert(known->launchSeconds.end(), more.begin(), more.end());
+      known->code.insert(kernel.code.begin(), kernel.code.end());
+      known->geometries.insert(kernel.geometries.begin(), kernel.geometries.end());
+      known->launches += kernel.launches;
+      known->seconds =
+          known->seconds > 0 && kernel.seconds > 0 ? known->seconds + kernel.seconds : 0;
+    }
+  }
+  return all;
 }
 
 std::string withoutTemplateArguments(const std::string &symbol) {
@@ -104,7 +151,7 @@ std::vector<TimingSample> launchPairs(const PairedRuns &pairs, const std::string
 }
 
 std::optional<ProgramTime> timeOf(const PairedRuns &pairs, const std::string &symbol,
-                                  double confidence, std::size_t fewRuns) {
+                                  double confidence, std::size_t fewRuns, Objective objective) {
   ProgramTime time;
   time.oldSymbol = symbol;
   time.newSymbol = symbolInNew(pairs, symbol);
@@ -134,7 +181,11 @@ std::optional<ProgramTime> timeOf(const PairedRuns &pairs, const std::string &sy
   time.oldSeconds = median(before);
   time.newSeconds = median(after);
   time.speedup = runSpeedup(time.runs, confidence);
-  if (pairs.old.size() < fewRuns)
+  if (const auto runs = objectivePairs(pairs, time, objective); !runs.empty()) {
+    time.runs = runs;
+    time.speedup = runSpeedup(runs, confidence);
+    time.speedup.of = objective;
+  } else if (pairs.old.size() < fewRuns) {
     if (const auto launches = launchPairs(pairs, time.oldSymbol, time.newSymbol);
         !launches.empty()) {
       const double estimate = time.speedup.estimate;
@@ -145,6 +196,7 @@ std::optional<ProgramTime> timeOf(const PairedRuns &pairs, const std::string &sy
       time.speedup.high = std::max(time.speedup.high, estimate);
       time.speedup.estimate = estimate;
     }
+  }
   time.proof = proofOf(pairs.old.front(), pairs.fresh.front(), old, fresh);
   return time;
 }

@@ -16,6 +16,11 @@ struct PairedRuns {
   std::vector<ProgramSample> old, fresh;
 };
 
+/// One run by each of a program's commands as if it were a single run: seconds and launches are
+/// sums. Exit code, failure and command are those of the first one that failed; output is that of
+/// the first one.
+ProgramSample together(const std::vector<ProgramSample> &runs);
+
 /// The kernel's name without template arguments: that of all its instantiations.
 std::string withoutTemplateArguments(const std::string &symbol);
 
@@ -25,9 +30,11 @@ std::vector<TimingSample> launchPairs(const PairedRuns &pairs, const std::string
                                       const std::string &fresh);
 
 /// The kernel's times in all runs; with fewer than `fewRuns` pairs, the interval is that of the
-/// launches. Nothing if it was not launched or not timed in one of them.
+/// launches. Where every launch is timed, the speedup is that of the objective, over the launches
+/// of a run. Nothing if it was not launched or not timed in one of them.
 std::optional<ProgramTime> timeOf(const PairedRuns &pairs, const std::string &symbol,
-                                  double confidence, std::size_t fewRuns);
+                                  double confidence, std::size_t fewRuns,
+                                  Objective objective = Objective::Mean);
 
 /// Symbols of the kernels whose machine code differs in the patched program, in the order of the
 /// old program's kernels.

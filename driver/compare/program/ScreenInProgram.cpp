@@ -15,7 +15,7 @@ constexpr double kConfidence = 0.95;
 } // namespace
 
 std::vector<std::optional<double>> screenInProgram(ProgramPair &programs,
-                                                   const ProgramSample &before,
+                                                   const std::vector<ProgramSample> &before,
                                                    const std::string &symbol,
                                                    const std::vector<ProgramEdits> &edits) {
   std::vector<std::optional<double>> speedups(edits.size());
@@ -24,10 +24,13 @@ std::vector<std::optional<double>> screenInProgram(ProgramPair &programs,
     if (!built[i])
       continue;
     const auto ran = programs.run(Side::New, i);
-    if (ran && ran->failure.empty() && ran->exitCode == before.exitCode)
-      if (const auto time = timeOf({{before}, {*ran}}, symbol, kConfidence, 1))
+    if (!ran)
+      continue;
+    const ProgramSample all = together(*ran), old = together(before);
+    if (all.failure.empty() && all.exitCode == old.exitCode)
+      if (const auto time = timeOf({{old}, {all}}, symbol, kConfidence, 1))
         speedups[i] = time->speedup.estimate;
-    if (ran && ran->seconds > kLongRun)
+    if (all.seconds > kLongRun)
       break;
   }
   return speedups;

@@ -12,11 +12,12 @@
 namespace kopt {
 
 /// How many times as fast the program's launches of the kernel are with each of the edits, compared
-/// with `before`, a run of the program as it is. Nothing for edits with which the program cannot be
-/// built or fails, or whose kernel is not timed. Each program is run once, so the values are no
-/// evidence of a gain. After a run of more than six seconds those left are not tried.
+/// with `before`, a run of the program as it is by each of its commands. Nothing for edits with
+/// which the program cannot be built or fails, or whose kernel is not timed. Each program is run
+/// once, so the values are no evidence of a gain. After a run of more than six seconds those left
+/// are not tried.
 std::vector<std::optional<double>> screenInProgram(ProgramPair &programs,
-                                                   const ProgramSample &before,
+                                                   const std::vector<ProgramSample> &before,
                                                    const std::string &symbol,
                                                    const std::vector<ProgramEdits> &edits);
 

@@ -21,6 +21,7 @@ struct Win {
   double savedSeconds = 0;
   LaunchSeconds launch; ///< as SessionWin has it
   bool ownSpecialization = false;
+  std::vector<RunGain> runs{}; ///< as SessionWin has them
 
   const Candidate &candidate() const { return trial.candidate; }
   /// The place of the kernel: "k.cu:12".

@@ -28,6 +28,8 @@ public:
     for (const std::string &kernel : list("kernels"))
       words_.insert(words_.end(), {"--kernel", kernel});
     option("--run", "program");
+    for (const std::string &command : list("other_runs"))
+      words_.insert(words_.end(), {"--run", command});
     option("--build", "build");
     placeOptions();
     searchOptions();
@@ -106,6 +108,10 @@ private:
     option("--budget-seconds", "budget_seconds");
     if (const auto gain = config_.find("min_gain"); gain != config_.end() && gain->is_number())
       words_.insert(words_.end(), {"--min-gain", fmt::format("{:.10g}", 1 + gain->get<double>())});
+    if (const std::string goal = textOf(config_, "objective"); !goal.empty() && goal != "mean")
+      option("--objective", "objective");
+    if (const double percent = config_.value("max_launch_regression", 2.0); percent != 2)
+      words_.insert(words_.end(), {"--max-launch-regression", fmt::format("{:.10g}", percent)});
     if (textOf(config_, "assurance") == "strict")
       option("--assurance", "assurance");
     if (textOf(config_, "experience") == "off")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/report/facts/SessionFacts.h"
 
+#include "driver/judge/Statistics.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -33,6 +35,18 @@ std::string headlineOf(const SessionRecord &session) {
     return fmt::format("{} of {} {} {} not confirmed in the program", open, all, wins,
                        open == 1 ? "was" : "were");
   return all == 1 ? "the win did not hold" : fmt::format("none of {} wins held", all);
+}
+
+std::vector<std::string> runsInWords(const SessionWin &win) {
+  const auto words = [](const Speedup *speedup) {
+    return speedup ? inWords(*speedup) : std::string("not measured");
+  };
+  std::vector<std::string> gains;
+  for (const RunGain &run : win.runs)
+    gains.push_back(fmt::format("by '{}': {} in isolation, {} in the program", run.command,
+                                words(run.isolated ? &*run.isolated : nullptr),
+                                words(run.program ? &run.program->speedup : nullptr)));
+  return gains;
 }
 
 std::string patchName(const SessionRecord &session) {

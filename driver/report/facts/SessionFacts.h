@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace kopt {
 
@@ -21,6 +22,9 @@ std::string headlineOf(const SessionRecord &session);
 /// The flag that `kopt apply` needs for a win with this state; empty: none needed, or it cannot be
 /// applied.
 std::string flagOf(WinState state);
+
+/// What a win gains by each of several commands that run the program: "by './app 7': …".
+std::vector<std::string> runsInWords(const SessionWin &win);
 
 /// The name of the patch in the session's folder: confirmed.patch, else modelled.patch or
 /// unconfirmed.patch. Empty if no win is left.

@@ -14,12 +14,13 @@ namespace {
 /// Where and how often the speedup was measured, or which model it comes from.
 std::string evidenceOf(const RunFacts &facts) {
   const Speedup &speedup = *facts.measured->speedup;
+  const std::string of = speedup.of ? inWords(*speedup.of) + ", " : "";
   if (speedup.modelled)
-    return fmt::format("for {}, by a roofline model of the emulated device: not a measurement. "
+    return fmt::format("{}for {}, by a roofline model of the emulated device: not a measurement. "
                        "Tune on a GPU to measure it.",
-                       deviceName(facts.device));
+                       of, deviceName(facts.device));
   return fmt::format(
-      "on {}, {:g}% interval {} from {} pairs{}{}.", deviceName(facts.device),
+      "{}on {}, {:g}% interval {} from {} pairs{}{}.", of, deviceName(facts.device),
       speedup.confidence * 100, intervalInWords(speedup), speedup.pairs,
       speedup.processes > 1 ? fmt::format(" in {} fresh processes", speedup.processes) : "",
       facts.measured == facts.winner ? "" : ", taken after the search on fresh inputs and samples");
@@ -129,6 +130,9 @@ Document headOf(const RunFacts &facts) {
   const std::string arch = textOf(facts.device, "arch");
   add("Device", deviceName(facts.device),
       textOf(facts.device, "kind") + (arch.empty() ? "" : ", " + arch));
+  if (const std::string objective = textOf(recordedObject(run.configJson), "objective");
+      !objective.empty() && objective != "mean")
+    add("Objective", objective);
   if (!run.stopText.empty())
     add("The search stopped", run.stopText);
   add("Evaluation",

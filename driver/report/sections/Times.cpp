@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times by launch, and gains in isolation and in the program.
+#include "driver/report/facts/SessionFacts.h"
 #include "driver/report/facts/TrialNames.h"
 #include "driver/report/html/Drawings.h"
 #include "driver/report/sections/Sections.h"
@@ -59,7 +60,10 @@ Section timesSection(const RunFacts &facts) {
   if (judged && shown->speedup && shown->timings.size() > 1) {
     Row &row = table.rows.emplace_back();
     row.style = "sum";
-    row.cells = {{"all, weighted by their share of run time"}, {""}, {""}};
+    row.cells = {{shown->speedup->of ? inWords(*shown->speedup->of)
+                                     : "all, weighted by their share of run time"},
+                 {""},
+                 {""}};
     addSpeedupCells(row, all, *shown->speedup);
     row.cells.push_back({std::to_string(shown->speedup->pairs)});
     row.cells.push_back({""});
@@ -143,6 +147,8 @@ Section programSection(const RunFacts &facts) {
   if (!win)
     return {};
   List list = programList(*facts.history.session, {win});
+  for (const std::string &gain : runsInWords(*win))
+    list.items.push_back({oneLine(gain, 2000)});
   addFact(list, "the patch of all kernels and its evidence", facts.history.session->name);
   return {"program",
           "In the program",

@@ -226,7 +226,8 @@ private:
       return std::nullopt;
     for (const std::string &role : settings_.followers)
       if (!history.isGivenUp(role))
-        if (auto reasons = reasonsToFollow(history, settings_.weights); !reasons.empty())
+        if (auto reasons = reasonsToFollow(history, settings_.weights, settings_.objective);
+            !reasons.empty())
           return Decision{Ask{.role = role,
                               .parents = {history.best().candidateHash},
                               .technique = "",

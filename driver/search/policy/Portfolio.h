@@ -15,6 +15,7 @@ struct PortfolioSettings {
   std::vector<std::string> proposers;    ///< that tell what they have left
   std::vector<std::string> followers{};  ///< that are asked when new trials give a reason
   std::vector<double> weights{};         ///< of the workload's launches
+  Objective objective = Objective::Mean; ///< of the workload
   std::map<std::string, Prior> priors{}; ///< by technique
   double target = 0;                     ///< speedup that the search is to reach; 0: none
   /// Candidates on their way at a time. Each more is chosen with one trial less known, so that

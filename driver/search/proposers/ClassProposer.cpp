@@ -95,7 +95,8 @@ Status ClassProposer::propose(const ProposalContext &context, Offers &offers) {
       take(std::move(candidate));
     }
   for (const ClassPair &pair :
-       classPairs(trials, context.parentTrial(), weightsOf(context.problem.workload)))
+       classPairs(trials, context.parentTrial(), weightsOf(context.problem.workload),
+                  context.problem.workload.objective))
     if (!isEnough()) {
       KOPT_TRY(auto candidate, candidateOf(frontend_, context.problem, pair));
       take(std::move(candidate));

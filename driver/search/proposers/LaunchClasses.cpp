@@ -32,13 +32,15 @@ Speedup speedupOn(const Trial &trial, std::size_t launch) {
   return isBaseline(trial) ? Speedup() : trial.timings[launch].speedup;
 }
 
-double speedupOfBoth(const ClassPair &pair, const std::vector<double> &weights) {
-  double sum = 0, time = 0;
+double speedupOfBoth(const ClassPair &pair, const std::vector<double> &weights,
+                     Objective objective) {
+  std::vector<double> speedups, seconds;
   for (std::size_t i = 0; i < pair.wins.size() && i < weights.size(); ++i) {
-    sum += weights[i];
-    time += weights[i] / speedupOn(pair.wins[i] ? *pair.special : *pair.usual, i).estimate;
+    speedups.push_back(speedupOn(pair.wins[i] ? *pair.special : *pair.usual, i).estimate);
+    seconds.push_back(pair.special->timings[i].baselineSeconds);
   }
-  return time > 0 && std::isfinite(time) ? sum / time : 0;
+  const double together = objectiveSpeedup(objective, weights, seconds, speedups);
+  return std::isfinite(together) ? together : 0;
 }
 
 /// The conditions in the candidate's kernel that were put there for launches.
@@ -122,7 +124,7 @@ bool isSplit(const std::vector<bool> &wins) {
 }
 
 std::vector<ClassPair> classPairs(const std::vector<Trial> &trials, const Trial &best,
-                                  const std::vector<double> &weights) {
+                                  const std::vector<double> &weights, Objective objective) {
   const Trial &baseline = trials.front();
   std::vector<const Trial *> usuals = {&baseline};
   if (!isBaseline(best))
@@ -137,7 +139,7 @@ std::vector<ClassPair> classPairs(const std::vector<Trial> &trials, const Trial 
       ClassPair pair{&trial, usual, launchWins(trial, *usual), 1};
       if (!isSplit(pair.wins))
         continue;
-      pair.estimate = speedupOfBoth(pair, weights);
+      pair.estimate = speedupOfBoth(pair, weights, objective);
       if (pair.estimate >= reached * kLeastEstimate && guardsOf(trial.candidate, trials) == 0 &&
           guardsOf(usual->candidate, trials) < kMostGuards)
         pairs.push_back(std::move(pair));

@@ -29,14 +29,15 @@ inline constexpr const char *kClassTechnique = "launch-class";
 struct ClassPair {
   const Trial *special = nullptr, *usual = nullptr;
   std::vector<bool> wins; ///< the launches that the special one would run
-  double estimate = 1;    ///< the workload's speedup if each launch runs its own; only for ranking
+  double estimate = 1;    ///< of the objective if each launch runs its own; only for ranking
 };
 
 /// The pairs that promise to be faster than the best candidate, the most promising first. The usual
 /// one is the best candidate or the baseline, which is the first of the trials. No pair gives a
 /// kernel more than three classes. `weights` are those of the launches.
 std::vector<ClassPair> classPairs(const std::vector<Trial> &trials, const Trial &best,
-                                  const std::vector<double> &weights);
+                                  const std::vector<double> &weights,
+                                  Objective objective = Objective::Mean);
 
 /// The weights of a workload's launches.
 std::vector<double> weightsOf(const Workload &workload);

@@ -108,6 +108,8 @@ Result<std::string> launchesText(const ProposalContext &context, const Candidate
         fmt::format("- the launch site computes: grid ({}), block ({}), dynamic shared memory {}\n",
                     join({site->grid.begin(), site->grid.end()}, ", "),
                     join({site->block.begin(), site->block.end()}, ", "), site->sharedBytes);
+  if (const Objective objective = context.problem.workload.objective; objective != Objective::Mean)
+    text += fmt::format("\nWhat counts is {}.\n", inWords(objective));
   return text;
 }
 

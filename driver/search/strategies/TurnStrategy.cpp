@@ -84,7 +84,8 @@ private:
     for (const std::string &role : settings_.followers) {
       if (isSkipped(role, history))
         continue;
-      std::vector<Evidence> reasons = reasonsToFollow(history, settings_.weights);
+      std::vector<Evidence> reasons =
+          reasonsToFollow(history, settings_.weights, settings_.objective);
       if (reasons.empty())
         break;
       Decision decision = ask(role, history);
@@ -148,12 +149,13 @@ Decision acceptance(const Trial &trial, const std::string &profiled) {
 }
 
 std::vector<Evidence> reasonsToFollow(const SearchHistory &history,
-                                      const std::vector<double> &weights) {
+                                      const std::vector<double> &weights, Objective objective) {
   std::vector<Evidence> reasons;
   if (const std::vector<Repairable> open = repairables(history.trials); !open.empty())
     reasons.push_back({"wrong on launches beyond the workload", open.front().trial->candidateHash,
                        double(open.front().wrong.size())});
-  if (const auto pairs = classPairs(history.trials, history.best(), weights); !pairs.empty())
+  if (const auto pairs = classPairs(history.trials, history.best(), weights, objective);
+      !pairs.empty())
     reasons.push_back(
         {"estimate by launch class", pairs.front().special->candidateHash, pairs.front().estimate});
   return reasons;

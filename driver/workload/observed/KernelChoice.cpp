@@ -76,6 +76,28 @@ std::vector<KernelShare> sharesOf(const std::vector<KernelUse> &kernels) {
   return shares;
 }
 
+std::vector<KernelShare> sharesOfAll(const std::vector<std::vector<KernelShare>> &runs) {
+  if (runs.size() == 1)
+    return runs.front();
+  std::vector<KernelUse> all;
+  double seconds = 0;
+  for (const std::vector<KernelShare> &run : runs)
+    for (const KernelShare &share : run) {
+      auto known = std::ranges::find_if(
+          all, [&](const KernelUse &use) { return isSameKernel(use.symbol, share.symbol); });
+      if (known == all.end())
+        known = all.insert(known, KernelUse{{share.symbol}});
+      known->launches += share.launches;
+      seconds += share.seconds;
+      known->seconds += share.seconds;
+    }
+  for (KernelUse &use : all)
+    use.share = seconds > 0 ? use.seconds / seconds : 0;
+  std::vector<KernelShare> shares = sharesOf(all);
+  std::ranges::stable_sort(shares, std::greater(), &KernelShare::share);
+  return shares;
+}
+
 const KernelShare *findShare(const std::vector<KernelShare> &shares, const std::string &symbol) {
   const auto found = std::ranges::find_if(
       shares, [&](const KernelShare &share) { return isSameKernel(share.symbol, symbol); });

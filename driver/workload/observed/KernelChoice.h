@@ -15,6 +15,9 @@ namespace kopt {
 /// The shares, in the order of `kernels`: of all launches if no times are known.
 std::vector<KernelShare> sharesOf(const std::vector<KernelUse> &kernels);
 
+/// The shares of the time of several runs together; those of a single run as they are.
+std::vector<KernelShare> sharesOfAll(const std::vector<std::vector<KernelShare>> &runs);
+
 /// The share of a kernel, by its symbol as any compiler spells it; null if it was not launched.
 const KernelShare *findShare(const std::vector<KernelShare> &shares, const std::string &symbol);
 

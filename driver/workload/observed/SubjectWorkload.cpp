@@ -23,6 +23,36 @@ const Launch *breaking(const TuneSubject &subject, const std::string &requiremen
   return found == launches.end() ? nullptr : &*found;
 }
 
+void addBrokenRequirements(const TuneSubject &subject, SubjectWorkload &made) {
+  for (const std::string &requirement : subject.declaration.requirements)
+    if (const Launch *launch = breaking(subject, requirement, made.workload.launches))
+      made.notes.push_back(
+          fmt::format("note: 'require {}' is not used: the program's launch '{}' does "
+                      "not keep it",
+                      requirement, launch->name));
+}
+
+/// Adds the launches of one command, which have `part` of those of all commands.
+void add(const std::string &label, double part, SubjectWorkload own, SubjectWorkload &all) {
+  const auto take = [&](std::vector<Launch> &from, std::vector<Launch> &to) {
+    for (Launch &launch : from) {
+      const auto seconds = own.programSeconds.find(launch.name);
+      launch.name = label + launch.name;
+      launch.weight *= part;
+      if (seconds != own.programSeconds.end())
+        all.programSeconds[launch.name] = seconds->second;
+      to.push_back(std::move(launch));
+    }
+  };
+  take(own.workload.launches, all.workload.launches);
+  take(own.heldOut, all.heldOut);
+  for (std::string &note : own.notes)
+    if (std::ranges::find(all.notes, note) == all.notes.end())
+      all.notes.push_back(std::move(note));
+  own.workload.launches = std::move(all.workload.launches);
+  all.workload = std::move(own.workload);
+}
+
 } // namespace
 
 TuneDeclaration keptByLaunches(const TuneSubject &subject, const std::vector<Launch> &launches) {
@@ -45,13 +75,32 @@ Result<SubjectWorkload> workloadOf(const TuneSubject &subject,
   }
   KOPT_TRY(result, workloadFromTrace(*observed, subject.kernel, subject.specialization,
                                      subject.declaration, device, kKindsOfLaunches));
-  for (const std::string &requirement : subject.declaration.requirements)
-    if (const Launch *launch = breaking(subject, requirement, result.workload.launches))
-      result.notes.push_back(
-          fmt::format("note: 'require {}' is not used: the program's launch '{}' does "
-                      "not keep it",
-                      requirement, launch->name));
+  addBrokenRequirements(subject, result);
   return result;
+}
+
+std::string labelOf(const std::string &command) { return command + ": "; }
+
+Result<SubjectWorkload> workloadOf(const TuneSubject &subject, const std::vector<ObservedRun> &runs,
+                                   DeviceKind device) {
+  if (runs.empty())
+    return workloadOf(subject, std::nullopt, device);
+  std::vector<std::pair<std::string, TraceWorkload>> each;
+  double launches = 0;
+  for (const ObservedRun &run : runs) {
+    const bool isLast = &run == &runs.back() && each.empty(); // whose error says what is missing
+    if (!isLast && !isLaunched(run.trace, subject.specialization))
+      continue;
+    KOPT_TRY(TraceWorkload own, workloadFromTrace(run.trace, subject.kernel, subject.specialization,
+                                                  subject.declaration, device, kKindsOfLaunches));
+    launches += own.launches;
+    each.emplace_back(runs.size() > 1 ? labelOf(run.command) : "", std::move(own));
+  }
+  SubjectWorkload all;
+  for (auto &[label, own] : each)
+    add(label, own.launches / launches, std::move(own), all);
+  addBrokenRequirements(subject, all);
+  return all;
 }
 
 } // namespace kopt

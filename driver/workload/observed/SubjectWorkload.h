@@ -21,4 +21,12 @@ TuneDeclaration keptByLaunches(const TuneSubject &subject, const std::vector<Lau
 Result<SubjectWorkload> workloadOf(const TuneSubject &subject,
                                    const std::optional<ObservedTrace> &observed, DeviceKind device);
 
+/// The same for a program that several commands run: the launches of all of them, each named after
+/// its command. Commands that do not launch the subject are left out; one at least has to.
+Result<SubjectWorkload> workloadOf(const TuneSubject &subject, const std::vector<ObservedRun> &runs,
+                                   DeviceKind device);
+
+/// How the name of a launch of one of several commands begins.
+std::string labelOf(const std::string &command);
+
 } // namespace kopt

@@ -21,6 +21,12 @@ struct ObservedTrace {
   std::vector<std::string> notes() const;
 };
 
+/// What one of the user's commands launched.
+struct ObservedRun {
+  std::string command;
+  ObservedTrace trace;
+};
+
 /// Fails with Usage if the folder is not a trace, and with StaleInput if a log cannot be read; the
 /// message names the file and the offset.
 Result<ObservedTrace> readTrace(const std::filesystem::path &folder);

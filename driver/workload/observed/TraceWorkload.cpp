@@ -395,9 +395,8 @@ Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const Kernel
         return found.captured.contains({ref.process, ref.launch});
       });
   made.coverage = selection.coverage;
-  double count = 0;
   for (const Representative &one : selection.chosen)
-    count += double(use->classes[one.index].launches.size());
+    made.launches += double(use->classes[one.index].launches.size());
   for (const Representative &one : selection.chosen) {
     const auto take = [&](const LaunchRef &ref, const std::string &suffix) {
       CapturedLaunch &captured = made.captured[found.captured.at({ref.process, ref.launch})];
@@ -411,8 +410,8 @@ Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const Kernel
       }
       captured.launch.name =
           fmt::format("{} (launch {}{})", kind.describe(), captured.ordinal, suffix);
-      captured.launch.weight =
-          double(kind.launches.size()) / count; // the judge turns weights into shares of the time
+      captured.launch.weight = double(kind.launches.size()) /
+                               made.launches; // the judge turns weights into shares of the time
       if (kind.seconds > 0)
         made.programSeconds[captured.launch.name] = kind.seconds / double(kind.launches.size());
       return captured.launch;

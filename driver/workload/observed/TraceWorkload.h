@@ -38,6 +38,7 @@ struct CapturedLaunch {
 struct TraceWorkload : SubjectWorkload {
   std::vector<CapturedLaunch> captured; ///< all that can be repeated, in the program's order
   double coverage = 0; ///< share of the kernel's time that the classes of `workload` have
+  double launches = 0; ///< of the program, that the classes of `workload` have
 };
 
 /// Where an address of the program points: the buffer that holds it. The end of a buffer belongs to

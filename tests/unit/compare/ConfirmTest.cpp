@@ -19,7 +19,9 @@ public:
     double factor = 1; ///< of the kernel's time
     std::string out, failure, buildError;
     bool changesCode = true;
-    std::set<std::string> geometries{}; ///< of the patched program; empty: as before
+    std::set<std::string> geometries{};       ///< of the patched program; empty: as before
+    std::map<std::string, double> factorBy{}; ///< by command, in place of `factor`
+    double ofLast = 1; ///< of the time of the last launch, and not of the kernel's
   };
   explicit FakePrograms(fakes::FakeClock &clock) : clock_(clock) {}
 
@@ -49,13 +51,20 @@ public:
       both.fresh = buildNew({edits}).front();
     return both;
   }
-  Result<ProgramSample> run(Side side, std::size_t index) override {
+  Result<std::vector<ProgramSample>> run(Side side, std::size_t index) override {
+    std::vector<ProgramSample> samples;
+    for (const std::string &command : commands)
+      samples.push_back(runBy(command, side, index));
+    return samples;
+  }
+  ProgramSample runBy(const std::string &command, Side side, std::size_t index) {
     std::vector<std::string> edited;
     for (const FileEdits &file : side == Side::New ? each_.at(index) : ProgramEdits())
       edited.push_back(file.path);
     clock_.advance(runSeconds);
     ++runs;
     ProgramSample sample;
+    sample.command = command;
     sample.seconds = runSeconds;
     sample.out = "sum 4\n";
     sample.failure = side == Side::Old ? oldFailure : "";
@@ -66,9 +75,12 @@ public:
       const bool patched = std::ranges::find(edited, name) != edited.end();
       if (side == Side::New && patched) {
         const Effect &effect = effects[name];
-        kernel.seconds *= effect.factor;
+        const auto own = effect.factorBy.find(command);
+        const double factor = own == effect.factorBy.end() ? effect.factor : own->second;
+        kernel.seconds *= factor;
         for (double &seconds : kernel.launchSeconds)
-          seconds *= effect.factor;
+          seconds *= factor;
+        kernel.launchSeconds.back() *= effect.ofLast;
         if (!effect.geometries.empty())
           kernel.geometries = effect.geometries;
         if (effect.changesCode)
@@ -93,6 +105,7 @@ public:
 
   std::map<std::string, Effect> effects;
   std::string oldBuildError, oldFailure, sharedBy;
+  std::vector<std::string> commands = {""};
   std::optional<std::string> tests;
   double runSeconds = 1;
   std::size_t launches = 2; ///< of each kernel, in a run
@@ -203,6 +216,68 @@ TEST_F(ConfirmTest, WhatIsNotFasterThereLeavesAndTheRestIsConfirmedAgain) {
   EXPECT_EQ(programs_.built.back(), std::vector<std::string>{"a"});
 }
 
+TEST_F(ConfirmTest, OfSeveralCommandsEachHasItsGain) {
+  programs_.commands = {"./app 1", "./app 2"};
+  programs_.effects["a"].factorBy = {{"./app 1", 0.5}, {"./app 2", 1}};
+  ASSERT_TRUE(confirm(1));
+  EXPECT_EQ(states(), States{WinState::Confirmed}) << "it is no slower by either";
+  const SessionWin &win = session_.wins[0];
+  EXPECT_NEAR(win.program->speedup.estimate, 2 / 1.5, 0.01);
+  ASSERT_EQ(win.runs.size(), 2u);
+  EXPECT_EQ(win.runs[0].command, "./app 1");
+  EXPECT_NEAR(win.runs[0].program->speedup.estimate, 2, 0.01);
+  EXPECT_NEAR(win.runs[1].program->speedup.estimate, 1, 0.01);
+  EXPECT_EQ(session_.confirmation.output,
+            "by './app 1': the same in 1 lines; by './app 2': the same in 1 lines");
+}
+
+TEST_F(ConfirmTest, AWinThatIsSlowerByOneOfSeveralCommandsIsNone) {
+  programs_.commands = {"./app 1", "./app 2"};
+  programs_.effects["a"].factorBy = {{"./app 1", 0.5}, {"./app 2", 1.1}};
+  programs_.effects["b"].factor = 0.8;
+  ASSERT_TRUE(confirm(2));
+  EXPECT_EQ(states(), (States{WinState::Dropped, WinState::Confirmed}));
+  EXPECT_THAT(session_.wins[0].reason, HasSubstr("slower in the program by './app 2': 0.9"));
+  EXPECT_THAT(session_.wins[0].reason, HasSubstr("in all runs together"));
+  policy_.regressionGuard = 0.15;
+  session_ = {};
+  ASSERT_TRUE(confirm(2));
+  EXPECT_EQ(states(), (States{WinState::Confirmed, WinState::Confirmed})) << "the user allows it";
+}
+
+TEST_F(ConfirmTest, ACommandThatThePatchBreaksIsNamed) {
+  programs_.commands = {"./app 1", "./app 2"};
+  programs_.effects["a"].factor = 0.8;
+  programs_.effects["a"].failure = "it ended with exit code 139";
+  ASSERT_TRUE(confirm(1));
+  EXPECT_EQ(states(), States{WinState::Dropped});
+  EXPECT_THAT(session_.wins[0].reason, HasSubstr("failed: by './app 1': it ended with"));
+  programs_.effects["a"].failure = "";
+  programs_.effects["a"].out = "oops\n";
+  session_ = {};
+  ASSERT_TRUE(confirm(1));
+  EXPECT_THAT(session_.wins[0].reason, HasSubstr("by './app 1': the patched program prints"));
+}
+
+TEST_F(ConfirmTest, TheObjectiveIsThatOfTheProgramsLaunches) {
+  programs_.launches = 40;
+  programs_.effects["a"].factor = 0.8; // all launches together, but the slowest
+  programs_.effects["a"].ofLast = 1.5;
+  ASSERT_TRUE(confirm(1));
+  EXPECT_EQ(states(), States{WinState::Confirmed});
+  policy_.objective = Objective::Worst;
+  session_ = {};
+  ASSERT_TRUE(confirm(1));
+  EXPECT_EQ(states(), States{WinState::Dropped});
+  EXPECT_NEAR(session_.wins[0].program->speedup.estimate, 1 / 1.2, 0.01);
+  EXPECT_THAT(session_.wins[0].reason, HasSubstr("not faster in the program: 0.833x for the slo"));
+  policy_.objective = Objective::P95; // one of forty is beyond it
+  session_ = {};
+  ASSERT_TRUE(confirm(1));
+  EXPECT_EQ(states(), States{WinState::Confirmed});
+  EXPECT_NEAR(session_.wins[0].program->speedup.estimate, 1.25, 0.01);
+}
+
 TEST_F(ConfirmTest, TheWinThatBreaksTheOutputIsFound) {
   programs_.effects["a"].factor = programs_.effects["b"].factor = 0.8;
   programs_.effects["a"].out = "oops\n";
@@ -301,7 +376,7 @@ class ScreenTest : public testing::Test {
 protected:
   static ProgramEdits editsOf(const std::string &file) { return {{file, {}, {}, {}}}; }
   std::vector<std::optional<double>> screen() {
-    ProgramSample before = *programs_.run(Side::Old, 0);
+    const std::vector<ProgramSample> before = *programs_.run(Side::Old, 0);
     programs_.runs = 0;
     return screenInProgram(programs_, before, "a", {editsOf("a"), editsOf("b"), editsOf("c")});
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/config/Config.h"
+#include "driver/config/Goal.h"
 #include "driver/config/GpuSelection.h"
 
 #include "driver/support/FileSystem.h"
@@ -239,6 +240,39 @@ TEST_F(ConfigTest, GpusAreANumberAListOrAll) {
     EXPECT_THAT(error.what, HasSubstr("--gpus")) << wrong;
     EXPECT_THAT(error.what, HasSubstr("a list such as 0,2, or all")) << wrong;
   }
+}
+
+TEST_F(ConfigTest, AnObjectiveMayHaveATargetTime) {
+  const auto read = [](const std::string &text) { return parseGoal(text).value_or(Goal{}); };
+  EXPECT_EQ(read("p95").objective, Objective::P95);
+  EXPECT_FALSE(read("worst").seconds);
+  EXPECT_EQ(read("target:120us").objective, Objective::Mean);
+  EXPECT_DOUBLE_EQ(read("target:120us").seconds.value(), 120e-6);
+  EXPECT_DOUBLE_EQ(read("target: 2.5 s").seconds.value(), 2.5);
+  EXPECT_EQ(read("worst,target:0.3ms").objective, Objective::Worst);
+  EXPECT_DOUBLE_EQ(read("worst,target:0.3ms").seconds.value(), 0.3e-3);
+  EXPECT_EQ(read("p95, target:40ns").inWords(),
+            "the 95th percentile of the launches, in at most 40 ns");
+  project("[tune]\nobjective = \"worst\"\nmax-launch-regression = 5\n");
+  EXPECT_EQ(load().settings.objective, "worst");
+  EXPECT_EQ(load().settings.maxLaunchRegression, 5);
+}
+
+TEST_F(ConfigTest, AnotherObjectiveOrUnitIsAnErrorThatSaysWhatIsAllowed) {
+  for (const std::string wrong :
+       {"p99", "", "mean,", "mean,worst", "meantarget:1us", "target:120", "target:2h", "target:us",
+        "target:0us", "target:-1ms", "target:infs", "target:1ms,target:2ms"}) {
+    request_.commandLine["objective"] = wrong;
+    const Error error = fail();
+    EXPECT_EQ(error.code, ErrorCode::Usage) << wrong;
+    EXPECT_THAT(error.what, HasSubstr("--objective: '" + wrong +
+                                      "' is not an objective; allowed "
+                                      "are mean, p95 and worst, target:TIME with the unit s, ms, "
+                                      "us or ns"));
+  }
+  request_.commandLine.erase("objective");
+  request_.commandLine["max-launch-regression"] = 100.0;
+  EXPECT_THAT(fail().what, HasSubstr("100 is not from 0 to below 100"));
 }
 
 TEST_F(ConfigTest, NamesTheVariableOrFlagThatIsWrong) {

@@ -92,6 +92,69 @@ TEST(Statistics, WorkloadSpeedupIsWeightedByTimeNotByRatio) {
   EXPECT_EQ(whole.pairs, 40u);
 }
 
+/// A launch of 10 us that is made once and has half the time, and one of 1 us that is made ten
+/// times.
+const std::vector<double> kShares = {0.5, 0.5}, kTimes = {10e-6, 1e-6};
+
+TEST(Statistics, TheWorstCaseIsTheSlowestLaunchBeforeAndAfter) {
+  const Speedup slow{2, 1.8, 2.2, 0.99, 50, false}, quick{1, 0.9, 1.1, 0.99, 40, false};
+  const Speedup worst = combineSpeedups({slow, quick}, kShares, Objective::Worst, kTimes);
+  EXPECT_NEAR(worst.estimate, 2, 1e-9);
+  EXPECT_NEAR(worst.low, 1.8, 1e-9);
+  EXPECT_NEAR(worst.high, 2.2, 1e-9);
+  EXPECT_EQ(worst.pairs, 40u);
+  EXPECT_NE(inWords(worst).find("2.000x for the slowest launch [1.800, 2.200]"), std::string::npos);
+  // A launch that becomes the slowest one decides: 10 us before, 4 us after, not 0.5 us.
+  const Speedup much{20, 20, 20, 0.99, 50, false}, spoilt{0.25, 0.25, 0.25, 0.99, 50, false};
+  EXPECT_NEAR(combineSpeedups({much, spoilt}, kShares, Objective::Worst, kTimes).estimate, 2.5,
+              1e-9);
+}
+
+TEST(Statistics, TheRarestLaunchesAreBeyondThe95thPercentile) {
+  const Speedup twice{2, 2, 2, 0.99, 50, false}, same{1, 1, 1, 0.99, 50, false};
+  const auto p95 = [&](double count, const Speedup &rare, const Speedup &frequent) {
+    // Of `count` launches one takes 10 us; the others take 1 us.
+    const double time = 10e-6 + (count - 1) * 1e-6;
+    return combineSpeedups({rare, frequent}, {10e-6 / time, (count - 1) * 1e-6 / time},
+                           Objective::P95, kTimes)
+        .estimate;
+  };
+  EXPECT_NEAR(p95(11, twice, same), 2, 1e-9) << "one of eleven";
+  EXPECT_NEAR(p95(11, same, twice), 1, 1e-9);
+  EXPECT_NEAR(p95(20, twice, same), 1, 1e-9) << "nineteen of twenty are 95 %";
+  EXPECT_NEAR(p95(20, same, twice), 2, 1e-9);
+}
+
+TEST(Statistics, AnObjectiveOfUnknownTimesIsVoid) {
+  const Speedup fast{2, 2, 2, 0.99, 50, false}, broken{std::nan(""), 0, 1, 0.99, 50, false};
+  for (const Objective objective : {Objective::Mean, Objective::P95, Objective::Worst}) {
+    const Speedup whole = combineSpeedups({fast, broken}, kShares, objective, kTimes);
+    EXPECT_TRUE(std::isnan(whole.estimate)) << toString(objective);
+    EXPECT_EQ(decideVerdict(whole, {}, {}).verdict, Verdict::Ambiguous);
+  }
+  // A launch without an interval leaves one open end.
+  const Speedup open{2, 0, std::numeric_limits<double>::infinity(), 0.99, 2, false};
+  const Speedup worst = combineSpeedups({fast, open}, kShares, Objective::Worst, kTimes);
+  EXPECT_EQ(worst.low, 0);
+  EXPECT_NEAR(worst.high, 2, 1e-9);
+}
+
+TEST(Statistics, TheGuardIsTheUsers) {
+  const Speedup fast{2, 1.9, 2.1, 0.95, 50, false}, slow{0.9, 0.89, 0.91, 0.95, 50, false};
+  const std::vector<LaunchTiming> launches = {{"big", fast, 9, 4.5, {}, CacheMode::Cold},
+                                              {"small", slow, 1, 1.1, {}, CacheMode::Cold}};
+  const Speedup whole = combineTimings(launches, {0.9, 0.1}, Objective::Worst);
+  EXPECT_EQ(whole.of, Objective::Worst);
+  const auto with = [&](double guard) {
+    return decideVerdict(whole, launches, {.regressionGuard = guard});
+  };
+  EXPECT_EQ(with(0.08).verdict, Verdict::Slower);
+  EXPECT_NE(with(0.08).reason.find("launch 'small' regresses to 0.900x [0.890, 0.910]"),
+            std::string::npos);
+  EXPECT_NE(with(0.08).reason.find("by more than 8%"), std::string::npos);
+  EXPECT_EQ(with(0.095).verdict, Verdict::Faster) << "the interval reaches what is allowed";
+}
+
 TEST(Statistics, ARegressionInOneLaunchForbidsFaster) {
   const Speedup fast{2, 1.9, 2.1, 0.95, 50, false}, slow{0.9, 0.89, 0.91, 0.95, 50, false};
   const Speedup whole = combineSpeedups({fast, slow}, {0.9, 0.1});

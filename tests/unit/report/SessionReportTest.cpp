@@ -57,6 +57,25 @@ TEST(SessionReport, ShowsIsolatedAndProgramSideBySide) {
   EXPECT_EQ(text, renderSession(sample()));
 }
 
+TEST(SessionReport, ListsTheRunsOfTheProgramWithTheirSpeedups) {
+  SessionRecord session = sample();
+  EXPECT_THAT(renderSession(session), Not(HasSubstr("rows by")));
+  ProgramTime there;
+  there.speedup = {1.4, 1.3, 1.5};
+  session.wins[0].runs = {{"./app 10", Speedup{1.6, 1.5, 1.7}, there},
+                          {"./app 20", Speedup{1.2, 1.1, 1.3}, {}},
+                          {"./app 30", {}, there}};
+  const std::string text = renderSession(session);
+  EXPECT_THAT(text,
+              HasSubstr("- rows by './app 10': 1.600x [1.500, 1.700] at 95% from 0 pairs in "
+                        "isolation, 1.400x [1.300, 1.500] at 95% from 0 pairs in the program"));
+  EXPECT_THAT(text, HasSubstr("- rows by './app 20': 1.200x [1.100, 1.300] at 95% from 0 pairs in "
+                              "isolation, not measured in the program"));
+  EXPECT_THAT(text, HasSubstr("- rows by './app 30': not measured in isolation, 1.400x"));
+  const auto json = nlohmann::json::parse(renderSessionJson(session));
+  EXPECT_EQ(json["wins"][0]["runs"][1]["command"], "./app 20");
+}
+
 TEST(SessionReport, NamesTheFlagThatAWinNeeds) {
   SessionRecord session = sample();
   session.wins.pop_back();

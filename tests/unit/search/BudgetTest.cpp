@@ -34,6 +34,17 @@ TEST(Budget, JustBeforeALimitTheSearchGoesOn) {
   EXPECT_FALSE(budgetReached({.target = 1.65}, history(), 0)) << "the lower bound counts";
 }
 
+TEST(Budget, ATimeThatTheBaselineHasIsReachedAtOnce) {
+  SearchHistory history;
+  history.trials.resize(1);
+  history.trials[0].verdict = Verdict::Same;
+  history.trials[0].speedup = Speedup{1, 0.98, 1.02};
+  ASSERT_TRUE(budgetReached({.target = 0.9}, history, 0));
+  EXPECT_EQ(std::get<Stop>(budgetReached({.target = 0.9}, history, 0)->what).reason,
+            StopReason::Target);
+  EXPECT_FALSE(budgetReached({.target = 1.1}, history, 0));
+}
+
 TEST(TimeBudget, IsSharedByWeightAndWhatOneLeavesIsForTheOthers) {
   fakes::FakeClock clock;
   const TimeBudget budget(clock, 40);

@@ -75,6 +75,25 @@ TEST(LaunchClassesTest, PairsAreRankedByWhatTheWorkloadWouldGain) {
   EXPECT_THAT(classPairs(trials, trials[4], weights), IsEmpty());
 }
 
+TEST(LaunchClassesTest, PairsAreRankedByTheObjective) {
+  Trial quick = trialWith({{8, 7, 9}, {0.5, 0.4, 0.6}}),
+        slow = trialWith({{0.5, 0.4, 0.6}, {2, 1.9, 2.1}});
+  quick.candidateHash = "quick";
+  slow.candidateHash = "slow";
+  for (Trial *trial : {&quick, &slow}) {
+    trial->timings[0].baselineSeconds = 1e-6;
+    trial->timings[1].baselineSeconds = 10e-6;
+  }
+  std::vector<Trial> trials = {baseline(), quick, slow};
+  trials[0].timings.pop_back();
+  const std::vector<double> weights = {0.8, 0.2};
+  EXPECT_EQ(classPairs(trials, trials[0], weights).front().special->candidateHash, "quick");
+  const auto pairs = classPairs(trials, trials[0], weights, Objective::Worst);
+  ASSERT_EQ(pairs.size(), 1u) << "what makes the other launches faster gains nothing";
+  EXPECT_EQ(pairs[0].special->candidateHash, "slow");
+  EXPECT_NEAR(pairs[0].estimate, 2, 1e-9);
+}
+
 TEST(LaunchClassesTest, TheThresholdIsTheRoundNumberNextToTheWins) {
   EXPECT_EQ(condition({1000, 100000}, {false, true}), "n >= 65536");
   EXPECT_EQ(condition({100000, 1000}, {false, true}), "n <= 1024");

@@ -107,6 +107,18 @@ TEST_F(KernelChoiceTest, WhereNoneWasLaunchedTheErrorSaysWhatWas) {
   }
 }
 
+TEST_F(KernelChoiceTest, TheTimesOfSeveralRunsAreAdded) {
+  const std::vector<KernelShare> first = {{library, 2, 3, 0.75}, {ownAsNvccHasIt, 1, 1, 0.25}};
+  EXPECT_EQ(sharesOfAll({first}).front().share, 0.75);
+  const auto all = sharesOfAll({first, {{own.specializations[0].symbol, 4, 4, 1}}});
+  ASSERT_EQ(all.size(), 2u) << "one kernel, however it is mangled";
+  EXPECT_EQ(all[0].symbol, ownAsNvccHasIt);
+  EXPECT_EQ(all[0].launches, 5u);
+  EXPECT_DOUBLE_EQ(all[0].seconds, 5);
+  EXPECT_DOUBLE_EQ(all[0].share, 5.0 / 8);
+  EXPECT_DOUBLE_EQ(all[1].share, 3.0 / 8);
+}
+
 TEST_F(KernelChoiceTest, WithoutTimesLaunchesCount) {
   KernelUse many, few;
   many.symbol = "many";

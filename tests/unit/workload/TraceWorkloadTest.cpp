@@ -93,6 +93,40 @@ TEST_F(TraceWorkloadTest, ARequirementThatTheProgramDoesNotKeepIsNotUsed) {
       << "the program passes a pointer 16 bytes into a buffer";
 }
 
+TEST_F(TraceWorkloadTest, TheLaunchesOfSeveralCommandsAreOneWorkload) {
+  TraceSample small, other;
+  for (int i = 0; i < 3; ++i)
+    small.snapshot(small.launch(500, 5e-6));
+  sample.snapshot(sample.launch(1000, 10e-6));
+  other.observed.processes[0].functions[0].symbol = "_Z5otherv";
+  other.launch(1, 1e-6);
+  const TuneSubject subject{{kernel, kernel.specializations[0], ""}, {}, "scale"};
+  std::vector<ObservedRun> runs = {
+      {"./app 1", small.observed}, {"./app other", other.observed}, {"./app 2", sample.observed}};
+  const auto made = workloadOf(subject, runs, DeviceKind::Cuda);
+  ASSERT_TRUE(made) << made.error().what;
+  const std::vector<Launch> &launches = made->workload.launches;
+  ASSERT_EQ(launches.size(), 2u);
+  EXPECT_THAT(launches[0].name, testing::StartsWith("./app 1: grid 4 block 128 (launch "));
+  EXPECT_THAT(launches[1].name, testing::StartsWith("./app 2: grid 8 block 128 (launch "));
+  EXPECT_DOUBLE_EQ(launches[0].weight, 0.75);
+  EXPECT_DOUBLE_EQ(launches[1].weight, 0.25);
+  EXPECT_DOUBLE_EQ(made->programSeconds.at(launches[0].name), 5e-6);
+  ASSERT_EQ(made->heldOut.size(), 1u) << "of the command that launches it more than once";
+  EXPECT_THAT(made->heldOut[0].name, testing::StartsWith("./app 1: "));
+
+  runs.erase(runs.begin() + 1);
+  runs.pop_back();
+  const auto alone = workloadOf(subject, runs, DeviceKind::Cuda);
+  ASSERT_TRUE(alone) << alone.error().what;
+  EXPECT_THAT(alone->workload.launches[0].name, testing::StartsWith("grid 4 "));
+
+  const auto none = workloadOf(subject, {{"./app other", other.observed}, {"./x", other.observed}},
+                               DeviceKind::Cuda);
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().what, testing::HasSubstr("never launched 'scale'"));
+}
+
 TEST_F(TraceWorkloadTest, StructsAndNullPointers) {
   kernel.specializations[0].params[0] = {"span", "Span", ParamKind::Struct, 8, 8, "", 1, 0,
                                          false,  false};
