@@ -162,12 +162,11 @@ std::vector<Option> makeOptions() {
        "either"},
       {"proposers", &S::proposers, checkProposers,
        "where candidates come from, separated by commas: params, transform, llm, merge; "
-       "`-specialise` "
-       "leaves out one of the rewrites of transform"},
+       "`-specialise` leaves out one of the rewrites of transform"},
       choice("strategy", &S::strategy,
              "what is tried next: `auto` what promises most, on several of the best candidates; "
-             "`navigator`, `beam` and `memory` the same with other settings; `greedy` lets the "
-             "proposers take turns on the best one; `survey` draws at random, for recordings",
+             "`navigator`, `beam`, `memory` the same with other settings; `greedy` lets proposers "
+             "take turns on the best one; `survey` draws at random, for recordings",
              {"auto", "navigator", "beam", "memory", "greedy", "survey"}),
       choice("experience", &S::experience,
              "`on` lets the strategy know what earlier runs of all projects taught, and adds what "
