@@ -74,7 +74,9 @@ class Experience(KoptTest):
         self.assertGreater(self.records("runs")[2]["experience"], 0)
         first = [event["what"]["ask"]["role"] for event in self.records("events", run=3) if "ask" in event["what"]][0]
         best = max((trial for trial in self.records("trials", run=2) if trial["verdict"] == "Faster"), key=lambda trial: trial["speedup"]["estimate"])
-        self.assertEqual((first, best["candidate_hash"]), ("recall", self.records("trials", run=3)[1]["candidate_hash"]),
+        again = next(trial for trial in self.records("trials", run=2)
+                     if trial["candidate_hash"] == self.records("trials", run=3)[1]["candidate_hash"])
+        self.assertEqual((first, best["speedup"]["estimate"]), ("recall", again["speedup"]["estimate"]),
                          "what made the same text faster is tried again first")
 
         self.kb("export", "plain.jsonl")

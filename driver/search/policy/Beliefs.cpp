@@ -13,6 +13,8 @@ namespace {
 constexpr double kTrialsOfAny = 16;
 /// The mean log gain of what gains, before any has; it counts for one.
 constexpr double kFirstSize = 0.15;
+/// Of the tunables that the user declared, which are there to be tried.
+constexpr Prior kDeclared = {.chance = 0.5, .weight = 2};
 
 } // namespace
 
@@ -47,7 +49,9 @@ void Beliefs::add(const std::string &technique, std::optional<double> logGain) {
 Expectation Beliefs::of(const std::string &technique, double odds, std::size_t coming) const {
   const auto known = priors_.find(technique);
   const auto found = sums_.find(technique);
-  const Prior prior = known == priors_.end() ? Prior() : known->second;
+  const Prior prior = known != priors_.end()  ? known->second
+                      : technique == "params" ? kDeclared
+                                              : Prior();
   const Sums sums = found == sums_.end() ? Sums() : found->second;
   const double first = prior.chance * odds / (1 - prior.chance + prior.chance * odds);
   const double gained = prior.weight * first + double(sums.gained);
