@@ -41,6 +41,7 @@ public:
       add(blind.place, "unknown: " + blind.what);
     reply.readAcross = readAcross();
     reply.uses = uses();
+    reply.counts = counts();
     llvm::stable_sort(reply.facts, [](const ModelLine &a, const ModelLine &b) {
       return std::pair(a.line, a.column) < std::pair(b.line, b.column);
     });
@@ -91,6 +92,35 @@ private:
         written.insert(access.root);
     }
     return ParameterUses{{read.begin(), read.end()}, {written.begin(), written.end()}};
+  }
+
+  static const char *pattern(const Access &access) {
+    const auto &stride = access.strides[0];
+    if (!stride)
+      return "unknown";
+    const auto bytes = stride->constant();
+    return stride->isZero()                                 ? "same"
+           : bytes && std::uint64_t(*bytes) == access.bytes ? "adjacent"
+                                                            : "apart";
+  }
+
+  std::map<std::string, double> counts() const {
+    std::map<std::string, double> counts;
+    for (const LoopFacts &loop : model_.loops) {
+      ++counts[loop.gridAxis ? "loop over the grid" : loop.trips ? "loop of known length" : "loop"];
+      for (const Reduction &reduction : loop.reductions)
+        ++counts[std::string("reduction by ") + toString(reduction.kind)];
+    }
+    for (const Access &access : model_.accesses)
+      ++counts[std::string(toString(access.space)) + " " + toString(access.kind) + ", lanes " +
+               pattern(access)];
+    for (const Barrier &barrier : model_.barriers)
+      ++counts[std::string("barrier of ") + toString(barrier.kind)];
+    for (const Condition &condition : model_.conditions)
+      ++counts[condition.isGuard     ? "guard"
+               : condition.isUniform ? "uniform condition"
+                                     : "condition that parts lanes"];
+    return counts;
   }
 
   std::string text(const std::optional<Polynomial> &value) const {

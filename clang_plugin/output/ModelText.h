@@ -31,7 +31,9 @@ struct ModelReply {
   /// without waiting for them: such a kernel cannot be used in place.
   std::vector<std::string> readAcross;
   std::optional<ParameterUses> uses{}; ///< nothing: an access or a call may be of any memory
+  /// How often the code has what: "global load, lanes adjacent". It names nothing of the user's.
+  std::map<std::string, double> counts;
 };
-KOPT_FIELDS(ModelReply, facts, accesses, readAcross, uses)
+KOPT_FIELDS(ModelReply, facts, accesses, readAcross, uses, counts)
 
 } // namespace kopt

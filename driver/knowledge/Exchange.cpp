@@ -12,7 +12,7 @@ namespace kopt {
 namespace {
 
 /// Of a line. Raise it when the records in it change.
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 
 struct ExchangeLine {
   int format = kFormat;

@@ -30,11 +30,14 @@ std::string idOf(const Experience &experience) { return hashHex(canonicalJson(ex
 
 std::string problemOf(const Experience &experience) {
   const auto &[kernel, state, proposer, technique, arch, toolchain, purpose, verdict, overParent,
-               overBaseline, seconds, candidate, parent, from] = experience;
+               overBaseline, seconds, candidate, parent, from, variant, decidedBy] = experience;
   for (const std::string *text :
        {&kernel.name, &kernel.symbol, &kernel.text, &state, &proposer, &technique, &arch,
         &toolchain, &candidate, &parent, &from.run, &from.program, &from.kopt, &from.date})
     if (*text != withoutControls(validUtf8(*text)))
+      return "a text with control characters";
+  for (const std::optional<std::string> *text : {&variant, &decidedBy})
+    if (*text && **text != withoutControls(validUtf8(**text)))
       return "a text with control characters";
   for (const auto &[name, text] : {std::pair("a technique", technique),
                                    {"an architecture", arch},

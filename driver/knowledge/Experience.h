@@ -59,9 +59,11 @@ struct Experience {
   std::string candidate; ///< hash of its content
   std::string parent;    ///< the same of its parent; empty: the baseline
   Provenance from;
+  std::optional<std::string> variant{};   ///< of a rewrite: variantOf(); older rows have none
+  std::optional<std::string> decidedBy{}; ///< of a failure: the check, or else the stage
 };
 KOPT_FIELDS(Experience, kernel, state, proposer, technique, arch, toolchain, purpose, verdict,
-            overParent, overBaseline, seconds, candidate, parent, from)
+            overParent, overBaseline, seconds, candidate, parent, from, variant, decidedBy)
 
 /// What trials came to.
 struct Outcomes {

@@ -4,6 +4,7 @@
 #include "driver/model/Json.h"
 #include "driver/support/Text.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <set>
 
@@ -64,12 +65,19 @@ CREATE TEMP VIEW visible AS
 CREATE TEMP VIEW ranked AS               -- a confirmation is before a search
   SELECT *, row_number() OVER (PARTITION BY run, candidate ORDER BY purpose, state DESC, id) AS place
   FROM visible;
+CREATE TEMP VIEW counted AS
+  SELECT *, max(-{0}, min({0}, gain)) AS bounded,
+    coalesce(json_extract(record, '$.variant'), '') AS variant
+  FROM ranked WHERE place = 1;
 CREATE TEMP VIEW outcomes AS
   SELECT state, technique, arch, count(*) AS trials, count(bounded) AS valid,
     count(*) FILTER (WHERE bounded >= {1}) AS gained, total(bounded) AS gain,
     total(bounded * bounded) AS square, total(seconds) AS seconds
-  FROM (SELECT *, max(-{0}, min({0}, gain)) AS bounded FROM ranked WHERE place = 1)
-  GROUP BY state, technique, arch;
+  FROM counted GROUP BY state, technique, arch;
+CREATE TEMP VIEW variants AS
+  SELECT slice, arch, technique, variant, count(*) AS trials, count(bounded) AS valid,
+    total(bounded) AS gain, total(bounded * bounded) AS square, total(seconds) AS seconds
+  FROM counted GROUP BY slice, arch, technique, variant;
 CREATE TEMP VIEW remembered AS
   SELECT ranked.*, edits.record AS edits FROM ranked JOIN pinned
   LEFT JOIN edits ON edits.candidate = ranked.candidate AND edits.number <= pinned.number;
@@ -215,6 +223,46 @@ Result<std::vector<Remembered>> ExperienceBase::recall(std::int64_t snapshot,
   std::erase_if(found, [&](const Remembered &row) {
     return candidates.size() >= most || !candidates.insert(row.experience.candidate).second;
   });
+  return found;
+}
+
+Result<std::vector<Recipe>> ExperienceBase::recipes(std::int64_t snapshot,
+                                                    const std::map<std::string, double> &features,
+                                                    bool isEmulated, std::size_t most) {
+  KOPT_CHECK(pin(snapshot));
+  Statement kernels =
+      database_->prepare("SELECT slice, max(json_extract(record, '$.kernel.features')) FROM ranked "
+                         "WHERE place = 1 AND (arch = ?) = ? GROUP BY slice");
+  kernels.bind(kEmulatedArch).bind(std::int64_t(isEmulated));
+  using Alike = std::pair<double, std::string>;
+  KOPT_TRY(std::vector<Alike> alike, kernels.rows<Alike>([&]() -> Alike {
+    std::string slice = kernels.text();
+    const auto known = nlohmann::json::parse(kernels.text(), nullptr, false);
+    return {known.is_object() ? likeness(features, known.get<std::map<std::string, double>>()) : 0,
+            std::move(slice)};
+  }));
+  std::erase_if(alike, [](const Alike &each) { return each.first < kOfAKind; });
+  std::ranges::sort(alike, std::greater());
+  alike.resize(std::min(alike.size(), most));
+  std::vector<Recipe> found;
+  for (const auto &[how, slice] : alike) {
+    Statement rows = database_->prepare(
+        "SELECT technique, variant, trials, valid, gain, square, seconds FROM variants "
+        "WHERE slice = ? AND (arch = ?) = ?");
+    rows.bind(slice).bind(kEmulatedArch).bind(std::int64_t(isEmulated));
+    KOPT_TRY(const std::vector<Recipe> one, rows.rows<Recipe>([&] {
+      Recipe recipe{rows.text(), rows.text(), {}};
+      recipe.sums = {rows.integer(), rows.integer(), rows.real(), rows.real(), rows.real()};
+      return recipe;
+    }));
+    for (const Recipe &each : one) {
+      const std::size_t place = placeOf(found, each.technique, each.variant);
+      if (place == found.size())
+        found.push_back(each);
+      else
+        found[place].sums += each.sums;
+    }
+  }
   return found;
 }
 

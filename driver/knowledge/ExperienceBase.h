@@ -3,7 +3,7 @@
 // set of revocations, which hides some. Every statistic is a view over the rows that are left.
 #pragma once
 
-#include "driver/knowledge/Experience.h"
+#include "driver/knowledge/Kind.h"
 #include "driver/store/Database.h"
 
 #include <cstdint>
@@ -49,6 +49,11 @@ public:
   /// the architecture before others; of GPUs, or of the emulated device.
   Result<std::vector<Remembered>> recall(std::int64_t snapshot, const std::string &text,
                                          const std::string &arch, std::size_t most);
+  /// What each technique came to with each parameter on the kernels that are most alike, at most
+  /// `most` and of a kind with this one, whatever their names and GPUs; or on the emulated device.
+  Result<std::vector<Recipe>> recipes(std::int64_t snapshot,
+                                      const std::map<std::string, double> &features,
+                                      bool isEmulated, std::size_t most);
   /// The rows with all of these words in their names, or in their id, the greatest gain first.
   Result<std::vector<Remembered>> find(const std::vector<std::string> &words, std::size_t most);
 

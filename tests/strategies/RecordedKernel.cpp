@@ -5,6 +5,7 @@
 #include "driver/diagnose/RuleBook.h"
 #include "driver/search/SearchLoop.h"
 #include "driver/search/policy/Arms.h"
+#include "driver/search/proposers/RecallProposer.h"
 #include "driver/support/FileSystem.h"
 #include "fakes/FakeInbox.h"
 #include "fakes/MemoryStore.h"
@@ -14,6 +15,7 @@
 #include <deque>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <stdexcept>
 
 namespace kopt::fakes {
@@ -48,18 +50,6 @@ RecordedTrial trialFrom(const nlohmann::json &json) {
   return trial;
 }
 
-Trial trialOf(const RecordedKernel &kernel, std::size_t number) {
-  const RecordedTrial &recorded = kernel.trials.at(number);
-  Trial trial;
-  trial.candidate = candidateFor(kernel, number);
-  trial.candidateHash = trial.candidate.contentHash();
-  trial.verdict = recorded.verdict;
-  trial.speedup = recorded.speedup;
-  trial.seconds = recorded.seconds;
-  trial.diagnosis = recorded.diagnosis;
-  return trial;
-}
-
 } // namespace
 
 Result<RecordedKernel> RecordedKernel::load(const std::filesystem::path &file) {
@@ -70,8 +60,11 @@ Result<RecordedKernel> RecordedKernel::load(const std::filesystem::path &file) {
     RecordedKernel kernel{json.at("program"), json.at("kernel"), json.at("device"), {}};
     for (const auto &trial : json.at("trials"))
       kernel.trials.push_back(trialFrom(trial));
-    for (const auto &[number, counters] : json.at("counters").items())
-      kernel.trials.at(std::stoul(number)).diagnosis = rules.diagnose(counters.get<Counters>());
+    for (const auto &[number, counters] : json.at("counters").items()) {
+      RecordedTrial &trial = kernel.trials.at(std::stoul(number));
+      trial.counters = counters.get<Counters>();
+      trial.diagnosis = rules.diagnose(trial.counters);
+    }
     return kernel;
   } catch (const std::exception &error) {
     return makeError(ErrorCode::Usage,
@@ -113,6 +106,19 @@ std::optional<double> RecordedKernel::gainOf(const RecordedTrial &trial) const {
              : 0;
 }
 
+Trial trialOf(const RecordedKernel &kernel, std::size_t number) {
+  const RecordedTrial &recorded = kernel.trials.at(number);
+  Trial trial;
+  trial.candidate = candidateFor(kernel, number);
+  trial.candidateHash = trial.candidate.contentHash();
+  trial.verdict = recorded.verdict;
+  trial.speedup = recorded.speedup;
+  trial.seconds = recorded.seconds;
+  trial.counters = recorded.counters;
+  trial.diagnosis = recorded.diagnosis;
+  return trial;
+}
+
 Candidate candidateFor(const RecordedKernel &kernel, std::size_t number) {
   const RecordedTrial &recorded = kernel.trials.at(number);
   Candidate candidate;
@@ -143,12 +149,22 @@ void RecordedProposer::start(const ProposalContext &context, Inbox &inbox) {
   }
   ++asks;
   unrecorded += !isRecorded;
-  // As TransformProposer: those that a rule recommends first, then in the order of the catalogue.
+  // As TransformProposer: those to try first, those that a rule recommends, then in the order of
+  // the catalogue.
+  const auto place = [&](const Candidate &candidate) {
+    return placeOf(first_, candidate.technique,
+                   variantOf(candidate.title, kernel_.trials[parent].title));
+  };
+  for (auto &[technique, candidates] : left)
+    std::ranges::stable_sort(candidates, {}, place);
   std::vector<std::string> order;
   const auto add = [&](const std::string &technique) {
     if (left.contains(technique) && std::ranges::count(order, technique) == 0)
       order.push_back(technique);
   };
+  for (const Recipe &each : first_)
+    if (left.contains(each.technique) && place(left[each.technique].front()) < first_.size())
+      add(each.technique);
   for (const RuleHit &hit : context.parentTrial().diagnosis.hits)
     std::ranges::for_each(hit.techniques, add);
   for (const std::string_view technique : kRewriteIds)
@@ -195,7 +211,8 @@ std::map<std::string, Prior> priorsOf(const std::vector<const RecordedKernel *> 
   return priorsFrom(known, state, "");
 }
 
-Result<Course> courseOf(const RecordedKernel &kernel, Strategy &strategy, int trials) {
+Result<Course> courseOf(const RecordedKernel &kernel, Strategy &strategy, int trials,
+                        const KnownBefore &known) {
   FakeClock clock;
   FakeInbox inbox(clock);
   RecordedKernelJudge judge(kernel, clock);
@@ -204,10 +221,14 @@ Result<Course> courseOf(const RecordedKernel &kernel, Strategy &strategy, int tr
   KOPT_TRY(const Baseline baseline, judge.baseline());
   std::vector<std::unique_ptr<Proposer>> proposers;
   for (const std::string &name : kernel.proposers())
-    proposers.push_back(std::make_unique<RecordedProposer>(kernel, name));
+    proposers.push_back(std::make_unique<RecordedProposer>(kernel, name, known.first));
+  const std::size_t recorded = proposers.size();
+  if (!known.edits.empty())
+    proposers.push_back(std::make_unique<RecallProposer>(known.edits));
   SearchObserver observer;
   const SearchServices services{judge, strategy, proposers, journal, inbox, clock, observer, {}};
-  const KernelSpec spec;
+  KernelSpec spec;
+  spec.constants = {{.name = kNumber, .valueRange = {"k.cu", 0, 1}, .usedByKernel = true}};
   const Specialization specialization;
   const DeviceInfo device;
   const std::string slice;
@@ -220,9 +241,10 @@ Result<Course> courseOf(const RecordedKernel &kernel, Strategy &strategy, int tr
   for (std::size_t i = 1; i < history.trials.size(); ++i) {
     if (const Trial &trial = history.trials[i]; trial.verdict == Verdict::Faster && trial.speedup)
       best = std::max(best, std::log(trial.speedup->estimate));
+    course.judged.push_back(numberOf(history.trials[i].candidate));
     course.fractions.push_back(kernel.best() > 0 ? best / kernel.best() : 0);
   }
-  for (const auto &proposer : proposers) {
+  for (const auto &proposer : std::span(proposers).first(recorded)) {
     course.asks += static_cast<RecordedProposer &>(*proposer).asks;
     course.unrecorded += static_cast<RecordedProposer &>(*proposer).unrecorded;
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "driver/judge/Judge.h"
+#include "driver/knowledge/ExperienceBase.h"
 #include "driver/search/Proposer.h"
 #include "driver/search/policy/Portfolio.h"
 #include "fakes/FakeClock.h"
@@ -22,7 +23,8 @@ struct RecordedTrial {
   Verdict verdict = Verdict::Same;
   std::optional<Speedup> speedup;
   double seconds = 0;
-  Diagnosis diagnosis; ///< where counters were recorded
+  Counters counters;   ///< where they were recorded
+  Diagnosis diagnosis; ///< of these
 };
 
 struct RecordedKernel {
@@ -41,6 +43,9 @@ struct RecordedKernel {
   std::optional<double> gainOf(const RecordedTrial &trial) const;
 };
 
+/// The recorded trial, as a judge would tell it.
+Trial trialOf(const RecordedKernel &kernel, std::size_t number);
+
 /// The candidate that stands for a recorded trial. Its parents are those of the recording.
 Candidate candidateFor(const RecordedKernel &kernel, std::size_t trial);
 
@@ -48,8 +53,9 @@ Candidate candidateFor(const RecordedKernel &kernel, std::size_t trial);
 /// those of TransformProposer.
 class RecordedProposer final : public Proposer {
 public:
-  RecordedProposer(const RecordedKernel &kernel, std::string name)
-      : kernel_(kernel), name_(std::move(name)) {}
+  /// `first`: as of TransformProposer.
+  RecordedProposer(const RecordedKernel &kernel, std::string name, std::vector<Recipe> first = {})
+      : kernel_(kernel), name_(std::move(name)), first_(std::move(first)) {}
   std::string name() const override { return name_; }
   void start(const ProposalContext &context, Inbox &inbox) override;
 
@@ -58,6 +64,7 @@ public:
 private:
   const RecordedKernel &kernel_;
   std::string name_;
+  std::vector<Recipe> first_;
 };
 
 /// Answers with the recorded trials; the clock advances by what each took.
@@ -86,8 +93,15 @@ std::map<std::string, Prior> priorsOf(const std::vector<const RecordedKernel *> 
 struct Course {
   std::vector<double> fractions; ///< after 0, 1, 2 … trials
   int asks = 0, unrecorded = 0;
+  std::vector<std::size_t> judged; ///< numbers of the recorded trials, in their order
+};
+/// What is known of a kernel before its search.
+struct KnownBefore {
+  std::vector<Remembered> edits; ///< for RecallProposer
+  std::vector<Recipe> first;
 };
 /// Searches with the strategy until `trials` were judged or it stops.
-Result<Course> courseOf(const RecordedKernel &kernel, Strategy &strategy, int trials);
+Result<Course> courseOf(const RecordedKernel &kernel, Strategy &strategy, int trials,
+                        const KnownBefore &known = {});
 
 } // namespace kopt::fakes

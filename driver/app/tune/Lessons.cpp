@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/tune/Lessons.h"
 
+#include "driver/knowledge/Kind.h"
 #include "driver/model/Version.h"
 #include "driver/search/policy/Arms.h"
 #include "driver/support/Hash.h"
@@ -44,15 +45,37 @@ LogGain minus(const LogGain &gain, const LogGain &parent) {
   return over;
 }
 
-/// Of the counters those that do not grow with the problem.
-KernelPrint printOf(const TuneSubject &subject, const Trial &baseline) {
+/// The rewrite's parameter. Other proposers' titles may name what is the user's.
+std::optional<std::string> variantIn(const Trial &trial, const Trial *parent) {
+  const Candidate &candidate = trial.candidate;
+  if (candidate.proposer != "transform")
+    return std::nullopt;
+  return variantOf(candidate.title, parent ? parent->candidate.title : "");
+}
+
+std::string decidedBy(const Trial &trial) {
+  return trial.check == CheckId::None ? toString(trial.stage) : toString(trial.check);
+}
+
+} // namespace
+
+std::map<std::string, double> codeCounts(Workbench &bench, const TuneSubject &subject) {
+  const auto model = bench.frontend().modelOf(subject.sliceText, subject.specialization.expression,
+                                              subject.kernel, {});
+  return model ? model->counts : std::map<std::string, double>();
+}
+
+KernelPrint printOf(const TuneSubject &subject, const Counters &counters,
+                    const std::map<std::string, double> &code) {
   const Specialization &one = subject.specialization;
   KernelPrint print{withoutControls(validUtf8(subject.label)), one.fileLocal ? "" : one.symbol,
                     hashHex(subject.sliceText)};
-  for (const auto &[name, value] : baseline.counters)
-    if (std::isfinite(value) &&
-        (name.starts_with("launch__") || name.find("pct") != name.npos || name.ends_with(".ratio")))
+  for (const auto &[name, value] : counters)
+    if (std::isfinite(value) && (name.starts_with("launch__") || name.starts_with("sass__") ||
+                                 name.find("pct") != name.npos || name.ends_with(".ratio")))
       print.features[name] = value;
+  for (const auto &[what, count] : code)
+    print.features["code: " + what] = count;
   for (const KernelParam &param : one.params) {
     print.features[fmt::format("{} parameters", toString(param.kind))] += 1;
     if (!param.scalar.empty())
@@ -62,8 +85,6 @@ KernelPrint printOf(const TuneSubject &subject, const Trial &baseline) {
     print.features[fmt::format("{} chunks", toString(chunk.role))] += 1;
   return print;
 }
-
-} // namespace
 
 std::string experienceArch(const DeviceInfo &device) {
   return device.modelled ? kEmulatedArch : device.arch;
@@ -75,7 +96,7 @@ std::vector<Lesson> lessonsOf(const LearntRun &learnt, const std::vector<Trial> 
   const Trial &baseline = trials.front();
   const RunRecord &run = learnt.run;
   Experience common;
-  common.kernel = printOf(learnt.subject, baseline);
+  common.kernel = printOf(learnt.subject, baseline.counters, learnt.code);
   common.arch = experienceArch(learnt.device);
   common.toolchain = learnt.toolchain;
   common.from = {run.name + "-" + hashFields(run.inputsHash, run.startedUtc, run.name).substr(0, 8),
@@ -106,6 +127,9 @@ std::vector<Lesson> lessonsOf(const LearntRun &learnt, const std::vector<Trial> 
     }
     one.seconds = trial.seconds;
     one.candidate = trial.candidateHash;
+    one.variant = variantIn(trial, parent);
+    if (!isRight(trial))
+      one.decidedBy = decidedBy(trial);
     one.parent = parent && parent != &baseline ? parent->candidateHash : "";
     lessons.push_back({std::move(one), candidate});
   }

@@ -2,6 +2,7 @@
 // What the trials of a run teach beyond the project.
 #pragma once
 
+#include "driver/app/Workbench.h"
 #include "driver/knowledge/Experience.h"
 #include "driver/model/Run.h"
 #include "driver/model/TuneSubject.h"
@@ -13,12 +14,20 @@ namespace kopt {
 /// Experience::arch of what runs on the device.
 std::string experienceArch(const DeviceInfo &device);
 
+/// How often the kernel's code has what, as ModelReply::counts; empty if that cannot be told.
+std::map<std::string, double> codeCounts(Workbench &bench, const TuneSubject &subject);
+
+/// The kernel in numbers, of the baseline's counters those that do not grow with the problem.
+KernelPrint printOf(const TuneSubject &subject, const Counters &counters,
+                    const std::map<std::string, double> &code);
+
 struct LearntRun {
   const TuneSubject &subject;
   const RunRecord &run;
   const DeviceInfo &device;
   std::string toolchain;
-  std::string program; ///< as Provenance has it
+  std::string program;                ///< as Provenance has it
+  std::map<std::string, double> code; ///< codeCounts()
 };
 
 /// A lesson of each trial that was verified or failed, in the order of the trials, the first of

@@ -115,9 +115,6 @@ bool endsTheSession(const Error &error) {
 /// seconds.
 constexpr double kLongestObserved = 14;
 
-/// Stored edits that are offered again, one trial each.
-constexpr std::size_t kMostRecalled = 6;
-
 /// The short name of a step of tune() in reports.
 std::string stageKey(const std::string &step) {
   static const std::map<std::string, std::string> kKeys = {
@@ -355,9 +352,9 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
              return measureBaseline(subject, judge, journal);
            }));
   shareTimeAgain(subject, baseline);
-  KOPT_TRY(const Proposers proposers,
-           stage(subject, "make the proposers", [&] { return makeProposers(subject, run); }));
-  KOPT_TRY(const auto priors, priorsOf(run.record, baseline.trial.diagnosis.state, journal));
+  KOPT_TRY(Recalled recalled, recall(subject, run.record, baseline.trial, journal));
+  KOPT_TRY(const Proposers proposers, stage(subject, "make the proposers",
+                                            [&] { return makeProposers(subject, run, recalled); }));
   const auto atRoof =
       settings_.options.roof == "stop" ? roof.reached(baseline, *rules_) : std::optional<AtRoof>();
   if (atRoof) {
@@ -367,7 +364,7 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
     KOPT_CHECK(journal.appendOnce(event));
   }
   KOPT_TRY(const SearchHistory history, stage(subject, "search", [&] {
-             return search(subject, baseline, proposers, priors, judge, journal,
+             return search(subject, baseline, proposers, recalled.priors, judge, journal,
                            atRoof ? std::optional(atRoof->stop) : std::nullopt);
            }));
   const Stop stop = std::get<Stop>(history.events.back().what);
@@ -479,25 +476,21 @@ void TuneSession::openKnowledge() {
     services_.terminal.line("note: this run learns nothing: " + inWords(opened.error()));
 }
 
-Result<std::map<std::string, Prior>>
-TuneSession::priorsOf(const RunRecord &run, const std::string &state, Journal &journal) {
-  if (!experience_ || settings_.options.strategy == "greedy" ||
-      settings_.options.strategy == "survey")
-    return std::map<std::string, Prior>();
-  const DeviceInfo &device = bench_->device();
-  KOPT_TRY(const std::vector<TechniqueOutcomes> known,
-           experience_->outcomes(run.experience, device.modelled));
-  std::int64_t trials = 0;
-  for (const TechniqueOutcomes &each : known)
-    trials += each.sums.trials;
-  if (trials > 0) {
+Result<Recalled> TuneSession::recall(const TuneSubject &subject, const RunRecord &run,
+                                     const Trial &baseline, Journal &journal) {
+  if (!experience_ || settings_.options.strategy == "survey")
+    return Recalled();
+  auto recalled = kopt::recall(*experience_, *bench_, subject, run, baseline);
+  if (!recalled) {
+    services_.terminal.line("note: nothing is recalled: " + inWords(recalled.error()));
+    return Recalled();
+  }
+  if (!recalled->rests.empty()) {
     Event event;
-    event.what = Note{"experience", fmt::format("what techniques are expected to gain rests on {} "
-                                                "of earlier runs",
-                                                counted(std::size_t(trials), "trial", "trials"))};
+    event.what = Note{"experience", recalled->rests};
     KOPT_CHECK(journal.appendOnce(event));
   }
-  return priorsFrom(known, state, experienceArch(device));
+  return recalled;
 }
 
 void TuneSession::learn(const TuneSubject &subject, const RunRecord &run) {
@@ -507,8 +500,12 @@ void TuneSession::learn(const TuneSubject &subject, const RunRecord &run) {
   const std::filesystem::path program =
       words && !words->empty() ? std::filesystem::path(words->front())
                                : std::filesystem::absolute(settings_.root).lexically_normal();
-  const LearntRun learnt{subject, run, bench_->device(), bench_->toolchain().name(),
-                         program.filename().string()};
+  const LearntRun learnt{subject,
+                         run,
+                         bench_->device(),
+                         bench_->toolchain().name(),
+                         program.filename().string(),
+                         codeCounts(*bench_, subject)};
   const auto added = store_->trials(run.id).and_then([&](const std::vector<Trial> &trials) {
     return experience_->add(lessonsOf(learnt, trials));
   });
@@ -570,23 +567,17 @@ Result<Baseline> TuneSession::measureBaseline(const TuneSubject &subject, Judge 
 }
 
 Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &subject,
-                                                          const OpenRun &run) {
+                                                          const OpenRun &run, Recalled &recalled) {
   Proposers proposers;
-  if (experience_ && settings_.options.strategy != "survey") {
-    auto known = experience_->recall(run.record.experience, hashHex(subject.sliceText),
-                                     experienceArch(bench_->device()), kMostRecalled);
-    if (!known)
-      services_.terminal.line("note: nothing is recalled: " + inWords(known.error()));
-    else if (!known->empty())
-      proposers.push_back(std::make_unique<RecallProposer>(std::move(*known)));
-  }
+  if (!recalled.edits.empty())
+    proposers.push_back(std::make_unique<RecallProposer>(std::move(recalled.edits)));
   for (const std::string &name : settings_.options.proposers) {
     if (name == "params")
       proposers.push_back(std::make_unique<ParamsProposer>(subject.declaration,
                                                            std::uint64_t(settings_.options.seed)));
     else if (name == "transform")
-      proposers.push_back(
-          std::make_unique<TransformProposer>(bench_->frontend(), settings_.options.proposers));
+      proposers.push_back(std::make_unique<TransformProposer>(
+          bench_->frontend(), settings_.options.proposers, std::move(recalled.first)));
     else if (name == "merge")
       proposers.push_back(std::make_unique<MergeProposer>());
     else if (isLeftOut(name))

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "driver/app/tune/KernelPlanner.h"
+#include "driver/app/tune/Recall.h"
 #include "driver/app/tune/SessionEnd.h"
 #include "driver/app/tune/TuneClock.h"
 #include "driver/app/tune/TurnWeights.h"
@@ -95,7 +96,8 @@ private:
   Result<std::unique_ptr<Judge>> makeJudge(const TuneSubject &subject,
                                            const SubjectWorkload &workload, const OpenRun &run);
   Result<Baseline> measureBaseline(const TuneSubject &subject, Judge &judge, Journal &journal);
-  Result<Proposers> makeProposers(const TuneSubject &subject, const OpenRun &run);
+  Result<Proposers> makeProposers(const TuneSubject &subject, const OpenRun &run,
+                                  Recalled &recalled);
   Result<SearchHistory> search(const TuneSubject &subject, const Baseline &baseline,
                                const Proposers &proposers,
                                const std::map<std::string, Prior> &priors, Judge &judge,
@@ -106,9 +108,9 @@ private:
 
   /// A failure is told and costs only what could be learnt.
   void openKnowledge();
-  /// What the strategy expects of techniques, by what was known when the run began.
-  Result<std::map<std::string, Prior>> priorsOf(const RunRecord &run, const std::string &state,
-                                                Journal &journal);
+  /// What was known when the run began.
+  Result<Recalled> recall(const TuneSubject &subject, const RunRecord &run, const Trial &baseline,
+                          Journal &journal);
   /// Adds the trials of the run to the user's experience; none is added twice.
   void learn(const TuneSubject &subject, const RunRecord &run);
 

@@ -19,8 +19,11 @@ constexpr Prior kDeclared = {.chance = 0.5, .weight = 2};
 } // namespace
 
 std::map<std::string, Prior> priorsFrom(const std::vector<TechniqueOutcomes> &known,
-                                        const std::string &state, const std::string &arch) {
-  std::map<std::string, std::array<Outcomes, 3>> nearer; // each trial is in one of them
+                                        const std::string &state, const std::string &arch,
+                                        const std::vector<Recipe> &ofAKind) {
+  std::map<std::string, std::array<Outcomes, 4>> nearer;
+  for (const Recipe &each : ofAKind)
+    nearer[each.technique][3] += each.sums;
   for (const TechniqueOutcomes &each : known)
     nearer[each.technique][each.state != state ? 0 : each.arch != arch ? 1 : 2] += each.sums;
   std::map<std::string, Prior> priors;

@@ -3,7 +3,7 @@
 // how much if it does. It begins with a prior, and each trial of the run counts.
 #pragma once
 
-#include "driver/knowledge/Experience.h"
+#include "driver/knowledge/Kind.h"
 
 #include <cstddef>
 #include <map>
@@ -21,9 +21,11 @@ struct Prior {
 };
 
 /// The prior of each technique from what its trials came to before: those elsewhere move what is
-/// expected of any, those in this state that, and those on this architecture, too, that again.
+/// expected of any, those in this state that, those on this architecture, too, that again, and last
+/// those of kernels of the same kind, which are among the others.
 std::map<std::string, Prior> priorsFrom(const std::vector<TechniqueOutcomes> &known,
-                                        const std::string &state, const std::string &arch);
+                                        const std::string &state, const std::string &arch,
+                                        const std::vector<Recipe> &ofAKind = {});
 
 struct Expectation {
   double chance = 0, deviation = 0; ///< that it gains, and how well that is known

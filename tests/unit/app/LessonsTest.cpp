@@ -45,7 +45,7 @@ protected:
     return made;
   }
   std::vector<Lesson> lessons() const {
-    return lessonsOf({subject_, run_, device_, "nvcc 13.0.88", "app"}, trials_);
+    return lessonsOf({subject_, run_, device_, "nvcc 13.0.88", "app", {}}, trials_);
   }
 
   TuneSubject subject_;
@@ -99,6 +99,26 @@ TEST_F(LessonsTest, AFailureTeachesValidityAlone) {
   ASSERT_THAT(found, SizeIs(2));
   for (const Lesson &each : found)
     EXPECT_FALSE(each.experience.overParent || each.experience.overBaseline);
+}
+
+TEST_F(LessonsTest, ARewritesParameterAndWhatDecidedAreKept) {
+  trials_.push_back(trial("a", Verdict::Faster, Speedup{2, 1.8, 2.2}));
+  trials_.back().candidate.title = "unroll by 4, line 9: for (secret = 2;;)";
+  trials_.push_back(trial("b", Verdict::WrongResult, {}, {"a"}));
+  trials_.back().candidate.title = trials_[1].candidate.title + " + launch in blocks of 64";
+  trials_.back().check = CheckId::Outputs;
+  trials_.push_back(trial("c", Verdict::BuildFailed, {}));
+  trials_.back().stage = Stage::Build;
+  trials_.back().candidate.proposer = "llm";
+  trials_.back().candidate.title = "secret = 4";
+  const std::vector<Lesson> found = lessons();
+  ASSERT_THAT(found, SizeIs(3));
+  EXPECT_EQ(found[0].experience.variant, "unroll 4");
+  EXPECT_EQ(found[0].experience.decidedBy, std::nullopt);
+  EXPECT_EQ(found[1].experience.variant, "launch 64");
+  EXPECT_EQ(found[1].experience.decidedBy, toString(CheckId::Outputs));
+  EXPECT_EQ(found[2].experience.variant, std::nullopt) << "a model's words may be the user's";
+  EXPECT_EQ(found[2].experience.decidedBy, "build");
 }
 
 TEST_F(LessonsTest, ADuplicateIsAsFastAsItsTwin) {

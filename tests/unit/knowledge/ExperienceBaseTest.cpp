@@ -247,6 +247,35 @@ TEST_F(ExperienceBaseTest, TheFastestEditsOfTheSameTextAreRecalled) {
   EXPECT_THAT(texts, ElementsAre("secret_text(2);", "secret_text(1);", "secret_text(4);"));
 }
 
+TEST_F(ExperienceBaseTest, RecipesAreOfKernelsOfAKindWhateverTheirTextsAndGpus) {
+  ExperienceBase base = open();
+  const auto of = [](Lesson made, const std::string &text, double loads, const char *variant) {
+    made.experience.kernel.text = text;
+    made.experience.kernel.features = {{"sass__inst_global_load", loads},
+                                       {"sass__inst_special", 10 - loads},
+                                       {"f32 parameters", 2}};
+    made.experience.variant = variant;
+    return made;
+  };
+  must(base.add({of(lesson("a-1", 1, 0.4), "one", 9, "unroll 4"),
+                 of(lesson("a-1", 2, 0.2, "unroll", "sm_80"), "like", 8, "unroll 4"),
+                 of(lesson("a-1", 3, std::nullopt), "like", 8, "unroll 2"),
+                 of(lesson("a-1", 4, 0.9), "unlike", 0, "unroll 8"),
+                 of(lesson("a-1", 5, 0.9, "unroll", kEmulatedArch), "one", 9, "unroll 4")}));
+  const std::int64_t snapshot = must(base.last());
+  must(base.add({of(lesson("b-1", 6, 0.8), "one", 9, "unroll 4")}));
+  const auto found = must(base.recipes(
+      snapshot, {{"sass__inst_global_load", 9}, {"sass__inst_special", 1}, {"f32 parameters", 2}},
+      false, 9));
+  ASSERT_THAT(found, SizeIs(2));
+  EXPECT_EQ(found[0].variant, "unroll 4");
+  EXPECT_EQ(found[0].sums.trials, 2);
+  EXPECT_DOUBLE_EQ(found[0].sums.gain, 0.4 + 0.2) << "what came later is not in the snapshot";
+  EXPECT_EQ(found[1].variant, "unroll 2");
+  EXPECT_EQ(found[1].sums.right, 0);
+  EXPECT_THAT(must(base.recipes(snapshot, {}, false, 9)), IsEmpty());
+}
+
 TEST_F(ExperienceBaseTest, RowsAreFoundByTheirWords) {
   ExperienceBase base = open();
   must(base.add({lesson("a-1", 1, 0.1), lesson("a-1", 2, 0.3), lesson("b-1", 3, 0.2, "pad")}));
@@ -287,7 +316,7 @@ TEST_F(ExperienceBaseTest, AChangedFileIsRefusedByItsLine) {
   for (const auto &[from, to, what] :
        {std::tuple("\"estimate\":0.2", "\"estimate\":0.205", "its id is another"),
         {"secret_text(2)", "other_text(2)", "edits were changed"},
-        {"\"format\":1", "\"format\":2", "format is 2"},
+        {"\"format\":2", "\"format\":1", "format is 1"},
         {"{\"edits\"", "[{\"edits\"", "no JSON object"}}) {
     std::string changed = text;
     const std::size_t at = changed.rfind(from);

@@ -68,6 +68,12 @@ TEST(Beliefs, PriorsShrinkToWhatIsKnownMoreWidely) {
                         {"memory", "pad", "sm_90", many(16, 0)}}),
               0.25, 1e-2)
       << "1, then halfway to 0 in this state, then again on this architecture";
+  EXPECT_NEAR(priorsFrom({{"compute", "pad", "sm_90", many(10000, 0.4)}}, "memory", "sm_90",
+                         {{"pad", "1", many(10000, 0)}})
+                  .at("pad")
+                  .chance,
+              0, 1e-2)
+      << "kernels of the same kind tell most";
   Outcomes wrong;
   for (int i = 0; i < 1000; ++i)
     wrong.add(std::nullopt, 1);

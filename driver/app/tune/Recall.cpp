@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/app/tune/Recall.h"
+
+#include "driver/app/tune/Lessons.h"
+#include "driver/support/Text.h"
+
+#include <fmt/format.h>
+
+namespace kopt {
+namespace {
+
+/// Stored edits that are offered again, one trial each.
+constexpr std::size_t kMostRecalled = 6;
+
+/// Kernels of its kind that a kernel learns from.
+constexpr std::size_t kMostAlike = 8;
+
+} // namespace
+
+Result<Recalled> recall(ExperienceBase &base, Workbench &bench, const TuneSubject &subject,
+                        const RunRecord &run, const Trial &baseline) {
+  const DeviceInfo &device = bench.device();
+  const std::string arch = experienceArch(device);
+  const KernelPrint print = printOf(subject, baseline.counters, codeCounts(bench, subject));
+  Recalled recalled;
+  KOPT_TRY(recalled.edits, base.recall(run.experience, print.text, arch, kMostRecalled));
+  KOPT_TRY(const std::vector<Recipe> ofAKind,
+           base.recipes(run.experience, print.features, device.modelled, kMostAlike));
+  recalled.first = worthFirst(ofAKind);
+  KOPT_TRY(const std::vector<TechniqueOutcomes> known,
+           base.outcomes(run.experience, device.modelled));
+  recalled.priors = priorsFrom(known, baseline.diagnosis.state, arch, ofAKind);
+  std::int64_t trials = 0, alike = 0;
+  for (const TechniqueOutcomes &each : known)
+    trials += each.sums.trials;
+  for (const Recipe &each : ofAKind)
+    alike += each.sums.trials;
+  if (trials > 0)
+    recalled.rests = fmt::format(
+        "what techniques are expected to gain rests on {} of earlier runs, {} of them of kernels "
+        "of this kind; {} to try first",
+        counted(std::size_t(trials), "trial", "trials"), alike,
+        counted(recalled.edits.size() + recalled.first.size(), "change", "changes"));
+  return recalled;
+}
+
+} // namespace kopt

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What earlier runs taught that helps a run of `kopt tune`, on three rungs: edits of the same text,
+// those of this architecture first; rewrites that gained on kernels of its kind; and what each
+// technique gained anywhere.
+#pragma once
+
+#include "driver/app/Workbench.h"
+#include "driver/knowledge/ExperienceBase.h"
+#include "driver/model/Run.h"
+#include "driver/search/policy/Beliefs.h"
+
+namespace kopt {
+
+struct Recalled {
+  std::vector<Remembered> edits{}; ///< of the same text
+  std::vector<Recipe> first{};     ///< to be tried before other rewrites
+  std::map<std::string, Prior> priors{};
+  std::string rests; ///< for the user: on what it rests; empty: nothing is known
+};
+
+/// What was known when the run began. `baseline`: with its counters.
+Result<Recalled> recall(ExperienceBase &base, Workbench &bench, const TuneSubject &subject,
+                        const RunRecord &run, const Trial &baseline);
+
+} // namespace kopt

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which kernels are of a kind, by numbers without names that are known before a search, and what a
+// rewrite did on one of them that can be asked for on another.
+#pragma once
+
+#include "driver/knowledge/Experience.h"
+
+#include <vector>
+
+namespace kopt {
+
+/// How far the features of two kernels (KernelPrint) are alike, from 0 to 1: the mixes of their
+/// instructions, of what their code has and of their parameters, the sectors that requests touch,
+/// and the use of the GPU's parts. Only what is known of both counts.
+double likeness(const std::map<std::string, double> &one,
+                const std::map<std::string, double> &other);
+
+/// Kernels with at least this likeness are of a kind. Of 18 recorded kernels, each has 3 such
+/// others on average.
+inline constexpr double kOfAKind = 0.75;
+
+/// What a rewrite's candidate did, without names of the user's: "launch 128" of "launch in blocks
+/// of 128", "unroll 4" of "unroll by 4, line 9: for (...)". `title` may begin with the parent's.
+std::string variantOf(std::string title, const std::string &parentTitle = {});
+
+/// What a technique came to with one parameter on kernels of a kind.
+struct Recipe {
+  std::string technique, variant;
+  Outcomes sums; ///< of gains over the parent
+
+  /// The mean of the gains, as if two more trials had gained nothing.
+  double rank() const { return sums.gain / double(sums.trials + 2); }
+};
+
+/// Those that are worth being tried first, the greatest gain first: few, so that those of wrong
+/// kernels cost little.
+std::vector<Recipe> worthFirst(std::vector<Recipe> recipes);
+
+/// The place of the technique with this parameter among them; their number: it is not one of them.
+std::size_t placeOf(const std::vector<Recipe> &recipes, const std::string &technique,
+                    const std::string &variant);
+
+} // namespace kopt

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// warm_start RECORDING...: how many trials greedy and `auto` need on each recorded kernel until
+// they have 95 % of the best recorded gain (its log), without knowledge and with that of other
+// runs.
+//
+// A run that teaches is one of 100 trials of the same strategy without knowledge. Similar kernels
+// are the three of other programs with the greatest likeness before a run, wrong ones the three
+// with the least. "believed" takes even these for kernels of its kind. A search that does not come
+// so far in 100 trials counts as 100. Times are recorded, so the same candidate is always as fast:
+// what noise does is not shown.
+#include "strategies/WarmStart.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <functional>
+
+namespace kopt::fakes {
+namespace {
+
+constexpr int kTrials = 100;
+constexpr double kEnough = 0.95, kLeastGain = 0.02;
+
+struct Way {
+  const char *name;
+  std::function<Result<Taught>(std::size_t)> taught; ///< of the kernel with this number
+};
+
+Result<Course> search(bool isAuto, const RecordedKernel &kernel, const Taught &taught) {
+  std::vector<std::string> proposers = kernel.proposers();
+  if (!taught.edits.empty())
+    proposers.insert(proposers.begin(), "recall");
+  const auto strategy =
+      isAuto ? makePortfolio({.proposers = proposers, .priors = taught.priors})
+             : makeTurnStrategy({.proposers = proposers, .rounds = 100, .patience = 8});
+  return courseOf(kernel, *strategy, kTrials, taught);
+}
+
+int trialsToEnough(const Course &course) {
+  const auto enough =
+      std::ranges::find_if(course.fractions, [](double fraction) { return fraction >= kEnough; });
+  return enough == course.fractions.end() ? kTrials : int(enough - course.fractions.begin());
+}
+
+Taught priorsAlone(const Taught &taught) { return {{}, taught.priors}; }
+
+Status compare(bool isAuto, const std::vector<RecordedKernel> &kernels) {
+  std::vector<RecordedRun> runs;
+  for (const RecordedKernel &kernel : kernels) {
+    KOPT_TRY(Course course, search(isAuto, kernel, {}));
+    runs.push_back({kernel, std::move(course.judged)});
+  }
+  /// The runs of other programs, the most alike first.
+  const auto others = [&](std::size_t kernel, bool areAlike) {
+    std::vector<std::pair<double, std::size_t>> order;
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+      if (kernels[i].program != kernels[kernel].program)
+        order.push_back({likeness(featuresOf(kernels[i]), featuresOf(kernels[kernel])), i});
+    std::ranges::sort(order, std::greater());
+    if (!areAlike)
+      std::ranges::reverse(order);
+    std::vector<RecordedRun> chosen;
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, order.size()); ++i)
+      chosen.push_back(runs[order[i].second]);
+    return chosen;
+  };
+  const Way ways[] = {
+      {"cold", [&](std::size_t) { return Result<Taught>(Taught()); }},
+      {"its own run, priors alone",
+       [&](std::size_t i) { return taughtBy({runs[i]}, kernels[i]).map(priorsAlone); }},
+      {"its own run, with edits", [&](std::size_t i) { return taughtBy({runs[i]}, kernels[i]); }},
+      {"similar kernels, priors alone",
+       [&](std::size_t i) { return taughtBy(others(i, true), kernels[i]).map(priorsAlone); }},
+      {"similar kernels, with changes",
+       [&](std::size_t i) { return taughtBy(others(i, true), kernels[i]); }},
+      {"wrong kernels", [&](std::size_t i) { return taughtBy(others(i, false), kernels[i]); }},
+      {"wrong kernels, believed",
+       [&](std::size_t i) { return taughtBy(others(i, false), kernels[i], true); }},
+  };
+  fmt::print("\n| {}, known before | trials | of cold | gain after 10 | 20 | 40 |",
+             isAuto ? "auto" : "greedy");
+  for (const RecordedKernel &kernel : kernels)
+    fmt::print(" {} |", kernel.program);
+  fmt::print("\n");
+  double cold = 0;
+  for (const Way &way : ways) {
+    double sum = 0, after[3] = {};
+    std::vector<int> needed;
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      KOPT_TRY(const Taught taught, way.taught(i));
+      KOPT_TRY(const Course course, search(isAuto, kernels[i], taught));
+      needed.push_back(trialsToEnough(course));
+      sum += needed[i];
+      for (const std::size_t at : {0, 1, 2})
+        after[at] += course.fractions[std::min(std::size_t(10) << at, course.fractions.size() - 1)];
+    }
+    cold = cold > 0 ? cold : sum;
+    const auto count = double(kernels.size());
+    fmt::print("| {} | {:.1f} | {:.0f} % | {:.3f} | {:.3f} | {:.3f} | {} |\n", way.name,
+               sum / count, 100 * sum / cold, after[0] / count, after[1] / count, after[2] / count,
+               fmt::join(needed, " | "));
+  }
+  return {};
+}
+
+Status run(const std::vector<std::string> &files) {
+  std::vector<RecordedKernel> kernels;
+  for (const std::string &file : files) {
+    KOPT_TRY(RecordedKernel kernel, RecordedKernel::load(file));
+    if (kernel.best() >= kLeastGain)
+      kernels.push_back(std::move(kernel));
+    else
+      fmt::print("{}: nothing gains 2 %\n", kernel.program);
+  }
+  for (const bool isAuto : {false, true})
+    KOPT_CHECK(compare(isAuto, kernels));
+  return {};
+}
+
+} // namespace
+} // namespace kopt::fakes
+
+int main(int count, char **arguments) {
+  const kopt::Status status = kopt::fakes::run({arguments + 1, arguments + count});
+  if (!status)
+    fmt::print(stderr, "error: {}\n", status.error().what);
+  return status ? 0 : 2;
+}
