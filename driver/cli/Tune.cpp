@@ -48,6 +48,8 @@ json toJson(const TuneOutcome &outcome) {
                         {"technique", outcome.winner->candidate.technique},
                         {"candidate", outcome.winner->candidateHash},
                         {"speedup", kopt::toJson(*outcome.winner->speedup)},
+                        {"recalled", outcome.gain.recalled},
+                        {"own", outcome.gain.own},
                         {"assurance", kopt::toJson(outcome.winner->assurance)},
                         {"patch", outcome.patch.string()}};
   if (const auto whole = programSpeedup(outcome))
@@ -149,11 +151,16 @@ std::string inParentheses(const std::string &how) { return how.empty() ? "" : " 
 
 void print(const TuneOutcome &outcome, const Terminal &out) {
   const std::string report = (outcome.folder / "report.html").string();
+  const auto &[recalled, own] = outcome.gain;
+  const std::string parts =
+      recalled == 1 ? ""
+                    : fmt::format("\n  {:.3f}x of it recalled from earlier runs, {:.3f}x found now",
+                                  recalled, own);
   if (outcome.winner)
     std::cout << fmt::format(
-        "{}: {}\n  {}\n  assurance: {}\n  patch:  {}{}\n  report: {}\n", outcome.label,
+        "{}: {}\n  {}{}\n  assurance: {}\n  patch:  {}{}\n  report: {}\n", outcome.label,
         out.paint(Style::Green, inWords(*outcome.winner->speedup)), outcome.winner->candidate.title,
-        inOneLine(outcome.winner->assurance), outcome.patch.string(),
+        parts, inOneLine(outcome.winner->assurance), outcome.patch.string(),
         inParentheses(howToApply(outcome.run.patchText)), report);
   else if (isAtRoof(outcome))
     std::cout << fmt::format("{}: {}\n  report: {}\n", outcome.label,

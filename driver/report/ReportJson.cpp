@@ -44,6 +44,8 @@ std::string renderJson(const RunHistory &history) {
     value.erase("request");
     value.erase("reply");
   }
+  const Trial *measured = history.confirmation() ? history.confirmation() : history.winner();
+  const GainParts gain = measured ? gainParts(history.trials, *measured) : GainParts();
   json value = toJson(run);
   for (const char *key : {"id", "config_json", "device_json", "stop_text", "winner_hash",
                           "slice_text", "edits", "patch_text"})
@@ -54,6 +56,7 @@ std::string renderJson(const RunHistory &history) {
        {"device", embedded(run.deviceJson)},
        {"stop_reason", run.stopText},
        {"winner", run.winnerHash},
+       {"gain", measured ? json{{"recalled", gain.recalled}, {"own", gain.own}} : json()},
        {"trials", trials},
        {"decisions", events},
        {"model_calls", calls},

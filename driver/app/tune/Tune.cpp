@@ -652,6 +652,7 @@ Status TuneSession::writeResults(const TuneSubject &subject, const Baseline &bas
   KOPT_CHECK(journal.appendOnce(time));
   RunRecord &record = run.record;
   if (outcome.winner) {
+    outcome.gain = gainParts(history.trials, *outcome.winner);
     record.winnerHash = outcome.winner->candidateHash;
     KOPT_TRY(std::vector<SourceEdit> edits, addWinnerPatch(searched, record));
     outcome.patch = run.folder / "winner.patch";

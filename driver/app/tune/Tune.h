@@ -11,6 +11,7 @@
 #include "driver/judge/Judge.h"
 #include "driver/knowledge/ExperienceBase.h"
 #include "driver/llm/ChatModel.h"
+#include "driver/report/facts/RunHistory.h"
 #include "driver/search/SearchLoop.h"
 #include "driver/search/policy/Portfolio.h"
 #include "driver/store/Store.h"
@@ -30,6 +31,7 @@ struct TuneOutcome {
   std::string label;
   std::optional<Trial> winner;       ///< with the confirmed speedup
   std::optional<double> meanSpeedup; ///< the winner's, whatever the objective is
+  GainParts gain;                    ///< of the winner
   std::filesystem::path folder;      ///< folder of the run, for the user
   std::filesystem::path patch;       ///< empty if no candidate was accepted
   std::size_t judged = 0;            ///< candidates with a verdict

@@ -10,6 +10,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 #include <string_view>
 
 namespace kopt {
@@ -50,6 +51,25 @@ const SessionWin *RunHistory::inProgram() const {
 std::optional<std::size_t> RunHistory::indexOf(const std::string &candidateHash) const {
   const Trial *trial = findTrial(trials, candidateHash, Purpose::Search);
   return trial ? std::optional(std::size_t(trial - trials.data())) : std::nullopt;
+}
+
+GainParts gainParts(const std::vector<Trial> &trials, const Trial &winner) {
+  GainParts parts{1, winner.speedup ? winner.speedup->estimate : 1};
+  if (winner.candidate.proposer == "recall")
+    return {parts.own, 1};
+  std::vector<std::string> ancestors = winner.candidate.parents;
+  std::set<std::string> seen;
+  while (!ancestors.empty()) {
+    const Trial *one = findTrial(trials, ancestors.back(), Purpose::Search);
+    ancestors.pop_back();
+    if (!one || !seen.insert(one->candidateHash).second)
+      continue;
+    if (one->candidate.proposer == "recall" && one->speedup)
+      parts.recalled = std::max(parts.recalled, one->speedup->estimate);
+    ancestors.insert(ancestors.end(), one->candidate.parents.begin(), one->candidate.parents.end());
+  }
+  parts.own /= parts.recalled;
+  return parts;
 }
 
 Spent timeSpent(const RunHistory &history) {

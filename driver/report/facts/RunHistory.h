@@ -28,6 +28,14 @@ struct RunHistory {
   std::optional<std::size_t> indexOf(const std::string &candidateHash) const;
 };
 
+/// The factors of a winner's speedup: what was recalled from earlier runs, and what this run found.
+struct GainParts {
+  double recalled = 1, own = 1;
+};
+/// `winner`: with the speedup that counts. Recalled is what RecallProposer offered, at the speedup
+/// that it has in this run.
+GainParts gainParts(const std::vector<Trial> &trials, const Trial &winner);
+
 Result<RunHistory> loadRun(Store &store, const RunRecord &run);
 
 /// The seconds of each of the search's evaluations.

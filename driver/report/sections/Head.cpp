@@ -112,6 +112,9 @@ Document headOf(const RunFacts &facts) {
                    : counted(count, "thing was", "things were") +
                          " not shown: read these before you apply it",
         toString(assurance.level));
+    if (const GainParts gain = gainParts(history.trials, *facts.measured); gain.recalled != 1)
+      add("Recalled", factorInWords(gain.recalled),
+          "of it is from earlier runs; this run found " + factorInWords(gain.own) + " on top");
     const SessionWin *win = history.inProgram();
     add("In the program", win ? toString(win->state) : "not asked",
         win && win->program ? speedupInWords(win->program->speedup) : "",

@@ -157,6 +157,38 @@ TEST(Report, ShowsTheStoredDiagnosis) {
   EXPECT_THAT(renderMarkdown(history), HasSubstr("fires on the winner"));
 }
 
+TEST(Report, KeepsRecalledGainsApart) {
+  RunHistory history = finishedRun();
+  const auto parts = [&] { return gainParts(history.trials, *history.confirmation()); };
+  const double all = history.confirmation()->speedup->estimate;
+  EXPECT_EQ(parts().recalled, 1);
+  EXPECT_EQ(parts().own, all);
+  EXPECT_THAT(renderMarkdown(history), Not(HasSubstr("Recalled")));
+
+  Trial recalled = sampleWinner();
+  recalled.candidateHash = "recalled";
+  recalled.candidate.proposer = "recall";
+  recalled.speedup = Speedup{all / 2, 1, 1};
+  Trial between = recalled;
+  between.candidateHash = "between";
+  between.candidate.proposer = "transform";
+  between.candidate.parents = {"recalled"};
+  for (Trial &trial : history.trials)
+    if (trial.candidateHash == history.run.winnerHash)
+      trial.candidate.parents = {"between"};
+  history.trials.insert(history.trials.begin() + 1, {recalled, between});
+  EXPECT_DOUBLE_EQ(parts().recalled, all / 2);
+  EXPECT_DOUBLE_EQ(parts().own, 2);
+  EXPECT_THAT(renderMarkdown(history), HasSubstr("this run found 2.000x on top"));
+  EXPECT_THAT(renderHtml(history), HasSubstr("this run found 2.000x on top"));
+  EXPECT_DOUBLE_EQ(nlohmann::json::parse(renderJson(history))["gain"]["own"], 2);
+
+  for (Trial &trial : history.trials)
+    trial.candidate.proposer = "recall";
+  EXPECT_EQ(parts().own, 1);
+  EXPECT_EQ(parts().recalled, all);
+}
+
 TEST(Report, OfARunWithoutAWinner) {
   RunHistory history = finishedRun();
   history.run.winnerHash.clear();

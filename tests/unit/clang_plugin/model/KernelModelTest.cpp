@@ -96,6 +96,39 @@ TEST(KernelModel, LongSumsOfOtherValuesAreReadOnce) {
   EXPECT_EQ(model.loops[0].reductions[0].name, "s");
 }
 
+TEST(KernelModel, CountsWhatTheCodeHasWithoutNames) {
+  const auto countsOf = [](const std::string &slice) {
+    auto reply = describeModel({KernelSource{slice, "k", "k", {}, "", "sm_90"}, {}});
+    EXPECT_TRUE(bool(reply));
+    return reply ? reply->counts : std::map<std::string, double>();
+  };
+  EXPECT_THAT(countsOf(kStrided),
+              testing::UnorderedElementsAre(testing::Pair("loop over the grid", 1),
+                                            testing::Pair("global load, lanes adjacent", 2),
+                                            testing::Pair("global store, lanes adjacent", 4)));
+  const auto counts =
+      countsOf("__global__ void k(float *a, const float *x, const int *at, int n) {\n"
+               "  __shared__ float tile[32];\n"
+               "  tile[threadIdx.x] = x[threadIdx.x * n];\n"
+               "  __syncthreads();\n"
+               "  float s = 0;\n"
+               "  for (int i = 0; i < 32; ++i)\n"
+               "    s += tile[i];\n"
+               "  if (threadIdx.x < n)\n"
+               "    a[at[threadIdx.x]] = s;\n"
+               "}\n");
+  EXPECT_THAT(counts,
+              testing::UnorderedElementsAre(testing::Pair("loop of known length", 1),
+                                            testing::Pair("reduction by fadd", 1),
+                                            testing::Pair("barrier of block", 1),
+                                            testing::Pair("condition that parts lanes", 1),
+                                            testing::Pair("global load, lanes apart", 1),
+                                            testing::Pair("global load, lanes adjacent", 1),
+                                            testing::Pair("shared store, lanes adjacent", 1),
+                                            testing::Pair("shared load, lanes same", 1),
+                                            testing::Pair("global store, lanes unknown", 1)));
+}
+
 TEST(KernelModel, ASliceThatDoesNotParseIsAnError) {
   llvm::Expected<KernelModel> model =
       makeModel(KernelSource{"__global__ void k() { x = 1; }", "k", "k", {}, "", "sm_90"});
