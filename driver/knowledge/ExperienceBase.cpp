@@ -74,10 +74,12 @@ CREATE TEMP VIEW outcomes AS
     count(*) FILTER (WHERE bounded >= {1}) AS gained, total(bounded) AS gain,
     total(bounded * bounded) AS square, total(seconds) AS seconds
   FROM counted GROUP BY state, technique, arch;
-CREATE TEMP VIEW variants AS
-  SELECT slice, arch, technique, variant, count(*) AS trials, count(bounded) AS valid,
-    total(bounded) AS gain, total(bounded * bounded) AS square, total(seconds) AS seconds
-  FROM counted GROUP BY slice, arch, technique, variant;
+CREATE TEMP VIEW patterns AS
+  SELECT state, technique, emulated, count(*) AS kernels, total(best >= {1}) AS held,
+    coalesce(avg(best), 0) AS gain
+  FROM (SELECT state, technique, arch = '{2}' AS emulated, max(bounded) AS best
+        FROM counted GROUP BY slice, state, technique, emulated)
+  GROUP BY state, technique, emulated;
 CREATE TEMP VIEW remembered AS
   SELECT ranked.*, edits.record AS edits FROM ranked JOIN pinned
   LEFT JOIN edits ON edits.candidate = ranked.candidate AND edits.number <= pinned.number;
@@ -105,7 +107,7 @@ Candidate contentOf(Candidate candidate) {
 Result<ExperienceBase> ExperienceBase::open(const std::filesystem::path &file) {
   KOPT_TRY(std::unique_ptr<Database> database, Database::open(file));
   KOPT_CHECK(database->execute(kTables));
-  KOPT_CHECK(database->execute(fmt::format(kViews, kMostLogGain, kLeastLogGain)));
+  KOPT_CHECK(database->execute(fmt::format(kViews, kMostLogGain, kLeastLogGain, kEmulatedArch)));
   return ExperienceBase(std::move(database));
 }
 
@@ -244,26 +246,44 @@ Result<std::vector<Recipe>> ExperienceBase::recipes(std::int64_t snapshot,
   std::erase_if(alike, [](const Alike &each) { return each.first < kOfAKind; });
   std::ranges::sort(alike, std::greater());
   alike.resize(std::min(alike.size(), most));
-  std::vector<Recipe> found;
-  for (const auto &[how, slice] : alike) {
-    Statement rows = database_->prepare(
-        "SELECT technique, variant, trials, valid, gain, square, seconds FROM variants "
-        "WHERE slice = ? AND (arch = ?) = ?");
-    rows.bind(slice).bind(kEmulatedArch).bind(std::int64_t(isEmulated));
-    KOPT_TRY(const std::vector<Recipe> one, rows.rows<Recipe>([&] {
-      Recipe recipe{rows.text(), rows.text(), {}};
-      recipe.sums = {rows.integer(), rows.integer(), rows.real(), rows.real(), rows.real()};
-      return recipe;
-    }));
-    for (const Recipe &each : one) {
-      const std::size_t place = placeOf(found, each.technique, each.variant);
-      if (place == found.size())
-        found.push_back(each);
-      else
-        found[place].sums += each.sums;
-    }
-  }
-  return found;
+  const std::vector<std::string> places(alike.size(), "?");
+  Statement rows = database_->prepare(
+      fmt::format("SELECT technique, variant, count(*), count(bounded), total(bounded), "
+                  "total(bounded * bounded), total(seconds) FROM counted "
+                  "WHERE (arch = ?) = ? AND slice IN ({}) GROUP BY technique, variant",
+                  join(places, ", "))
+          .c_str());
+  rows.bind(kEmulatedArch).bind(std::int64_t(isEmulated));
+  for (const auto &[how, slice] : alike)
+    rows.bind(slice);
+  return rows.rows<Recipe>([&] {
+    Recipe recipe{rows.text(), rows.text(), {}};
+    recipe.sums = {rows.integer(), rows.integer(), rows.real(), rows.real(), rows.real()};
+    return recipe;
+  });
+}
+
+Result<std::vector<Pattern>> ExperienceBase::patterns(bool isEmulated) {
+  KOPT_TRY(const std::int64_t now, last());
+  KOPT_CHECK(pin(now));
+  Statement rows = database_->prepare("SELECT state, technique, kernels, held, gain FROM patterns "
+                                      "WHERE emulated = ? ORDER BY held DESC, gain DESC");
+  rows.bind(std::int64_t(isEmulated));
+  return rows.rows<Pattern>([&] {
+    return Pattern{rows.text(), rows.text(), rows.integer(), rows.integer(), rows.real()};
+  });
+}
+
+Result<std::vector<Remembered>> ExperienceBase::ofKernels(std::int64_t snapshot,
+                                                          const std::string &name) {
+  KOPT_CHECK(pin(snapshot));
+  Statement rows = database_->prepare(
+      fmt::format("{} WHERE place = 1 AND instr(lower(json_extract(record, '$.kernel.name')), "
+                  "lower(?)) > 0 ORDER BY id",
+                  kRemembered)
+          .c_str());
+  rows.bind(name);
+  return select(std::move(rows));
 }
 
 Result<std::vector<Remembered>> ExperienceBase::find(const std::vector<std::string> &words,

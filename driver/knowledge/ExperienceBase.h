@@ -23,6 +23,14 @@ struct Remembered {
   std::optional<Candidate> edits{}; ///< of strangers, unless it is own
 };
 
+/// On how many kernels a technique was tried in a state, and on how many it gained at least 1 %.
+struct Pattern {
+  std::string state, technique;
+  std::int64_t kernels = 0, held = 0;
+  double gain = 0; ///< the mean over kernels of the best log gain over a parent
+};
+KOPT_FIELDS(Pattern, state, technique, kernels, held, gain)
+
 /// What is revoked: a row, those of a run, or what was imported under a name.
 struct Revocation {
   enum class What { Trial, Run, Source };
@@ -54,6 +62,10 @@ public:
   Result<std::vector<Recipe>> recipes(std::int64_t snapshot,
                                       const std::map<std::string, double> &features,
                                       bool isEmulated, std::size_t most);
+  /// Over kernels of GPUs, or of the emulated device; what held most often comes first.
+  Result<std::vector<Pattern>> patterns(bool isEmulated);
+  /// The rows of kernels that have this in their names, each candidate of a run once.
+  Result<std::vector<Remembered>> ofKernels(std::int64_t snapshot, const std::string &name);
   /// The rows with all of these words in their names, or in their id, the greatest gain first.
   Result<std::vector<Remembered>> find(const std::vector<std::string> &words, std::size_t most);
 

@@ -19,6 +19,8 @@ struct SearchProblem {
   const Workload &workload;
   const std::string &sliceText; ///< the baseline's slice
   const DeviceInfo &device;
+  /// What the user's own earlier runs found out about the kernel, in lines; empty: nothing.
+  std::vector<std::string> memo{};
 };
 
 /// What is asked, and what is known at this time.

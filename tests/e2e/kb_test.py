@@ -80,6 +80,17 @@ class Experience(KoptTest):
         self.assertEqual((first, best["speedup"]["estimate"]), ("recall", again["speedup"]["estimate"]),
                          "what made the same text faster is tried again first")
 
+        run = json.loads(self.kopt_ok("report", "--json").stdout)["results"][-1]
+        self.assertEqual((run["gain"]["own"], run["gain"]["recalled"] > 1), (1, True), "this run found nothing more")
+        memo = json.loads(self.kb("memo", "SCALE", "--json").stdout)["results"]
+        self.assertEqual([(each["kernel"], each["arch"]) for each in memo], [("scale", "emulated")])
+        self.assertRegex(memo[0]["lines"][0], "^resolved: .*x")
+        self.assertIn(memo[0]["lines"][0], self.kb("memo", "scale").stdout)
+        patterns = json.loads(self.kb("patterns", "--emulated", "--json").stdout)["results"]
+        self.assertEqual({each["kernels"] for each in patterns}, {1})
+        self.assertEqual(max(each["held"] for each in patterns), 1)
+        self.assertEqual(json.loads(self.kb("patterns", "--json").stdout)["results"], [])
+
         self.kb("export", "plain.jsonl")
         self.kb("export", "full.jsonl", "--with-source")
         plain, full = ((self.folder / name).read_text() for name in ("plain.jsonl", "full.jsonl"))

@@ -58,6 +58,7 @@ Result<RecordedKernel> RecordedKernel::load(const std::filesystem::path &file) {
   try {
     const auto json = nlohmann::json::parse(text);
     RecordedKernel kernel{json.at("program"), json.at("kernel"), json.at("device"), {}};
+    kernel.arch = json.value("arch", kernel.arch);
     for (const auto &trial : json.at("trials"))
       kernel.trials.push_back(trialFrom(trial));
     for (const auto &[number, counters] : json.at("counters").items()) {
@@ -153,7 +154,7 @@ void RecordedProposer::start(const ProposalContext &context, Inbox &inbox) {
   // the catalogue.
   const auto place = [&](const Candidate &candidate) {
     return placeOf(first_, candidate.technique,
-                   variantOf(candidate.title, kernel_.trials[parent].title));
+                   variantOf(candidate.title, parent ? kernel_.trials[parent].title : ""));
   };
   for (auto &[technique, candidates] : left)
     std::ranges::stable_sort(candidates, {}, place);

@@ -30,6 +30,7 @@ struct RecordedTrial {
 struct RecordedKernel {
   std::string program, kernel, device;
   std::vector<RecordedTrial> trials; ///< the baseline first
+  std::string arch = "sm_90";        ///< of the first recordings, which do not say it
 
   /// Fails with Usage, naming the file, if it is no recording.
   static Result<RecordedKernel> load(const std::filesystem::path &file);

@@ -46,11 +46,11 @@ LogGain minus(const LogGain &gain, const LogGain &parent) {
 }
 
 /// The rewrite's parameter. Other proposers' titles may name what is the user's.
-std::optional<std::string> variantIn(const Trial &trial, const Trial *parent) {
+std::optional<std::string> variantIn(const Trial &trial, const std::string &parentTitle) {
   const Candidate &candidate = trial.candidate;
   if (candidate.proposer != "transform")
     return std::nullopt;
-  return variantOf(candidate.title, parent ? parent->candidate.title : "");
+  return variantOf(candidate.title, parentTitle);
 }
 
 std::string decidedBy(const Trial &trial) {
@@ -127,7 +127,7 @@ std::vector<Lesson> lessonsOf(const LearntRun &learnt, const std::vector<Trial> 
     }
     one.seconds = trial.seconds;
     one.candidate = trial.candidateHash;
-    one.variant = variantIn(trial, parent);
+    one.variant = variantIn(trial, parent && parent != &baseline ? parent->candidate.title : "");
     if (!isRight(trial))
       one.decidedBy = decidedBy(trial);
     one.parent = parent && parent != &baseline ? parent->candidateHash : "";

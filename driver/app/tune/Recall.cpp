@@ -2,8 +2,10 @@
 #include "driver/app/tune/Recall.h"
 
 #include "driver/app/tune/Lessons.h"
+#include "driver/knowledge/Memo.h"
 #include "driver/support/Text.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace kopt {
@@ -30,6 +32,13 @@ Result<Recalled> recall(ExperienceBase &base, Workbench &bench, const TuneSubjec
   KOPT_TRY(const std::vector<TechniqueOutcomes> known,
            base.outcomes(run.experience, device.modelled));
   recalled.priors = priorsFrom(known, baseline.diagnosis.state, arch, ofAKind);
+  KOPT_TRY(std::vector<Remembered> own, base.ofKernels(run.experience, print.name));
+  std::erase_if(own, [&](const Remembered &row) {
+    return !row.isOwn || row.experience.kernel.text != print.text ||
+           (row.experience.arch == kEmulatedArch) != device.modelled;
+  });
+  for (const Memo &memo : memosOf(own))
+    recalled.memo.insert(recalled.memo.end(), memo.lines.begin(), memo.lines.end());
   std::int64_t trials = 0, alike = 0;
   for (const TechniqueOutcomes &each : known)
     trials += each.sums.trials;

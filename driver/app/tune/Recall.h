@@ -15,7 +15,8 @@ struct Recalled {
   std::vector<Remembered> edits{}; ///< of the same text
   std::vector<Recipe> first{};     ///< to be tried before other rewrites
   std::map<std::string, Prior> priors{};
-  std::string rests; ///< for the user: on what it rests; empty: nothing is known
+  std::vector<std::string> memo{}; ///< of the user's own runs of this kernel
+  std::string rests;               ///< for the user: on what it rests; empty: nothing is known
 };
 
 /// What was known when the run began. `baseline`: with its counters.

@@ -364,7 +364,7 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
     KOPT_CHECK(journal.appendOnce(event));
   }
   KOPT_TRY(const SearchHistory history, stage(subject, "search", [&] {
-             return search(subject, baseline, proposers, recalled.priors, judge, journal,
+             return search(subject, baseline, proposers, recalled, judge, journal,
                            atRoof ? std::optional(atRoof->stop) : std::nullopt);
            }));
   const Stop stop = std::get<Stop>(history.events.back().what);
@@ -606,9 +606,9 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
 }
 
 Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Baseline &baseline,
-                                          const Proposers &proposers,
-                                          const std::map<std::string, Prior> &priors, Judge &judge,
-                                          Journal &journal, std::optional<Decision> roof) {
+                                          const Proposers &proposers, const Recalled &recalled,
+                                          Judge &judge, Journal &journal,
+                                          std::optional<Decision> roof) {
   SearchSettings settings{settings_.budget, clock_.turnUsed(), std::move(roof)};
   settings.budget.seconds = clock_.turnLimit();
   if (!settings_.program.empty()) // candidates are timed in the program before they are confirmed
@@ -620,9 +620,9 @@ Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Base
   for (const auto &proposer : proposers)
     if (proposer->name() != "classes")
       names.push_back(proposer->name());
-  KOPT_TRY(
-      const std::unique_ptr<Strategy> strategy,
-      makeStrategy(settings_, subject, std::move(names), weightsOf(baseline.workload), priors));
+  KOPT_TRY(const std::unique_ptr<Strategy> strategy,
+           makeStrategy(settings_, subject, std::move(names), weightsOf(baseline.workload),
+                        recalled.priors));
   const std::unique_ptr<Inbox> inbox = makeInbox();
   TerminalObserver observer(services_.terminal, position_, subject.label, overview_.verdicts,
                             clock_.turnLeft());
@@ -631,8 +631,8 @@ Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Base
       proposers, journal,
       *inbox,    services_.clock,
       observer,  [this] { return services_.interrupted && *services_.interrupted; }};
-  const SearchProblem problem{subject.kernel, subject.specialization, baseline.workload,
-                              subject.sliceText, bench_->device()};
+  const SearchProblem problem{subject.kernel,    subject.specialization, baseline.workload,
+                              subject.sliceText, bench_->device(),       recalled.memo};
   return SearchLoop(services, problem, settings).run(baseline);
 }
 
@@ -652,8 +652,8 @@ Status TuneSession::writeResults(const TuneSubject &subject, const Baseline &bas
   KOPT_CHECK(journal.appendOnce(time));
   RunRecord &record = run.record;
   if (outcome.winner) {
-    outcome.gain = gainParts(history.trials, *outcome.winner);
     record.winnerHash = outcome.winner->candidateHash;
+    outcome.gain = gainParts(history.trials, *outcome.winner);
     KOPT_TRY(std::vector<SourceEdit> edits, addWinnerPatch(searched, record));
     outcome.patch = run.folder / "winner.patch";
     const Trial &winner = *outcome.winner;

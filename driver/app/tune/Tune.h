@@ -101,8 +101,7 @@ private:
   Result<Proposers> makeProposers(const TuneSubject &subject, const OpenRun &run,
                                   Recalled &recalled);
   Result<SearchHistory> search(const TuneSubject &subject, const Baseline &baseline,
-                               const Proposers &proposers,
-                               const std::map<std::string, Prior> &priors, Judge &judge,
+                               const Proposers &proposers, const Recalled &recalled, Judge &judge,
                                Journal &journal, std::optional<Decision> roof);
   Status writeResults(const TuneSubject &subject, const Baseline &baseline,
                       const SearchHistory &history, OpenRun &run, Journal &journal,

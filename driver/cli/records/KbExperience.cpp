@@ -3,6 +3,7 @@
 
 #include "driver/app/KnowledgeFlow.h"
 #include "driver/knowledge/Exchange.h"
+#include "driver/knowledge/Memo.h"
 #include "driver/model/Json.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
@@ -68,6 +69,12 @@ void ExperienceCommands::addTo(CLI::App &kb) {
       ->check(CLI::PositiveNumber);
   CLI::App *trial = kb.add_subcommand("trial", "all that is known of a trial, with its edits");
   trial->add_option("id", id_, "its id, or how it begins")->required();
+  CLI::App *memo =
+      kb.add_subcommand("memo", "of a kernel: what is resolved, pending, and to be avoided");
+  memo->add_option("kernel", kernel_, "a part of its name")->required();
+  CLI::App *patterns = kb.add_subcommand(
+      "patterns", "in which state a technique gained on how many of the kernels it was tried on");
+  patterns->add_flag("--emulated", isEmulated_, "on the emulated device instead of GPUs");
   CLI::App *revoke = kb.add_subcommand(
       "revoke", "take back what was learnt, for good: it stays so if it is imported again");
   auto *what = revoke->add_option_group("what");
@@ -82,23 +89,25 @@ void ExperienceCommands::addTo(CLI::App &kb) {
   CLI::App *in = kb.add_subcommand("import", "add what such a file has and you do not know yet");
   in->add_option("file", file_, "the file")->required();
   in->add_option("--source", source_, "name to revoke it by (default: the file's name)");
-  for (CLI::App *each : {stats, trials, trial, revoke, out, in})
+  for (CLI::App *each : {stats, trials, trial, memo, patterns, revoke, out, in})
     each->fallthrough();
 }
 
 bool ExperienceCommands::has(const std::string &name) {
-  return name == "stats" || name == "trials" || name == "trial" || name == "revoke" ||
-         name == "export" || name == "import";
+  return name == "stats" || name == "trials" || name == "trial" || name == "memo" ||
+         name == "patterns" || name == "revoke" || name == "export" || name == "import";
 }
 
 Result<Answer> ExperienceCommands::run(const std::string &name, const Invocation &call) const {
   KOPT_TRY(ExperienceBase base, openExperience());
-  return name == "stats"    ? stats(base, call)
-         : name == "trials" ? trials(base, call)
-         : name == "trial"  ? trial(base, call)
-         : name == "revoke" ? revoke(base, call)
-         : name == "export" ? exportTo(base, call)
-                            : import(base, call);
+  return name == "stats"      ? stats(base, call)
+         : name == "trials"   ? trials(base, call)
+         : name == "trial"    ? trial(base, call)
+         : name == "memo"     ? memo(base, call)
+         : name == "patterns" ? patterns(base, call)
+         : name == "revoke"   ? revoke(base, call)
+         : name == "export"   ? exportTo(base, call)
+                              : import(base, call);
 }
 
 Result<Answer> ExperienceCommands::stats(ExperienceBase &base, const Invocation &call) const {
@@ -142,6 +151,37 @@ Result<Answer> ExperienceCommands::trials(ExperienceBase &base, const Invocation
   }
   if (rows.empty() && !call.json)
     std::cout << "no trial has all of these words\n";
+  return answer;
+}
+
+Result<Answer> ExperienceCommands::memo(ExperienceBase &base, const Invocation &call) const {
+  KOPT_TRY(const std::int64_t now, base.last());
+  KOPT_TRY(const std::vector<Remembered> rows, base.ofKernels(now, kernel_));
+  Answer answer;
+  answer.results = json::array();
+  for (const Memo &memo : memosOf(rows)) {
+    answer.results.push_back(toJson(memo));
+    if (!call.json)
+      std::cout << fmt::format("{} ({}) on {}, {}\n  {}\n", memo.kernel, memo.program, memo.arch,
+                               counted(memo.trials, "trial", "trials"), join(memo.lines, "\n  "));
+  }
+  if (rows.empty() && !call.json)
+    std::cout << "no kernel with a trial has this in its name\n";
+  return answer;
+}
+
+Result<Answer> ExperienceCommands::patterns(ExperienceBase &base, const Invocation &call) const {
+  KOPT_TRY(const std::vector<Pattern> all, base.patterns(isEmulated_));
+  Answer answer;
+  answer.results = json::array();
+  for (const Pattern &each : all) {
+    answer.results.push_back(toJson(each));
+    if (!call.json)
+      std::cout << fmt::format(
+          "{:<20} gained on {} of {}{}, {} at best on average\n", each.technique, each.held,
+          counted(std::size_t(each.kernels), "kernel", "kernels"),
+          each.state.empty() ? "" : " in the state " + each.state, gainInWords(each.gain));
+  }
   return answer;
 }
 

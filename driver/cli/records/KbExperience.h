@@ -17,6 +17,8 @@ public:
 
 private:
   Result<Answer> stats(ExperienceBase &base, const Invocation &call) const;
+  Result<Answer> memo(ExperienceBase &base, const Invocation &call) const;
+  Result<Answer> patterns(ExperienceBase &base, const Invocation &call) const;
   Result<Answer> trials(ExperienceBase &base, const Invocation &call) const;
   Result<Answer> trial(ExperienceBase &base, const Invocation &call) const;
   Result<Answer> revoke(ExperienceBase &base, const Invocation &call) const;
@@ -24,7 +26,7 @@ private:
   Result<Answer> import(ExperienceBase &base, const Invocation &call) const;
 
   std::vector<std::string> words_;
-  std::string id_, run_, source_, file_;
+  std::string id_, run_, source_, file_, kernel_;
   int number_ = 20;
   bool isEmulated_ = false, withSource_ = false;
 };

@@ -221,6 +221,8 @@ Result<std::string> skillsText(const Diagnosis &diagnosis) {
 
 std::string historyText(const ProposalContext &context) {
   std::string text;
+  for (const std::string &line : context.problem.memo)
+    text += "- in earlier runs, " + quoted(line, 300) + "\n";
   std::size_t number = 0, first = context.history.trials.size() > kHistoryLines
                                       ? context.history.trials.size() - kHistoryLines
                                       : 0;

@@ -67,6 +67,7 @@ TEST(Kind, AVariantNamesNothingOfTheUsers) {
         {"intrinsics for sincosf below 48", ""}})
     EXPECT_EQ(variantOf(title), variant) << title;
   EXPECT_EQ(variantOf("unroll by 4 + launch in blocks of 64", "unroll by 4"), "launch 64");
+  EXPECT_EQ(variantOf("secret 2 + unroll by 4, without line 9", "secret 2 + unroll by 4"), "");
 }
 
 TEST(Kind, WhatGainedIsTriedFirst) {

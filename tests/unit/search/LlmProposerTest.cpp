@@ -184,6 +184,7 @@ TEST_F(LlmProposerTest, AGoodReplyBecomesACandidate) {
 }
 
 TEST_F(LlmProposerTest, ThePromptHoldsCodeFiguresAndKnowledgeAndNoBufferContents) {
+  problem_.memo = {"avoid: unroll: 1 WrongResult (outputs), in 1 trial"};
   model_.replies = {reply("a", "  // b")};
   LlmProposer llm = proposer();
   proposeOne(llm);
@@ -203,6 +204,7 @@ TEST_F(LlmProposerTest, ThePromptHoldsCodeFiguresAndKnowledgeAndNoBufferContents
   EXPECT_THAT(user, HasSubstr("the grid fills 0.25 of one wave"));
   EXPECT_THAT(user, HasSubstr("## Document: small-grid"));
   EXPECT_THAT(user, HasSubstr("- x: 4000 bytes of f32"));
+  EXPECT_THAT(user, HasSubstr("- in earlier runs, avoid: unroll: 1 WrongResult"));
   EXPECT_THAT(user, HasSubstr("````cuda chunk=scale"))
       << "a fence in the source cannot close the block";
   EXPECT_THAT(user, Not(HasSubstr(folder_->path().string()))) << "no path of this machine";
