@@ -4,6 +4,7 @@
 #include "driver/model/Json.h"
 #include "driver/support/Hash.h"
 #include "driver/support/Text.h"
+#include "knowledge/SeedFiles.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,6 +25,11 @@ Outcomes &Outcomes::operator+=(const Outcomes &other) {
   square += other.square;
   seconds += other.seconds;
   return *this;
+}
+
+Result<std::vector<TechniqueOutcomes>> seedOutcomes() {
+  const auto seed = nlohmann::json::parse(knowledge::seed::kFiles.front().second);
+  return fromJson<std::vector<TechniqueOutcomes>>(seed.at("outcomes"));
 }
 
 std::string idOf(const Experience &experience) { return hashHex(canonicalJson(experience)); }

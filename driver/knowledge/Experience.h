@@ -3,11 +3,13 @@
 #pragma once
 
 #include "driver/model/Trial.h"
+#include "driver/support/Result.h"
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace kopt {
 
@@ -77,6 +79,7 @@ struct Outcomes {
   void add(std::optional<double> logGain, double seconds);
   Outcomes &operator+=(const Outcomes &other);
 };
+KOPT_FIELDS(Outcomes, trials, right, gained, gain, square, seconds)
 
 /// What the trials of a technique came to, where it was applied in one state on one architecture.
 /// Of several trials of a candidate in one run the last counts: its confirmation.
@@ -84,6 +87,11 @@ struct TechniqueOutcomes {
   std::string state, technique, arch;
   Outcomes sums; ///< of gains over the parent
 };
+KOPT_FIELDS(TechniqueOutcomes, state, technique, arch, sums)
+
+/// What kopt comes with: the outcomes of its own recordings, in knowledge/seed.json. They are never
+/// among the user's rows.
+Result<std::vector<TechniqueOutcomes>> seedOutcomes();
 
 /// The hash of all of it: equal rows are one.
 std::string idOf(const Experience &experience);

@@ -248,17 +248,19 @@ Result<std::vector<Recipe>> ExperienceBase::recipes(std::int64_t snapshot,
   alike.resize(std::min(alike.size(), most));
   const std::vector<std::string> places(alike.size(), "?");
   Statement rows = database_->prepare(
-      fmt::format("SELECT technique, variant, count(*), count(bounded), total(bounded), "
+      fmt::format("SELECT technique, variant, count(*), count(bounded), "
+                  "count(*) FILTER (WHERE bounded >= {}), total(bounded), "
                   "total(bounded * bounded), total(seconds) FROM counted "
                   "WHERE (arch = ?) = ? AND slice IN ({}) GROUP BY technique, variant",
-                  join(places, ", "))
+                  kLeastLogGain, join(places, ", "))
           .c_str());
   rows.bind(kEmulatedArch).bind(std::int64_t(isEmulated));
   for (const auto &[how, slice] : alike)
     rows.bind(slice);
   return rows.rows<Recipe>([&] {
     Recipe recipe{rows.text(), rows.text(), {}};
-    recipe.sums = {rows.integer(), rows.integer(), rows.real(), rows.real(), rows.real()};
+    recipe.sums = {rows.integer(), rows.integer(), rows.integer(),
+                   rows.real(),    rows.real(),    rows.real()};
     return recipe;
   });
 }

@@ -58,7 +58,7 @@ def fixture_of(run, program, kernel):
     expanded = [parent for parent, _ in tried.most_common() if parent is not None]
     counters = {index: {name: rounded(value) for name, value in searched[index]["counters"].items()}
                 for index in sorted({0, *expanded[:PARENTS_WITH_COUNTERS]})}
-    return {"program": program.source.name, "kernel": kernel, "device": run["device"].get("name", ""),
+    return {"program": program.source.name, "kernel": kernel, "device": run["device"].get("name", ""), "arch": run["device"].get("arch", ""),
             "trials": trials, "counters": counters,
             "left": [{"parent": parent, "proposer": role, "techniques": techniques} for (parent, role), techniques in sorted(left.items())
                      if techniques]}

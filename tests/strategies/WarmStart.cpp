@@ -15,12 +15,21 @@ TuneSubject subjectOf(const RecordedKernel &kernel) {
   return subject;
 }
 
+} // namespace
+
+RecordedRun wholeRecording(const RecordedKernel &kernel) {
+  RecordedRun all{kernel, {}};
+  for (std::size_t i = 1; i < kernel.trials.size(); ++i)
+    all.judged.push_back(i);
+  return all;
+}
+
 std::vector<Lesson> lessonsOfRun(const RecordedRun &run) {
   const TuneSubject subject = subjectOf(run.kernel);
   RunRecord record;
   record.name = run.kernel.program;
   DeviceInfo device;
-  device.arch = "sm_90";
+  device.arch = run.kernel.arch;
   std::vector<Trial> trials = {trialOf(run.kernel, 0)};
   for (const std::size_t number : run.judged) {
     Trial trial = trialOf(run.kernel, number);
@@ -32,8 +41,6 @@ std::vector<Lesson> lessonsOfRun(const RecordedRun &run) {
   }
   return lessonsOf({subject, record, device, "nvcc", run.kernel.program, {}}, trials);
 }
-
-} // namespace
 
 std::map<std::string, double> featuresOf(const RecordedKernel &kernel) {
   return printOf(subjectOf(kernel), kernel.trials.front().counters, {}).features;
@@ -55,9 +62,20 @@ Result<Taught> taughtBy(const std::vector<RecordedRun> &runs, const RecordedKern
   KOPT_TRY(const std::vector<Recipe> ofAKind, base.recipes(now, print.features, false, kMostAlike));
   KOPT_TRY(const std::vector<TechniqueOutcomes> known, base.outcomes(now, false));
   Taught taught;
-  KOPT_TRY(taught.edits, base.recall(now, print.text, "sm_90", kMostRecalled));
+  KOPT_TRY(taught.edits, base.recall(now, print.text, kernel.arch, kMostRecalled));
   taught.first = worthFirst(ofAKind);
-  taught.priors = priorsFrom(known, kernel.trials.front().diagnosis.state, "sm_90", ofAKind);
+  taught.priors = priorsFrom(known, kernel.trials.front().diagnosis.state, kernel.arch, ofAKind);
+  return taught;
+}
+
+Result<Taught> seededBy(const std::vector<RecordedRun> &runs, const RecordedKernel &kernel) {
+  KOPT_TRY(ExperienceBase base, ExperienceBase::open(":memory:"));
+  for (const RecordedRun &run : runs)
+    KOPT_CHECK(base.add(lessonsOfRun(run)).map([](std::size_t) {}));
+  KOPT_TRY(const std::int64_t now, base.last());
+  KOPT_TRY(const std::vector<TechniqueOutcomes> seed, base.outcomes(now, false));
+  Taught taught;
+  taught.priors = priorsFrom(seed, kernel.trials.front().diagnosis.state, kernel.arch);
   return taught;
 }
 

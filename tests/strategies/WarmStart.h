@@ -13,6 +13,12 @@ struct RecordedRun {
   std::vector<std::size_t> judged;
 };
 
+/// All of its trials.
+RecordedRun wholeRecording(const RecordedKernel &kernel);
+
+/// What `kopt tune` would learn of the run. The kernel's text is its program's name.
+std::vector<Lesson> lessonsOfRun(const RecordedRun &run);
+
 /// The numbers that tell kernels apart, of its baseline's counters.
 std::map<std::string, double> featuresOf(const RecordedKernel &kernel);
 
@@ -21,6 +27,8 @@ std::map<std::string, double> featuresOf(const RecordedKernel &kernel);
 struct Taught : KnownBefore {
   std::map<std::string, Prior> priors;
 };
+/// The same of what kopt comes with, if these runs had made it.
+Result<Taught> seededBy(const std::vector<RecordedRun> &runs, const RecordedKernel &kernel);
 Result<Taught> taughtBy(const std::vector<RecordedRun> &runs, const RecordedKernel &kernel,
                         bool asThis = false);
 

@@ -71,6 +71,14 @@ Status compare(bool isAuto, const std::vector<RecordedKernel> &kernels) {
       {"its own run, priors alone",
        [&](std::size_t i) { return taughtBy({runs[i]}, kernels[i]).map(priorsAlone); }},
       {"its own run, with edits", [&](std::size_t i) { return taughtBy({runs[i]}, kernels[i]); }},
+      {"all other kernels, as a seed",
+       [&](std::size_t i) {
+         std::vector<RecordedRun> all;
+         for (const RecordedKernel &other : kernels)
+           if (other.program != kernels[i].program)
+             all.push_back(wholeRecording(other));
+         return seededBy(all, kernels[i]);
+       }},
       {"similar kernels, priors alone",
        [&](std::size_t i) { return taughtBy(others(i, true), kernels[i]).map(priorsAlone); }},
       {"similar kernels, with changes",
@@ -113,6 +121,14 @@ Status run(const std::vector<std::string> &files) {
       kernels.push_back(std::move(kernel));
     else
       fmt::print("{}: nothing gains 2 %\n", kernel.program);
+  }
+  for (const RecordedKernel &one : kernels) {
+    std::vector<std::string> alike;
+    for (const RecordedKernel &other : kernels)
+      if (const double like = likeness(featuresOf(one), featuresOf(other));
+          other.program != one.program && like >= kOfAKind)
+        alike.push_back(fmt::format("{} {:.2f}", other.program, like));
+    fmt::print("of the kind of {}: {}\n", one.program, fmt::join(alike, ", "));
   }
   for (const bool isAuto : {false, true})
     KOPT_CHECK(compare(isAuto, kernels));

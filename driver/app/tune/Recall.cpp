@@ -31,7 +31,12 @@ Result<Recalled> recall(ExperienceBase &base, Workbench &bench, const TuneSubjec
   recalled.first = worthFirst(ofAKind);
   KOPT_TRY(const std::vector<TechniqueOutcomes> known,
            base.outcomes(run.experience, device.modelled));
-  recalled.priors = priorsFrom(known, baseline.diagnosis.state, arch, ofAKind);
+  if (!device.modelled) { // GPUs teach nothing about it
+    KOPT_TRY(const std::vector<TechniqueOutcomes> seed, seedOutcomes());
+    recalled.priors = priorsFrom(seed, baseline.diagnosis.state, arch);
+  }
+  recalled.priors =
+      priorsFrom(known, baseline.diagnosis.state, arch, ofAKind, std::move(recalled.priors));
   KOPT_TRY(std::vector<Remembered> own, base.ofKernels(run.experience, print.name));
   std::erase_if(own, [&](const Remembered &row) {
     return !row.isOwn || row.experience.kernel.text != print.text ||

@@ -20,13 +20,13 @@ constexpr Prior kDeclared = {.chance = 0.5, .weight = 2};
 
 std::map<std::string, Prior> priorsFrom(const std::vector<TechniqueOutcomes> &known,
                                         const std::string &state, const std::string &arch,
-                                        const std::vector<Recipe> &ofAKind) {
+                                        const std::vector<Recipe> &ofAKind,
+                                        std::map<std::string, Prior> priors) {
   std::map<std::string, std::array<Outcomes, 4>> nearer;
-  for (const Recipe &each : ofAKind)
-    nearer[each.technique][3] += each.sums;
   for (const TechniqueOutcomes &each : known)
     nearer[each.technique][each.state != state ? 0 : each.arch != arch ? 1 : 2] += each.sums;
-  std::map<std::string, Prior> priors;
+  for (const Recipe &each : ofAKind)
+    nearer[each.technique].back() += each.sums;
   for (const auto &[technique, sums] : nearer)
     for (const Outcomes &each : sums) {
       double &chance = priors[technique].chance;

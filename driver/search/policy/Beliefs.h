@@ -23,9 +23,11 @@ struct Prior {
 /// The prior of each technique from what its trials came to before: those elsewhere move what is
 /// expected of any, those in this state that, those on this architecture, too, that again, and last
 /// those of kernels of the same kind, which are among the others.
+/// `priors`: what they begin with, such as those of the seed.
 std::map<std::string, Prior> priorsFrom(const std::vector<TechniqueOutcomes> &known,
                                         const std::string &state, const std::string &arch,
-                                        const std::vector<Recipe> &ofAKind = {});
+                                        const std::vector<Recipe> &ofAKind = {},
+                                        std::map<std::string, Prior> priors = {});
 
 struct Expectation {
   double chance = 0, deviation = 0; ///< that it gains, and how well that is known

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/knowledge/ExperienceBase.h"
 
+#include "driver/diagnose/Techniques.h"
 #include "driver/knowledge/Exchange.h"
 #include "driver/model/Json.h"
 #include "driver/support/FileSystem.h"
@@ -328,6 +329,18 @@ TEST_F(ExperienceBaseTest, AChangedFileIsRefusedByItsLine) {
                                        .where = testing::StartsWith("x.jsonl:")}));
   }
   EXPECT_THAT(ids(other), IsEmpty());
+}
+
+TEST(Seed, IsOfTechniquesThatKoptKnows) {
+  const Techniques techniques = must(Techniques::load());
+  std::int64_t trials = 0;
+  for (const TechniqueOutcomes &each : must(seedOutcomes())) {
+    EXPECT_TRUE(techniques.has(each.technique)) << each.technique;
+    EXPECT_NE(each.arch, kEmulatedArch);
+    EXPECT_LE(each.sums.right, each.sums.trials);
+    trials += each.sums.trials;
+  }
+  EXPECT_GT(trials, 1000);
 }
 
 } // namespace

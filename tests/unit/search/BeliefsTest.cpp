@@ -74,6 +74,12 @@ TEST(Beliefs, PriorsShrinkToWhatIsKnownMoreWidely) {
                   .chance,
               0, 1e-2)
       << "kernels of the same kind tell most";
+  const auto seeded = priorsFrom({{"memory", "pad", "sm_90", many(1000, 0.8)}}, "memory", "sm_90");
+  EXPECT_NEAR(priorsFrom({{"memory", "pad", "sm_90", many(16, 0)}}, "memory", "sm_90", {}, seeded)
+                  .at("pad")
+                  .chance,
+              0.5, 1e-2)
+      << "what it begins with counts as so many trials";
   Outcomes wrong;
   for (int i = 0; i < 1000; ++i)
     wrong.add(std::nullopt, 1);
