@@ -302,7 +302,7 @@ TEST_F(FrontendTest, AccessesInWordsAreAskedForWithTheLaunches) {
     EXPECT_EQ(request["launches"][0]["block"], json({64, 2, 1}));
     ProcessResult result;
     result.out =
-        R"({"facts":[],"accesses":[{"line":7,"column":3,"text":"a[i]: load"}],"read_across":["a"]})";
+        R"({"facts":[],"accesses":[{"line":7,"column":3,"text":"a[i]: load"}],"read_across":["a"],"counts":{"guard":1}})";
     return result;
   });
   const ModelReply reply =
@@ -310,6 +310,7 @@ TEST_F(FrontendTest, AccessesInWordsAreAskedForWithTheLaunches) {
   ASSERT_EQ(reply.accesses.size(), 1u);
   EXPECT_EQ(reply.accesses[0].line, 7u);
   EXPECT_EQ(reply.accesses[0].text, "a[i]: load");
+  EXPECT_EQ(reply.counts.at("guard"), 1);
 }
 
 TEST_F(FrontendTest, AsksForHostCodeInTheFilesOwnFolder) {
