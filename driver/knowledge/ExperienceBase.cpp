@@ -228,9 +228,9 @@ Result<std::vector<Remembered>> ExperienceBase::recall(std::int64_t snapshot,
   return found;
 }
 
-Result<std::vector<Recipe>> ExperienceBase::recipes(std::int64_t snapshot,
-                                                    const std::map<std::string, double> &features,
-                                                    bool isEmulated, std::size_t most) {
+Result<std::map<std::string, Outcomes>>
+ExperienceBase::ofAKind(std::int64_t snapshot, const std::map<std::string, double> &features,
+                        bool isEmulated, std::size_t most) {
   KOPT_CHECK(pin(snapshot));
   Statement kernels =
       database_->prepare("SELECT slice, max(json_extract(record, '$.kernel.features')) FROM ranked "
@@ -247,22 +247,24 @@ Result<std::vector<Recipe>> ExperienceBase::recipes(std::int64_t snapshot,
   std::ranges::sort(alike, std::greater());
   alike.resize(std::min(alike.size(), most));
   const std::vector<std::string> places(alike.size(), "?");
-  Statement rows = database_->prepare(
-      fmt::format("SELECT technique, variant, count(*), count(bounded), "
-                  "count(*) FILTER (WHERE bounded >= {}), total(bounded), "
-                  "total(bounded * bounded), total(seconds) FROM counted "
-                  "WHERE (arch = ?) = ? AND slice IN ({}) GROUP BY technique, variant",
-                  kLeastLogGain, join(places, ", "))
-          .c_str());
+  Statement rows =
+      database_->prepare(fmt::format("SELECT technique, count(*), count(bounded), "
+                                     "count(*) FILTER (WHERE bounded >= {}), total(bounded), "
+                                     "total(bounded * bounded), total(seconds) FROM counted "
+                                     "WHERE (arch = ?) = ? AND slice IN ({}) GROUP BY technique",
+                                     kLeastLogGain, join(places, ", "))
+                             .c_str());
   rows.bind(kEmulatedArch).bind(std::int64_t(isEmulated));
   for (const auto &[how, slice] : alike)
     rows.bind(slice);
-  return rows.rows<Recipe>([&] {
-    Recipe recipe{rows.text(), rows.text(), {}};
-    recipe.sums = {rows.integer(), rows.integer(), rows.integer(),
-                   rows.real(),    rows.real(),    rows.real()};
-    return recipe;
-  });
+  using OfOne = std::pair<std::string, Outcomes>;
+  KOPT_TRY(const std::vector<OfOne> found, rows.rows<OfOne>([&]() -> OfOne {
+    std::string technique = rows.text();
+    return {
+        std::move(technique),
+        {rows.integer(), rows.integer(), rows.integer(), rows.real(), rows.real(), rows.real()}};
+  }));
+  return std::map<std::string, Outcomes>(found.begin(), found.end());
 }
 
 Result<std::vector<Pattern>> ExperienceBase::patterns(bool isEmulated) {

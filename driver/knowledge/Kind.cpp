@@ -11,10 +11,6 @@
 namespace kopt {
 namespace {
 
-constexpr std::size_t kMostFirst = 3;
-/// A mean log gain below this is not worth being tried before others.
-constexpr double kWorthFirst = 0.05;
-
 using Features = std::map<std::string, double>;
 
 } // namespace
@@ -63,23 +59,6 @@ std::string variantOf(std::string title, const std::string &parentTitle) {
   for (std::sregex_iterator it(title.begin(), title.end(), kKept), end; it != end; ++it)
     kept.push_back(it->str());
   return join(kept, " ");
-}
-
-std::vector<Recipe> worthFirst(std::vector<Recipe> recipes) {
-  std::erase_if(recipes, [](const Recipe &each) { return each.rank() < kWorthFirst; });
-  std::ranges::stable_sort(recipes, std::greater(), &Recipe::rank);
-  recipes.resize(std::min(recipes.size(), kMostFirst));
-  return recipes;
-}
-
-std::size_t placeOf(const std::vector<Recipe> &recipes, const std::string &technique,
-                    const std::string &variant) {
-  return std::size_t(std::ranges::find_if(recipes,
-                                          [&](const Recipe &each) {
-                                            return each.technique == technique &&
-                                                   each.variant == variant;
-                                          }) -
-                     recipes.begin());
 }
 
 } // namespace kopt

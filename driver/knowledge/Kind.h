@@ -23,21 +23,4 @@ inline constexpr double kOfAKind = 0.8;
 /// of 128", "unroll 4" of "unroll by 4, line 9: for (...)". `title` begins with the parent's.
 std::string variantOf(std::string title, const std::string &parentTitle = {});
 
-/// What a technique came to with one parameter on kernels of a kind.
-struct Recipe {
-  std::string technique, variant;
-  Outcomes sums; ///< of gains over the parent
-
-  /// The mean of the gains, as if two more trials had gained nothing.
-  double rank() const { return sums.gain / double(sums.trials + 2); }
-};
-
-/// Those that are worth being tried first, the greatest gain first: few, so that those of wrong
-/// kernels cost little.
-std::vector<Recipe> worthFirst(std::vector<Recipe> recipes);
-
-/// The place of the technique with this parameter among them; their number: it is not one of them.
-std::size_t placeOf(const std::vector<Recipe> &recipes, const std::string &technique,
-                    const std::string &variant);
-
 } // namespace kopt

@@ -150,22 +150,12 @@ void RecordedProposer::start(const ProposalContext &context, Inbox &inbox) {
   }
   ++asks;
   unrecorded += !isRecorded;
-  // As TransformProposer: those to try first, those that a rule recommends, then in the order of
-  // the catalogue.
-  const auto place = [&](const Candidate &candidate) {
-    return placeOf(first_, candidate.technique,
-                   variantOf(candidate.title, parent ? kernel_.trials[parent].title : ""));
-  };
-  for (auto &[technique, candidates] : left)
-    std::ranges::stable_sort(candidates, {}, place);
+  // As TransformProposer: those that a rule recommends first, then in the order of the catalogue.
   std::vector<std::string> order;
   const auto add = [&](const std::string &technique) {
     if (left.contains(technique) && std::ranges::count(order, technique) == 0)
       order.push_back(technique);
   };
-  for (const Recipe &each : first_)
-    if (left.contains(each.technique) && place(left[each.technique].front()) < first_.size())
-      add(each.technique);
   for (const RuleHit &hit : context.parentTrial().diagnosis.hits)
     std::ranges::for_each(hit.techniques, add);
   for (const std::string_view technique : kRewriteIds)
@@ -222,7 +212,7 @@ Result<Course> courseOf(const RecordedKernel &kernel, Strategy &strategy, int tr
   KOPT_TRY(const Baseline baseline, judge.baseline());
   std::vector<std::unique_ptr<Proposer>> proposers;
   for (const std::string &name : kernel.proposers())
-    proposers.push_back(std::make_unique<RecordedProposer>(kernel, name, known.first));
+    proposers.push_back(std::make_unique<RecordedProposer>(kernel, name));
   const std::size_t recorded = proposers.size();
   if (!known.edits.empty())
     proposers.push_back(std::make_unique<RecallProposer>(known.edits));

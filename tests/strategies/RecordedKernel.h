@@ -54,9 +54,8 @@ Candidate candidateFor(const RecordedKernel &kernel, std::size_t trial);
 /// those of TransformProposer.
 class RecordedProposer final : public Proposer {
 public:
-  /// `first`: as of TransformProposer.
-  RecordedProposer(const RecordedKernel &kernel, std::string name, std::vector<Recipe> first = {})
-      : kernel_(kernel), name_(std::move(name)), first_(std::move(first)) {}
+  RecordedProposer(const RecordedKernel &kernel, std::string name)
+      : kernel_(kernel), name_(std::move(name)) {}
   std::string name() const override { return name_; }
   void start(const ProposalContext &context, Inbox &inbox) override;
 
@@ -65,7 +64,6 @@ public:
 private:
   const RecordedKernel &kernel_;
   std::string name_;
-  std::vector<Recipe> first_;
 };
 
 /// Answers with the recorded trials; the clock advances by what each took.
@@ -99,7 +97,6 @@ struct Course {
 /// What is known of a kernel before its search.
 struct KnownBefore {
   std::vector<Remembered> edits; ///< for RecallProposer
-  std::vector<Recipe> first;
 };
 /// Searches with the strategy until `trials` were judged or it stops.
 Result<Course> courseOf(const RecordedKernel &kernel, Strategy &strategy, int trials,

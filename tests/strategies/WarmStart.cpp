@@ -59,11 +59,10 @@ Result<Taught> taughtBy(const std::vector<RecordedRun> &runs, const RecordedKern
     static_cast<void>(added);
   }
   KOPT_TRY(const std::int64_t now, base.last());
-  KOPT_TRY(const std::vector<Recipe> ofAKind, base.recipes(now, print.features, false, kMostAlike));
+  KOPT_TRY(const auto ofAKind, base.ofAKind(now, print.features, false, kMostAlike));
   KOPT_TRY(const std::vector<TechniqueOutcomes> known, base.outcomes(now, false));
   Taught taught;
   KOPT_TRY(taught.edits, base.recall(now, print.text, kernel.arch, kMostRecalled));
-  taught.first = worthFirst(ofAKind);
   taught.priors = priorsFrom(known, kernel.trials.front().diagnosis.state, kernel.arch, ofAKind);
   return taught;
 }

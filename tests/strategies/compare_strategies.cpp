@@ -58,7 +58,7 @@ Result<std::unique_ptr<Strategy>> strategyFor(const Named &named, const PolicyBo
                         .gates = book.gates(),
                         .proposers = kernel.proposers(),
                         .priors = std::move(priors),
-                        .patience = kPatience * PortfolioSettings().open});
+                        .patience = kPatience * 3});
 }
 
 struct Interval {

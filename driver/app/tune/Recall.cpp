@@ -26,9 +26,8 @@ Result<Recalled> recall(ExperienceBase &base, Workbench &bench, const TuneSubjec
   const KernelPrint print = printOf(subject, baseline.counters, codeCounts(bench, subject));
   Recalled recalled;
   KOPT_TRY(recalled.edits, base.recall(run.experience, print.text, arch, kMostRecalled));
-  KOPT_TRY(const std::vector<Recipe> ofAKind,
-           base.recipes(run.experience, print.features, device.modelled, kMostAlike));
-  recalled.first = worthFirst(ofAKind);
+  KOPT_TRY(const auto ofAKind,
+           base.ofAKind(run.experience, print.features, device.modelled, kMostAlike));
   KOPT_TRY(const std::vector<TechniqueOutcomes> known,
            base.outcomes(run.experience, device.modelled));
   if (!device.modelled) { // GPUs teach nothing about it
@@ -47,14 +46,14 @@ Result<Recalled> recall(ExperienceBase &base, Workbench &bench, const TuneSubjec
   std::int64_t trials = 0, alike = 0;
   for (const TechniqueOutcomes &each : known)
     trials += each.sums.trials;
-  for (const Recipe &each : ofAKind)
-    alike += each.sums.trials;
+  for (const auto &[technique, sums] : ofAKind)
+    alike += sums.trials;
   if (trials > 0)
     recalled.rests = fmt::format(
         "what techniques are expected to gain rests on {} of earlier runs, {} of them of kernels "
         "of this kind; {} to try first",
         counted(std::size_t(trials), "trial", "trials"), alike,
-        counted(recalled.edits.size() + recalled.first.size(), "change", "changes"));
+        counted(recalled.edits.size(), "change", "changes"));
   return recalled;
 }
 

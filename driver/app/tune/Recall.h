@@ -13,7 +13,6 @@ namespace kopt {
 
 struct Recalled {
   std::vector<Remembered> edits{}; ///< of the same text
-  std::vector<Recipe> first{};     ///< to be tried before other rewrites
   std::map<std::string, Prior> priors{};
   std::vector<std::string> memo{}; ///< of the user's own runs of this kernel
   std::string rests;               ///< for the user: on what it rests; empty: nothing is known

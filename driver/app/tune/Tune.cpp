@@ -72,6 +72,9 @@ SearchIdentity searchIdentityOf(const TuneSettings &settings, const TuneSubject 
   return search;
 }
 
+/// Trials of the portfolio, which has no rounds, for each round without a gain that is waited for.
+constexpr std::size_t kTrialsOfRound = 3;
+
 /// True of "-unroll", which stands for no proposer but for a rewrite that is left out.
 bool isLeftOut(const std::string &name) { return name.starts_with('-'); }
 
@@ -84,7 +87,6 @@ Result<std::unique_ptr<Strategy>> makeStrategy(const TuneSettings &settings,
   if (options.strategy == "survey")
     return makeSurveyStrategy({.proposers = proposers, .seed = std::uint64_t(options.seed)});
   KOPT_TRY(const PolicyBook policies, PolicyBook::load());
-  const std::size_t open = 1 + 2 * settings.gpus.size(); // one is judged on each, and two are built
   if (const PolicySettings *policy = policies.find(options.strategy))
     return makePortfolio({.policy = *policy,
                           .gates = policies.gates(),
@@ -94,9 +96,8 @@ Result<std::unique_ptr<Strategy>> makeStrategy(const TuneSettings &settings,
                           .objective = settings.goal.objective,
                           .priors = std::move(priors),
                           .target = targetOf(settings, subject).value_or(0),
-                          .open = open,
                           .minGain = settings.minGain,
-                          .patience = std::size_t(settings.budget.patience) * open});
+                          .patience = std::size_t(settings.budget.patience) * kTrialsOfRound});
   return makeTurnStrategy({.batch = settings.batch,
                            .proposers = proposers,
                            .followers = {"classes"},
@@ -576,8 +577,8 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
       proposers.push_back(std::make_unique<ParamsProposer>(subject.declaration,
                                                            std::uint64_t(settings_.options.seed)));
     else if (name == "transform")
-      proposers.push_back(std::make_unique<TransformProposer>(
-          bench_->frontend(), settings_.options.proposers, std::move(recalled.first)));
+      proposers.push_back(
+          std::make_unique<TransformProposer>(bench_->frontend(), settings_.options.proposers));
     else if (name == "merge")
       proposers.push_back(std::make_unique<MergeProposer>());
     else if (isLeftOut(name))

@@ -14,19 +14,19 @@ constexpr double kTrialsOfAny = 16;
 /// The mean log gain of what gains, before any has; it counts for one.
 constexpr double kFirstSize = 0.15;
 /// Of the tunables that the user declared, which are there to be tried.
-constexpr Prior kDeclared = {.chance = 0.5, .weight = 2};
+constexpr Prior kDeclared = {.chance = 0.5, .weight = 4};
 
 } // namespace
 
 std::map<std::string, Prior> priorsFrom(const std::vector<TechniqueOutcomes> &known,
                                         const std::string &state, const std::string &arch,
-                                        const std::vector<Recipe> &ofAKind,
+                                        const std::map<std::string, Outcomes> &ofAKind,
                                         std::map<std::string, Prior> priors) {
   std::map<std::string, std::array<Outcomes, 4>> nearer;
   for (const TechniqueOutcomes &each : known)
     nearer[each.technique][each.state != state ? 0 : each.arch != arch ? 1 : 2] += each.sums;
-  for (const Recipe &each : ofAKind)
-    nearer[each.technique].back() += each.sums;
+  for (const auto &[technique, sums] : ofAKind)
+    nearer[technique].back() += sums;
   for (const auto &[technique, sums] : nearer)
     for (const Outcomes &each : sums) {
       double &chance = priors[technique].chance;
@@ -39,8 +39,8 @@ double Expectation::excess(double least, double deviations) const {
   return (chance + deviations * deviation) * size * std::exp(-std::max(0.0, least) / size);
 }
 
-void Beliefs::add(const std::string &technique, std::optional<double> logGain) {
-  Sums &sums = sums_[technique];
+void Beliefs::add(const std::string &technique, std::optional<double> logGain, bool isRecommended) {
+  Sums &sums = sums_[{technique, isRecommended}];
   ++sums.trials;
   if (logGain && *logGain >= kLeastLogGain) {
     ++sums.gained;
@@ -49,14 +49,16 @@ void Beliefs::add(const std::string &technique, std::optional<double> logGain) {
 }
 
 // The chance has a beta distribution.
-Expectation Beliefs::of(const std::string &technique, double odds, std::size_t coming) const {
+Expectation Beliefs::of(const std::string &technique, bool isRecommended, double odds,
+                        std::size_t coming) const {
   const auto known = priors_.find(technique);
-  const auto found = sums_.find(technique);
+  const auto found = sums_.find({technique, isRecommended});
   const Prior prior = known != priors_.end()  ? known->second
                       : technique == "params" ? kDeclared
                                               : Prior();
   const Sums sums = found == sums_.end() ? Sums() : found->second;
-  const double first = prior.chance * odds / (1 - prior.chance + prior.chance * odds);
+  const double factor = isRecommended ? odds : 1;
+  const double first = prior.chance * factor / (1 - prior.chance + prior.chance * factor);
   const double gained = prior.weight * first + double(sums.gained);
   const double all = prior.weight + double(sums.trials + coming);
   return {.chance = gained / all,

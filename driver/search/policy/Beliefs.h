@@ -3,7 +3,7 @@
 // how much if it does. It begins with a prior, and each trial of the run counts.
 #pragma once
 
-#include "driver/knowledge/Kind.h"
+#include "driver/knowledge/Experience.h"
 
 #include <cstddef>
 #include <map>
@@ -26,7 +26,7 @@ struct Prior {
 /// `priors`: what they begin with, such as those of the seed.
 std::map<std::string, Prior> priorsFrom(const std::vector<TechniqueOutcomes> &known,
                                         const std::string &state, const std::string &arch,
-                                        const std::vector<Recipe> &ofAKind = {},
+                                        const std::map<std::string, Outcomes> &ofAKind = {},
                                         std::map<std::string, Prior> priors = {});
 
 struct Expectation {
@@ -44,10 +44,12 @@ public:
   explicit Beliefs(std::map<std::string, Prior> priors = {}) : priors_(std::move(priors)) {}
 
   /// A trial of the technique: its log gain over the parent; nothing if the candidate is not right.
-  void add(const std::string &technique, std::optional<double> logGain);
-  /// `odds` multiplies those of the prior; `coming` candidates that are not judged yet count as if
-  /// they gained nothing, so that others are tried beside them.
-  Expectation of(const std::string &technique, double odds = 1, std::size_t coming = 0) const;
+  /// Trials where a rule recommended it say nothing of those where none does, nor the reverse.
+  void add(const std::string &technique, std::optional<double> logGain, bool isRecommended = false);
+  /// `odds` multiplies those of the prior where it is recommended; `coming` candidates that are not
+  /// judged yet count as if they gained nothing, so that others are tried beside them.
+  Expectation of(const std::string &technique, bool isRecommended = false, double odds = 1,
+                 std::size_t coming = 0) const;
 
 private:
   struct Sums {
@@ -55,7 +57,7 @@ private:
     double size = 0; ///< sum of the log gains
   };
   std::map<std::string, Prior> priors_;
-  std::map<std::string, Sums> sums_;
+  std::map<std::pair<std::string, bool>, Sums> sums_; ///< by technique, and whether recommended
 };
 
 } // namespace kopt

@@ -103,7 +103,9 @@ private:
         node.logSpeedup = std::log(trial.speedup->estimate);
       gain = node.logSpeedup - before;
     }
-    beliefs_.add(trial.candidate.technique, gain);
+    beliefs_.add(trial.candidate.technique, gain,
+                 !parents.empty() && isRecommended(trial.candidate.technique,
+                                                   recommendedFor(parents.front(), history)));
     gained_ += gain && *gain >= kLeastLogGain;
     node.family.insert(trial.candidate.technique);
     tried_.insert(trial.candidate.technique);
@@ -132,9 +134,9 @@ private:
       for (Ask &ask : asks) {
         if (!isAllowed(ask, policy, history))
           continue;
-        const bool isRecommended = std::ranges::count(recommended, ask.technique) > 0;
-        const Expectation expected = beliefs_.of(
-            ask.technique, isRecommended ? policy.recommended : 1, coming(ask, history));
+        const bool isWanted = isRecommended(ask.technique, recommended);
+        const Expectation expected =
+            beliefs_.of(ask.technique, isWanted, policy.recommended, coming(ask, history));
         const double promise = expected.excess(best_ - nodeOf(parent).logSpeedup, policy.explore);
         if (promise > most * kClearly) {
           most = promise;
@@ -143,7 +145,7 @@ private:
                            {"chance to gain", "", expected.chance},
                            {"log gain if it does", "", expected.size},
                            {"trials of the technique", "", double(expected.trials)},
-                           {"recommended by a rule", "", double(isRecommended)}}};
+                           {"recommended by a rule", "", double(isWanted)}}};
         }
       }
     }
@@ -239,6 +241,11 @@ private:
   Node nodeOf(const std::string &candidate) const {
     const auto known = nodes_.find(candidate);
     return known == nodes_.end() ? Node() : known->second;
+  }
+
+  static bool isRecommended(const std::string &technique,
+                            const std::vector<std::string> &recommended) {
+    return std::ranges::count(recommended, technique) > 0;
   }
 
   static std::vector<std::string> recommendedFor(const std::string &candidate,

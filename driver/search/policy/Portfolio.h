@@ -18,9 +18,9 @@ struct PortfolioSettings {
   Objective objective = Objective::Mean; ///< of the workload
   std::map<std::string, Prior> priors{}; ///< by technique
   double target = 0;                     ///< speedup that the search is to reach; 0: none
-  /// Candidates on their way at a time. Each more is chosen with one trial less known, so that
-  /// there are as many as keep the judge busy.
-  std::size_t open = 3;
+  /// Candidates on their way at a time, whatever the number of GPUs, so that it decides nothing.
+  /// Each more is chosen with one trial less known.
+  std::size_t open = 4;
   double minGain = 0.01;    ///< smallest gain that counts, as a fraction
   std::size_t patience = 0; ///< most trials in a row without a better incumbent; 0: no limit
 };

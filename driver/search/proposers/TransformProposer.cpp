@@ -235,19 +235,14 @@ Status TransformProposer::propose(const ProposalContext &context, Offers &offers
   for (Launch &launch : launched.launches) {
     KOPT_TRY(launch, applyToLaunch(context.problem.kernel, launch, context.parent()));
   }
-  KOPT_TRY(std::vector<TransformOffer> found,
+  KOPT_TRY(const std::vector<TransformOffer> found,
            frontend_.transforms(rendered.text, rendered.expression, context.problem.kernel,
                                 launchShapesOf(context.problem.specialization, launched)));
 
   const auto places = SliceLines::inPatchedFiles(rendered, context.problem.kernel,
                                                  context.problem.specialization, context.parent())
                           .value_or(SliceLines());
-  const auto place = [&](const TransformOffer &offer) {
-    return placeOf(first_, offer.technique, variantOf(offer.title));
-  };
-  if (!first_.empty())
-    std::ranges::stable_sort(found, {}, place);
-  /// The candidates of one technique: those to try first, then in the front end's order.
+  /// The candidates of one technique, in the front end's order.
   struct Variants {
     std::size_t rank = 0;
     std::deque<Candidate> candidates;
@@ -263,11 +258,7 @@ Status TransformProposer::propose(const ProposalContext &context, Offers &offers
     candidate->title.insert(std::min(offer.title.find(": "), offer.title.size()),
                             lineOf(offer, rendered, places));
     const RuleHit *why = nullptr;
-    std::size_t rank = rankOf(offer.technique, context.parentTrial().diagnosis, &why);
-    if (const std::size_t first = place(offer); first < first_.size())
-      rank = first;
-    else
-      rank += first_.size();
+    const std::size_t rank = rankOf(offer.technique, context.parentTrial().diagnosis, &why);
     if (why)
       candidate->rationale = fmt::format("{}: {}", why->id, why->finding);
     auto variants = std::ranges::find(techniques, offer.technique,

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Proposes rewrites from the front end's catalogue, first what gained on kernels of this kind, then
-// those that treat what the rules found.
+// Proposes rewrites from the front end's catalogue, first those that treat what the rules found.
 #pragma once
 
-#include "driver/knowledge/Kind.h"
 #include "driver/search/Proposer.h"
 #include "driver/source/Frontend.h"
 
@@ -16,10 +14,8 @@ void writeByHand(const SearchProblem &problem, Candidate &candidate);
 class TransformProposer final : public ReadyProposer {
 public:
   /// `names`: those of the proposers; "-unroll" leaves out a rewrite.
-  /// `first`: what is offered before what the rules recommend, in this order.
-  TransformProposer(Frontend &frontend, std::vector<std::string> names,
-                    std::vector<Recipe> first = {})
-      : frontend_(frontend), names_(std::move(names)), first_(std::move(first)) {}
+  TransformProposer(Frontend &frontend, std::vector<std::string> names)
+      : frontend_(frontend), names_(std::move(names)) {}
 
   std::string name() const override { return "transform"; }
   Status propose(const ProposalContext &context, Offers &offers) override;
@@ -27,7 +23,6 @@ public:
 private:
   Frontend &frontend_;
   std::vector<std::string> names_;
-  std::vector<Recipe> first_;
 };
 
 } // namespace kopt

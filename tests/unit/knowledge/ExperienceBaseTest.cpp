@@ -248,7 +248,7 @@ TEST_F(ExperienceBaseTest, TheFastestEditsOfTheSameTextAreRecalled) {
   EXPECT_THAT(texts, ElementsAre("secret_text(2);", "secret_text(1);", "secret_text(4);"));
 }
 
-TEST_F(ExperienceBaseTest, RecipesAreOfKernelsOfAKindWhateverTheirTextsAndGpus) {
+TEST_F(ExperienceBaseTest, KernelsOfAKindCountWhateverTheirTextsAndGpus) {
   ExperienceBase base = open();
   const auto of = [](Lesson made, const std::string &text, double loads, const char *variant) {
     made.experience.kernel.text = text;
@@ -265,16 +265,16 @@ TEST_F(ExperienceBaseTest, RecipesAreOfKernelsOfAKindWhateverTheirTextsAndGpus) 
                  of(lesson("a-1", 5, 0.9, "unroll", kEmulatedArch), "one", 9, "unroll 4")}));
   const std::int64_t snapshot = must(base.last());
   must(base.add({of(lesson("b-1", 6, 0.8), "one", 9, "unroll 4")}));
-  const auto found = must(base.recipes(
+  const auto found = must(base.ofAKind(
       snapshot, {{"sass__inst_global_load", 9}, {"sass__inst_special", 1}, {"f32 parameters", 2}},
       false, 9));
-  ASSERT_THAT(found, SizeIs(2));
-  EXPECT_EQ(found[0].variant, "unroll 2");
-  EXPECT_EQ(found[0].sums.right, 0);
-  EXPECT_EQ(found[1].variant, "unroll 4");
-  EXPECT_EQ(found[1].sums.trials, 2);
-  EXPECT_DOUBLE_EQ(found[1].sums.gain, 0.4 + 0.2) << "what came later is not in the snapshot";
-  EXPECT_THAT(must(base.recipes(snapshot, {}, false, 9)), IsEmpty());
+  ASSERT_THAT(found, SizeIs(1));
+  const Outcomes &sums = found.at("unroll");
+  EXPECT_EQ(sums.trials, 3);
+  EXPECT_EQ(sums.right, 2);
+  EXPECT_EQ(sums.gained, 2);
+  EXPECT_DOUBLE_EQ(sums.gain, 0.4 + 0.2) << "what came later is not in the snapshot";
+  EXPECT_THAT(must(base.ofAKind(snapshot, {}, false, 9)), IsEmpty());
 }
 
 TEST_F(ExperienceBaseTest, RowsAreFoundByTheirWords) {

@@ -70,26 +70,5 @@ TEST(Kind, AVariantNamesNothingOfTheUsers) {
   EXPECT_EQ(variantOf("secret 2 + unroll by 4, without line 9", "secret 2 + unroll by 4"), "");
 }
 
-TEST(Kind, WhatGainedIsTriedFirst) {
-  const auto recipe = [](const char *technique, double gain, int trials) {
-    Recipe made{technique, "", {}};
-    for (int i = 0; i < trials; ++i)
-      made.sums.add(gain, 1);
-    return made;
-  };
-  Recipe failed = recipe("failed", 0, 0);
-  failed.sums.add(std::nullopt, 1);
-  const auto first = worthFirst({recipe("once", 0.5, 1), recipe("often", 0.4, 9),
-                                 recipe("slower", -0.5, 3), recipe("same", 0.001, 9), failed});
-  std::vector<std::string> names;
-  for (const Recipe &each : first)
-    names.push_back(each.technique);
-  EXPECT_THAT(names, ElementsAre("often", "once"));
-  EXPECT_EQ(placeOf(first, "once", ""), 1u);
-  EXPECT_EQ(placeOf(first, "once", "4"), 2u);
-  EXPECT_EQ(worthFirst(std::vector(20, recipe("often", 0.4, 9))).size(), 3u)
-      << "those of wrong kernels cost little";
-}
-
 } // namespace
 } // namespace kopt

@@ -12,7 +12,7 @@ TEST(Beliefs, BeginWithThePrior) {
   EXPECT_DOUBLE_EQ(beliefs.of("jam").chance, 0.5);
   EXPECT_DOUBLE_EQ(beliefs.of("unroll").chance, Prior().chance);
   EXPECT_EQ(beliefs.of("jam").trials, 0U);
-  EXPECT_DOUBLE_EQ(beliefs.of("jam", 2).chance, 2.0 / 3) << "odds of 1 to 1 become 2 to 1";
+  EXPECT_DOUBLE_EQ(beliefs.of("jam", true, 2).chance, 2.0 / 3) << "odds of 1 to 1 become 2 to 1";
 }
 
 TEST(Beliefs, TrialsOfTheRunCountBesideThePrior) {
@@ -37,10 +37,17 @@ TEST(Beliefs, WhatIsWrongGainsNothing) {
   EXPECT_DOUBLE_EQ(beliefs.of("jam").chance, 0.25);
 }
 
+TEST(Beliefs, WhereARuleRecommendsItIsAnotherMatter) {
+  Beliefs beliefs({{"pad", {.chance = 0.5, .weight = 1}}});
+  beliefs.add("pad", 0, false);
+  EXPECT_DOUBLE_EQ(beliefs.of("pad", false).chance, 0.25);
+  EXPECT_DOUBLE_EQ(beliefs.of("pad", true).chance, 0.5);
+}
+
 TEST(Beliefs, WhatIsComingCountsAsWithoutGain) {
   Beliefs beliefs({{"jam", {.chance = 0.5, .weight = 1}}});
-  EXPECT_DOUBLE_EQ(beliefs.of("jam", 1, 1).chance, 0.25);
-  EXPECT_EQ(beliefs.of("jam", 1, 1).trials, 0U);
+  EXPECT_DOUBLE_EQ(beliefs.of("jam", false, 1, 1).chance, 0.25);
+  EXPECT_EQ(beliefs.of("jam", false, 1, 1).trials, 0U);
 }
 
 TEST(Beliefs, OneGreatGainIsNoRule) {
@@ -69,7 +76,7 @@ TEST(Beliefs, PriorsShrinkToWhatIsKnownMoreWidely) {
               0.25, 1e-2)
       << "1, then halfway to 0 in this state, then again on this architecture";
   EXPECT_NEAR(priorsFrom({{"compute", "pad", "sm_90", many(10000, 0.4)}}, "memory", "sm_90",
-                         {{"pad", "1", many(10000, 0)}})
+                         {{"pad", many(10000, 0)}})
                   .at("pad")
                   .chance,
               0, 1e-2)

@@ -15,7 +15,7 @@ namespace {
 class TransformProposerTest : public ScaleKernel {
 protected:
   std::vector<Candidate> propose(Frontend &frontend, const Candidate &parent = {}) {
-    TransformProposer proposer(frontend, names_, first_);
+    TransformProposer proposer(frontend, names_);
     const Workload work = workload();
     const DeviceInfo device;
     const SearchProblem problem{kernel_, specialization_, work, slice_, device};
@@ -23,7 +23,6 @@ protected:
   }
 
   std::vector<std::string> names_ = {"transform"};
-  std::vector<Recipe> first_;
 };
 
 /// Answers with two offers: one that edits the kernel, one that reaches outside of it.
@@ -274,36 +273,6 @@ TEST_F(TransformProposerTest, TransformOffersBecomeChunkTextsAndOnlyInsideEditab
   EXPECT_EQ(candidate.constants.at("TILE"), 16); // the parent's change is kept
   ASSERT_TRUE(candidate.chunks.contains(1));
   EXPECT_EQ(candidate.chunks.at(1), "__global__ void scale(float *x, int n) { x[0] = n; }");
-}
-
-/// Offers a block of each of these sizes, and another change before them.
-class ThreeBlocks : public TwoOffers {
-public:
-  Result<std::vector<TransformOffer>> transforms(const std::string &slice, const std::string &,
-                                                 const KernelSpec &,
-                                                 const std::vector<LaunchShape> &) override {
-    const auto at = slice.find("TILE]");
-    std::vector<TransformOffer> offers = {
-        {"arithmetic", "another value", "", {{{"slice", at, at + 4}, "1"}}, {}}};
-    for (const std::string threads : {"8", "16", "32"}) {
-      offers.push_back({"block-size", "launch in blocks of " + threads, "", {}, {}});
-      offers.back().launch.block = {{threads, "1", "1"}};
-    }
-    return offers;
-  }
-};
-
-TEST_F(TransformProposerTest, WhatGainedOnKernelsOfItsKindIsOfferedFirst) {
-  ThreeBlocks frontend;
-  const auto titles = [&] {
-    std::string all;
-    for (const Candidate &each : propose(frontend))
-      all += each.title.substr(each.title.rfind(' ')) + ",";
-    return all;
-  };
-  EXPECT_EQ(titles(), " value, 8, 16, 32,");
-  first_ = {{"block-size", "launch 32", {}}, {"unroll", "unroll 4", {}}};
-  EXPECT_EQ(titles(), " 32, value, 8, 16,") << "the techniques still take turns";
 }
 
 /// Offers edits of which three begin at one place.
