@@ -15,7 +15,7 @@ from kopt_test import BIN, SOURCE, KoptTest
 @unittest.skipUnless(shutil.which("nvcc") or pathlib.Path("/usr/local/cuda/bin/nvcc").exists(), "needs nvcc")
 class CmakeTarget(KoptTest):
     def run_ok(self, *command):
-        done = subprocess.run(command, cwd=self.folder, env={**os.environ, "KOPT_TRIALS": "12", "KOPT_DEVICE": "emulated"},
+        done = subprocess.run(command, cwd=self.folder, env={**os.environ, "KOPT_TRIALS": "20", "KOPT_DEVICE": "emulated"},
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               timeout=600)
         self.assertEqual(done.returncode, 0, done.stdout)
