@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which kernels are of a kind, by numbers without names that are known before a search, and what a
-// rewrite did on one of them that can be asked for on another.
+// rewrite did in words without names.
 #pragma once
 
 #include "driver/knowledge/Experience.h"
 
-#include <vector>
+#include <map>
+#include <string>
 
 namespace kopt {
 

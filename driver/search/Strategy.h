@@ -40,6 +40,9 @@ bool improves(const Trial &candidate, const Trial &incumbent, double minGain);
 /// `profiled`, the candidate whose counters were read last, is this one.
 Decision acceptance(const Trial &trial, const std::string &profiled);
 
+/// How a search ends in which none of these has anything left to offer.
+Stop nothingLeft(const std::vector<std::string> &proposers, const SearchHistory &history);
+
 /// Why a follower, who puts conditions around candidates, may have something to offer: trials that
 /// were faster on some launches only, or wrong on some. `weights`: of the workload's launches.
 std::vector<Evidence> reasonsToFollow(const SearchHistory &history,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What earlier runs taught that helps a run of `kopt tune`, on three rungs: edits of the same text,
-// those of this architecture first; rewrites that gained on kernels of its kind; and what each
-// technique gained anywhere.
+// What earlier runs taught that helps a run of `kopt tune`: edits of the same text, those of this
+// architecture first; and how often each technique gained, on kernels of its kind and anywhere.
 #pragma once
 
 #include "driver/app/Workbench.h"

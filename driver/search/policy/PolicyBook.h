@@ -46,7 +46,6 @@ public:
   static Result<PolicyBook> load();
   /// The settings of a preset; null if there is none of that name.
   const PolicySettings *find(const std::string &preset) const;
-  const std::vector<PolicySettings> &presets() const { return presets_; }
   const std::vector<PolicyGate> &gates() const { return gates_; }
 
 private:

@@ -84,18 +84,13 @@ public:
       return {Wait()};
     if (auto follower = askFollower(1, history))
       return std::move(*follower);
-    const bool haveFailed = !settings_.proposers.empty() &&
-                            std::ranges::all_of(settings_.proposers, [&](const std::string &role) {
-                              return history.isGivenUp(role);
-                            });
-    return {Stop{haveFailed ? StopReason::ProposersFailed : StopReason::Exhausted}};
+    return {nothingLeft(settings_.proposers, history)};
   }
 
 private:
   void learn(const Trial &trial, const SearchHistory &history) {
     const std::vector<std::string> &parents = trial.candidate.parents;
-    const auto known = parents.empty() ? nodes_.end() : nodes_.find(parents.front());
-    Node node = known == nodes_.end() ? Node() : known->second;
+    Node node = parents.empty() ? Node() : nodeOf(parents.front());
     const double before = node.logSpeedup;
     std::optional<double> gain;
     if (isRight(trial)) {
@@ -238,9 +233,10 @@ private:
     return std::nullopt;
   }
 
-  Node nodeOf(const std::string &candidate) const {
+  const Node &nodeOf(const std::string &candidate) const {
+    static const Node kBaseline;
     const auto known = nodes_.find(candidate);
-    return known == nodes_.end() ? Node() : known->second;
+    return known == nodes_.end() ? kBaseline : known->second;
   }
 
   static bool isRecommended(const std::string &technique,

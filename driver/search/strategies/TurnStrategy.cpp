@@ -108,11 +108,7 @@ private:
         decision.evidence.push_back({"speedup", best.candidateHash, best.speedup->estimate});
       return decision;
     }
-    const bool haveFailed =
-        !proposers.empty() &&
-        std::ranges::all_of(proposers, [&](const auto &role) { return history.isGivenUp(role); });
-    return {Stop{haveFailed ? StopReason::ProposersFailed : StopReason::Exhausted},
-            {{"proposers left", "", 0}}};
+    return {nothingLeft(proposers, history), {{"proposers left", "", 0}}};
   }
 
   Decision ask(const std::string &role, const SearchHistory &history) const {
@@ -146,6 +142,13 @@ Decision acceptance(const Trial &trial, const std::string &profiled) {
   return {Accept{trial.candidateHash, trial.candidate.title, trial.speedup->estimate,
                  trial.speedup->low},
           {{"speedup low", trial.candidateHash, trial.speedup->low}}};
+}
+
+Stop nothingLeft(const std::vector<std::string> &proposers, const SearchHistory &history) {
+  const bool haveFailed =
+      !proposers.empty() &&
+      std::ranges::all_of(proposers, [&](const auto &role) { return history.isGivenUp(role); });
+  return {haveFailed ? StopReason::ProposersFailed : StopReason::Exhausted};
 }
 
 std::vector<Evidence> reasonsToFollow(const SearchHistory &history,
