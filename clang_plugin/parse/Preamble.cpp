@@ -34,7 +34,8 @@ struct Includes {
   std::string lines, rest; ///< the include lines alone; the whole text with them blanked
 };
 
-/// The `#include <...>` lines before anything else but blank lines and comments of one line.
+/// The `#include <...>` lines before anything else but blank lines, comments of one line and the
+/// `#line` of a slice.
 Includes splitIncludes(llvm::StringRef text) {
   Includes result;
   result.rest = text.str();
@@ -45,7 +46,12 @@ Includes splitIncludes(llvm::StringRef text) {
     llvm::StringRef words = line.trim();
     if (words.empty() || (words.starts_with("//") && !words.ends_with("\\")))
       continue;
-    if (!words.consume_front("#") || !(words = words.ltrim()).consume_front("include"))
+    if (!words.consume_front("#"))
+      break;
+    words = words.ltrim();
+    if (words.starts_with("line "))
+      continue;
+    if (!words.consume_front("include"))
       break;
     words = words.ltrim();
     if (!words.starts_with("<") || words.find('>') + 1 != words.size())

@@ -127,6 +127,19 @@ TEST_F(Preamble, LeavesLinesOffsetsAndDiagnosticsAsTheyAre) {
   EXPECT_EQ(offsetOfScale(without), offsetOfScale(with));
 }
 
+// As slices have them. The line of a diagnostic stays that of the user's file.
+TEST_F(Preamble, TakesTheIncludesBetweenLineDirectives) {
+  parse("#include <vector>\n#include <own_values.h>\n");
+  const std::string text = "#line 7 \"/p/kernels.h\"\n#include <vector>\n#line 8 \"/p/kernels.h\"\n"
+                           "#include <own_values.h>\n#line 20 \"/p/kernels.h\"\nint x = missing;\n";
+  const ParsedUnit unit = parse(text);
+  EXPECT_TRUE(usedHeader(unit));
+  EXPECT_EQ(headers().size(), 1u) << "another one was made than of the includes alone";
+  ASSERT_FALSE(unit.diagnostics.empty());
+  for (const Diagnostic &diagnostic : unit.diagnostics)
+    EXPECT_EQ(diagnostic.line, 20u) << diagnostic.message;
+}
+
 TEST_F(Preamble, ForgetsHeadersThatHaveChanged) {
   ASSERT_TRUE(parse(kKernel).ast);
   write(folder_ / "include" / "own_values.h", "#define VALUE 1\nint declaredLater;\n");
