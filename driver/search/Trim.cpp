@@ -172,6 +172,7 @@ Result<std::optional<Trial>> trimWinner(const SearchProblem &problem, const Tria
                          Purpose::Search));
     if (rest.verdict == Verdict::Duplicate && isTheSame(problem, best, rest)) {
       Trial equal = best;
+      equal.id = rest.id;
       equal.candidate = std::move(rest.candidate);
       equal.candidateHash = std::move(rest.candidateHash);
       trimmed = std::move(equal);
