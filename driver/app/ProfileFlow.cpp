@@ -89,6 +89,7 @@ public:
     report_.diagnosis =
         rules_.diagnose(report_.profile.counters, knownOf(report_.launch, subject_.specialization,
                                                           model ? model->uses : std::nullopt));
+    rules_.putBlamedFirst(report_.diagnosis, report_.stalls);
     if (report_.ncu)
       for (NcuReport::Advice &advice : report_.ncu->advice)
         advice.agrees = rules_.agreeing(report_.diagnosis, advice);

@@ -39,6 +39,7 @@ Counters knownOf(const DeviceInfo &device, const MeasuredRates &rates) {
   Counters known;
   for (const auto &[name, figure] : {std::pair("known__l2_bytes", double(device.l2Bytes)),
                                      {"measured__dram_bytes", rates.dramBytes},
+                                     {"measured__dram_copy_bytes", rates.dramCopyBytes.value_or(0)},
                                      {"measured__fp32", rates.fp32},
                                      {"measured__fp64", rates.fp64},
                                      {"measured__instructions", rates.instructions}})

@@ -215,6 +215,14 @@ std::vector<std::string> RuleBook::agreeing(const Diagnosis &diagnosis,
   return ids;
 }
 
+void RuleBook::putBlamedFirst(const Diagnosis &diagnosis, std::vector<StallSlice> &stalls) const {
+  const auto state = std::ranges::find(states_.all(), diagnosis.state, &States::State::id);
+  if (state != states_.all().end())
+    std::ranges::stable_partition(stalls, [&](const StallSlice &stall) {
+      return std::ranges::count(state->blames, toString(stall.kind)) > 0;
+    });
+}
+
 std::vector<std::string> RuleBook::skillsFor(const Diagnosis &diagnosis) const {
   std::vector<std::string> skills;
   const auto add = [&](const std::vector<std::string> &more) {

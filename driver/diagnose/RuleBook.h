@@ -3,6 +3,7 @@
 // and the skills that treat it.
 #pragma once
 
+#include "driver/diagnose/StallSlices.h"
 #include "driver/diagnose/States.h"
 #include "driver/model/Device.h"
 
@@ -36,6 +37,9 @@ public:
   /// says.
   std::vector<std::string> agreeing(const Diagnosis &diagnosis,
                                     const NcuReport::Advice &advice) const;
+  /// Moves the stalls for what its state blames to the front: where warps start anew all the time,
+  /// most are found at the first lines.
+  void putBlamedFirst(const Diagnosis &diagnosis, std::vector<StallSlice> &stalls) const;
   /// The names of the skills that bear on it, those of its state first.
   std::vector<std::string> skillsFor(const Diagnosis &diagnosis) const;
   /// The text of a skill document; empty if there is none.

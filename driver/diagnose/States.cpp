@@ -34,23 +34,23 @@ Result<States> States::load() {
       return entry.fault(fmt::format("there is no bound \"{}\"", kind));
     KOPT_CHECK(entry.text("source"));
     KOPT_TRY(std::vector<CounterValue> values, readValues(entry));
-    for (const char *wanted : {"used", "needed"})
-      if (!std::ranges::count(values, wanted, &CounterValue::name))
-        return entry.fault(fmt::format("there is no value \"{}\"", wanted));
+    if (!std::ranges::count(values, "used", &CounterValue::name))
+      return entry.fault("there is no value \"used\"");
     states.roofs_.push_back({id, *bound, std::move(values)});
   }
   KOPT_TRY(const auto entries, readEntries(file, text, "states"));
   for (const KnowledgeEntry &entry : entries) {
     KOPT_CHECK(entry.checkKeys(
-        {"id", "values", "condition", "finding", "skills", "ncu", "shown_by", "source"}));
+        {"id", "values", "condition", "finding", "skills", "ncu", "blames", "shown_by", "source"}));
     KOPT_TRY(std::string id, entry.text("id"));
     KOPT_CHECK(entry.text("source"));
     KOPT_TRY(std::string shownBy, entry.text("shown_by"));
     KOPT_TRY(std::vector<std::string> skills, entry.texts("skills"));
     KOPT_TRY(std::vector<std::string> ncu, entry.texts("ncu"));
     KOPT_TRY(CounterCondition when, CounterCondition::read(entry));
-    states.states_.push_back(
-        {std::move(id), std::move(when), std::move(shownBy), std::move(skills), std::move(ncu)});
+    KOPT_TRY(std::vector<std::string> blames, entry.texts("blames"));
+    states.states_.push_back({std::move(id), std::move(when), std::move(shownBy), std::move(skills),
+                              std::move(ncu), std::move(blames)});
   }
   KOPT_TRY(const auto stops, readEntries(file, text, "stops"));
   for (const KnowledgeEntry &entry : stops) {
@@ -84,7 +84,7 @@ void States::addTo(Diagnosis &diagnosis, const Counters &counters) const {
         *used > diagnosis.bound.percent || diagnosis.bound.kind == BoundKind::Unknown;
     if (isBusiest && roof.kind != BoundKind::Latency) // a launch is no resource
       diagnosis.bound = {roof.kind, roof.resource, *used};
-    needed = std::max(needed, least.value_or(*used));
+    needed = std::max(needed, least.value_or(0));
   }
   Bound &bound = diagnosis.bound;
   if (bound.kind == BoundKind::Unknown)
@@ -164,7 +164,7 @@ std::string boundInWords(const Diagnosis &diagnosis) {
       bound.kind == BoundKind::Latency ? "nothing is busy: the busiest resource is " : "",
       bound.resource, bound.percent);
   if (diagnosis.headroom > 0)
-    text += fmt::format("; at most {:.{}f}x as fast with the work that it needs",
+    text += fmt::format("; at most {:.{}f}x as fast with the bytes that it has to move",
                         diagnosis.headroom, diagnosis.headroom < 10 ? 2 : 0);
   return text;
 }

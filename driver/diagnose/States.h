@@ -33,6 +33,7 @@ public:
     std::string shownBy;             ///< on what it was seen
     std::vector<std::string> skills; ///< of what no rule sees: documents of knowledge/skills
     std::vector<std::string> ncu;    ///< what NVIDIA's rules say there, as of a rule
+    std::vector<std::string> blames; ///< the classes of instructions (SassClass) that make it
   };
   const std::vector<State> &all() const { return states_; } ///< the one that is asked first first
 
@@ -41,7 +42,8 @@ private:
   struct Roof {
     std::string resource;
     BoundKind kind;
-    std::vector<CounterValue> values; ///< "used" and "needed": percent of the peak
+    std::vector<CounterValue>
+        values; ///< "used", and "needed" where that is known: percent of the peak
   };
   struct Stop {
     CounterCondition when;
@@ -54,7 +56,8 @@ private:
   std::vector<Stop> stops_;
 };
 
-/// "memory, DRAM at 91% of its peak; at most 1.1x faster with the work it needs"; empty: not known.
+/// "memory, DRAM at 91% of its peak; at most 1.10x as fast with the bytes that it has to move";
+/// empty: not known.
 std::string boundInWords(const Diagnosis &diagnosis);
 
 } // namespace kopt

@@ -53,12 +53,13 @@ KOPT_FIELDS(DeviceInfo, kind, name, arch, driver, uuid, modelled, l2Bytes, memor
 /// What a device reached in a measurement of kopt's own, a second: a lower bound of what it can do.
 /// Never for use where an upper bound is needed: those are DeviceInfo's. 0: not measured.
 struct MeasuredRates {
-  double dramBytes = 0;      ///< bytes of DRAM, read or written
-  double fp32 = 0, fp64 = 0; ///< operations; a fused multiply-add is two
-  double instructions = 0;   ///< instructions of warps
-  std::string missing;       ///< what was not measured, and why; empty: everything was
+  double dramBytes = 0;                  ///< bytes of DRAM, read or written
+  double fp32 = 0, fp64 = 0;             ///< operations; a fused multiply-add is two
+  double instructions = 0;               ///< instructions of warps
+  std::string missing;                   ///< what was not measured, and why; empty: everything was
+  std::optional<double> dramCopyBytes{}; ///< as dramBytes, half of them written
 };
-KOPT_FIELDS(MeasuredRates, dramBytes, fp32, fp64, instructions, missing)
+KOPT_FIELDS(MeasuredRates, dramBytes, fp32, fp64, instructions, missing, dramCopyBytes)
 
 /// A fact that kopt adds: "watched" if TimingOutcome::otherLoad reports other processes that
 /// compute, otherwise why it cannot.

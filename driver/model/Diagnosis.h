@@ -47,8 +47,8 @@ struct Diagnosis {
   /// States that come before it and lack a counter: "tensor-pipe: metric X is missing".
   std::vector<std::string> unjudged;
   Bound bound;
-  /// At most how many times as fast the kernel could run: until a resource is at its peak with what
-  /// of its present work is needed. 0: not known.
+  /// At most how many times as fast the kernel could run: until DRAM is at its peak with the bytes
+  /// that have to be moved, or nothing but the launch is left. 0: not known.
   double headroom = 0;
   std::vector<RuleHit> hits; ///< most severe first
   std::vector<std::string>

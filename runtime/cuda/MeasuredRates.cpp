@@ -225,8 +225,9 @@ Status CudaDevice::measureDram(CuModule module, MeasuredRates &out) {
     void *arguments[] = {&from, &to, &steps, &passes};
     if (status.ok())
       status = bestRate(function, blocks, arguments, passes, {2.0 * double(half), kDramSeconds, 0},
-                        out.dramBytes);
+                        copies ? out.dramCopyBytes : out.dramBytes);
   }
+  out.dramBytes = std::max(out.dramBytes, out.dramCopyBytes);
   if (usable_)
     if (const Status released = release(from); status.ok())
       status = released;

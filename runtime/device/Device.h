@@ -80,6 +80,7 @@ struct LineCost {
 /// upper bound. 0: not measured.
 struct MeasuredRates {
   double dramBytes = 0;      ///< bytes of DRAM, read or written
+  double dramCopyBytes = 0;  ///< the same where half of them are written
   double fp32 = 0, fp64 = 0; ///< operations; a fused multiply-add is two
   double instructions = 0;   ///< instructions of warps
   std::string missing;       ///< what was not measured, and why

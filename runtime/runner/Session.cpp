@@ -247,6 +247,7 @@ Message Session::rates(const Message &) {
   if (!status.ok())
     return reply;
   for (const auto &[name, rate] : {std::pair("dram_bytes", rates.dramBytes),
+                                   {"dram_copy_bytes", rates.dramCopyBytes},
                                    {"fp32", rates.fp32},
                                    {"fp64", rates.fp64},
                                    {"instructions", rates.instructions}})

@@ -22,6 +22,8 @@ MeasuredRates measuredRatesOf(const RunnerReply &reply, const std::vector<std::s
     return std::isfinite(rate) && rate > 0 ? rate : 0;
   };
   rates.dramBytes = read("dram_bytes");
+  if (const double copied = read("dram_copy_bytes"); copied > 0)
+    rates.dramCopyBytes = copied;
   rates.fp32 = read("fp32");
   rates.fp64 = read("fp64");
   rates.instructions = read("instructions");

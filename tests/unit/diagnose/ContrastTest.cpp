@@ -77,7 +77,8 @@ TEST_F(ContrastTest, IsATableOfThreeVersions) {
                   "DRAM throughput of its peak           61%             33%    62.5%\n"
                   "registers per thread                   32              32       48\n"
                   "bound of parent: latency, nothing is busy: the busiest resource is DRAM at 33% "
-                  "of its peak; at most 3.00x as fast with the work that it needs\n"
+                  "of its peak; at most 3.00x as fast with the bytes that it has to "
+                  "move\n"
                   "* a rule that fires rests on it\n");
 }
 

@@ -348,6 +348,32 @@ TEST(RuleBook, NvidiasAdviceIsMarkedWhereAStateOrARuleThatHoldsSaysTheSame) {
   EXPECT_EQ(agreeing("FPInstructions", "fused and non-fused instructions"), Ids());
 }
 
+// Of warps that start anew all the time, most are found at the first lines.
+TEST(RuleBook, TheStallsThatTheStateBlamesComeFirst) {
+  Diagnosis diagnosis;
+  diagnosis.state = "bank-conflicts";
+  const auto stall = [](SassClass kind, unsigned line) {
+    return StallSlice{.blamed = {"a.cu", line}, .kind = kind};
+  };
+  const std::vector<StallSlice> found{stall(SassClass::Movement, 28),
+                                      stall(SassClass::SharedLoad, 34),
+                                      stall(SassClass::SharedStore, 30)};
+  const auto linesOf = [](const std::vector<StallSlice> &stalls) {
+    std::vector<unsigned> lines;
+    for (const StallSlice &one : stalls)
+      lines.push_back(one.blamed.line);
+    return lines;
+  };
+  const RuleBook rules = book();
+  std::vector<StallSlice> stalls = found;
+  rules.putBlamedFirst(diagnosis, stalls);
+  EXPECT_EQ(linesOf(stalls), (std::vector<unsigned>{34, 30, 28}));
+  diagnosis.state = "small-grid"; // blames no instructions
+  stalls = found;
+  rules.putBlamedFirst(diagnosis, stalls);
+  EXPECT_EQ(linesOf(stalls), (std::vector<unsigned>{28, 34, 30}));
+}
+
 // A row that ncu 2025.3.1 printed of a launch on an H200 (tests/unit/device/NcuSectionsTest.cpp),
 // beside the counters of a kernel that waits there as well.
 TEST(RuleBook, AdviceThatWasRecordedOnAnH200IsThatOfTheRuleOfLatency) {

@@ -175,6 +175,15 @@ TEST(States, ThereAreAtLeastSixteenAndEachHasACase) {
   EXPECT_EQ(ids, tested);
 }
 
+TEST(States, BlameClassesOfInstructions) {
+  std::vector<std::string> classes;
+  for (int i = 0; i < kSassClasses; ++i)
+    classes.push_back(toString(SassClass(i)));
+  const States states = must(States::load());
+  for (const States::State &state : states.all())
+    EXPECT_THAT(state.blames, testing::Each(testing::AnyOfArray(classes))) << state.id;
+}
+
 TEST(States, ReadOnlyWhatThereIs) {
   std::vector<std::string> known = hardwareCounters();
   for (const auto &more : {launchCounters(), sassCounterNames()})
@@ -182,7 +191,7 @@ TEST(States, ReadOnlyWhatThereIs) {
   DeviceInfo device;
   device.l2Bytes = 1;
   for (const Counters &more :
-       {knownOf(Launch(), Specialization(), ParameterUses()), knownOf(device, {1, 1, 1, 1, ""})})
+       {knownOf(Launch(), Specialization(), ParameterUses()), knownOf(device, {1, 1, 1, 1, "", 1})})
     for (const auto &[name, value] : more)
       known.push_back(name);
   // Other names of a counter that kopt asks for.
@@ -277,16 +286,23 @@ TEST(States, TheBoundIsTheBusiestResourceAndHeadroomWhatIsNeededOfIt) {
   EXPECT_EQ(full.bound.resource, "DRAM");
   EXPECT_NEAR(full.headroom, 100 / 91.0, 1e-9);
   EXPECT_EQ(boundInWords(full), "memory, DRAM at 91% of its peak; at most 1.10x as fast with the "
-                                "work that it needs");
+                                "bytes that it has to move");
   // Half of the traffic is not that of the buffers.
   EXPECT_NEAR(stateOf({{kDram, 91}, {kBuffers, 8e7}}).headroom, 200 / 91.0, 1e-9);
   // What was measured on the GPU is nearer than the peak of its data sheet: 1.6 TB/s of 1.7.
   const Diagnosis measured = stateOf({{kDram, 91}, {"measured__dram_bytes", 1.7e12}});
   EXPECT_NEAR(measured.headroom, 1.7 / 1.6, 1e-3);
-  // Of the lanes that execute a third work.
-  const Diagnosis compute = stateOf({{kSm, 90}, {kLanes, 10.6666666666666667}});
+  // A copy is slower than reads: of a launch that writes half of its bytes, it is the rate.
+  const Diagnosis copied = stateOf({{kDram, 91},
+                                    {"dram__bytes_read.sum", 8e7},
+                                    {"dram__bytes_write.sum", 8e7},
+                                    {"measured__dram_bytes", 1.7e12},
+                                    {"measured__dram_copy_bytes", 1.65e12}});
+  EXPECT_NEAR(copied.headroom, 1.65 / 1.6, 1e-3);
+  // What of the instructions is needed is not known.
+  const Diagnosis compute = stateOf({{kSm, 99}, {kDram, 20}});
   EXPECT_EQ(compute.bound.kind, BoundKind::Compute);
-  EXPECT_NEAR(compute.headroom, 300 / 90.0, 1e-3);
+  EXPECT_NEAR(compute.headroom, 5, 1e-3);
   // What the launch itself takes no kernel gets rid of.
   EXPECT_NEAR(stateOf({{kTime, 1900}}).headroom, 1.9, 1e-9);
   EXPECT_EQ(stateOf({{kTime, 1900}}).bound.resource, "DRAM");

@@ -506,10 +506,11 @@ TEST_F(SessionTest, CountsFromRestoredBuffersInEveryPass) {
 }
 
 TEST_F(SessionTest, RatesAreThoseThatWereMeasured) {
-  device.rates = {3e12, 5e13, 0, 1.2e12, "fp64: no units"};
+  device.rates = {3e12, 2.9e12, 5e13, 0, 1.2e12, "fp64: no units"};
   const Message reply = ask("rates id=3");
   EXPECT_EQ(status(reply), 0);
   EXPECT_EQ(reply.number<double>("dram_bytes"), 3e12);
+  EXPECT_EQ(reply.number<double>("dram_copy_bytes"), 2.9e12);
   EXPECT_EQ(reply.number<double>("fp32"), 5e13);
   EXPECT_FALSE(reply.has("fp64")) << "a rate that is not known is absent, not zero";
   EXPECT_EQ(reply.number<double>("instructions"), 1.2e12);
