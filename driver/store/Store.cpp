@@ -66,6 +66,12 @@ public:
     return read<Trial>("SELECT record, id FROM trials WHERE run_id = ? ORDER BY id", run);
   }
 
+  Result<std::optional<Trial>> baseline(std::int64_t run) override {
+    KOPT_TRY(const std::vector<Trial> trials,
+             read<Trial>("SELECT record, id FROM trials WHERE run_id = ? ORDER BY id LIMIT 1", run));
+    return trials.empty() ? std::nullopt : std::optional(trials.front());
+  }
+
   Status recordEvent(std::int64_t run, const Event &event) override {
     KOPT_CHECK(write(event,
                      "INSERT INTO events (record, run_id, sequence) SELECT ?1, ?2, "

@@ -12,6 +12,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ public:
   /// Replaces a recorded trial by the same with the counters that were read afterwards.
   virtual Status recordCounters(const Trial &trial) = 0;
   virtual Result<std::vector<Trial>> trials(std::int64_t run) = 0;
+  /// The first trial of the run, which is the baseline's; nothing: it has none yet.
+  virtual Result<std::optional<Trial>> baseline(std::int64_t run) = 0;
   /// Commits the event as the run's next one.
   virtual Status recordEvent(std::int64_t run, const Event &event) = 0;
   virtual Result<std::vector<Event>> events(std::int64_t run) = 0;

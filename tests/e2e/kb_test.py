@@ -54,6 +54,15 @@ class Experience(KoptTest):
         return self.kopt_ok("tune", "scale.cu", "--device", "emulated", "--trials", "6", *arguments, *FLAGS,
                             env={"KOPT_EXPERIENCE": experience, "KOPT_DATA_DIR": str(self.folder / data), "KOPT_CUDA_PATH": "none"})
 
+    def test_turns_are_told_of_changes_alone(self):
+        self.copy(DATA / "scale.cu")
+        self.learn()
+        self.learn("--strategy", "greedy")
+        taught = [event["what"]["note"]["text"] for event in self.records("events", run=2)
+                  if event["what"].get("note", {}).get("about") == "experience"]
+        self.assertEqual(len(taught), 1)
+        self.assertRegex(taught[0], r"^\d+ changes? of earlier runs to try first$", "no technique is expected to gain anything")
+
     def test_trials_teach_are_shared_and_are_taken_back(self):
         self.copy(DATA / "scale.cu")
         self.learn(experience="off")

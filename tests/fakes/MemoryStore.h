@@ -34,6 +34,9 @@ public:
     return {};
   }
   Result<std::vector<Trial>> trials(std::int64_t run) override { return trials_[run]; }
+  Result<std::optional<Trial>> baseline(std::int64_t run) override {
+    return trials_[run].empty() ? std::nullopt : std::optional(trials_[run].front());
+  }
   Status recordEvent(std::int64_t run, const Event &event) override {
     events_[run].push_back(event);
     events_[run].back().sequence = std::int64_t(events_[run].size());

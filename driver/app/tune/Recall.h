@@ -17,8 +17,9 @@ struct Recalled {
   std::string rests;               ///< for the user: on what it rests; empty: nothing is known
 };
 
-/// What was known when the run began. `baseline`: with its counters.
+/// What was known when the run began. `baseline`: with its counters. `withPriors`: the strategy
+/// reads them.
 Result<Recalled> recall(ExperienceBase &base, Workbench &bench, const TuneSubject &subject,
-                        const RunRecord &run, const Trial &baseline);
+                        const RunRecord &run, const Trial &baseline, bool withPriors);
 
 } // namespace kopt

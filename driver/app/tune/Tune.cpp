@@ -270,9 +270,9 @@ Status TuneSession::learnHeadrooms() {
     for (auto run = runs.rbegin(); run != runs.rend() && !weights_->isKnown(i); ++run)
       if (run->sliceText == subjects[i].sliceText && run->kernel == subjects[i].label &&
           recordedObject(run->deviceJson).value("name", "") == bench_->device().name) {
-        KOPT_TRY(const std::vector<Trial> trials, store_->trials(run->id));
-        if (!trials.empty())
-          weights_->learn(i, trials.front().diagnosis.headroom);
+        KOPT_TRY(const std::optional<Trial> baseline, store_->baseline(run->id));
+        if (baseline)
+          weights_->learn(i, baseline->diagnosis.headroom);
       }
   return {};
 }
@@ -481,7 +481,10 @@ Result<Recalled> TuneSession::recall(const TuneSubject &subject, const RunRecord
                                      const Trial &baseline, Journal &journal) {
   if (!experience_ || settings_.options.strategy == "survey")
     return Recalled();
-  auto recalled = kopt::recall(*experience_, *bench_, subject, run, baseline);
+  KOPT_TRY(const PolicyBook policies, PolicyBook::load());
+  const PolicySettings *policy = policies.find(settings_.options.strategy);
+  auto recalled = kopt::recall(*experience_, *bench_, subject, run, baseline,
+                               policy && policy->priorWeight > 0);
   if (!recalled) {
     services_.terminal.line("note: nothing is recalled: " + inWords(recalled.error()));
     return Recalled();

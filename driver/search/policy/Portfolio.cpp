@@ -50,7 +50,11 @@ class Portfolio final : public Strategy {
 public:
   explicit Portfolio(PortfolioSettings settings)
       : settings_(std::move(settings)), arms_(settings_.proposers),
-        beliefs_(weighted(settings_.priors, settings_.policy.priorWeight)) {}
+        beliefs_(weighted(settings_.priors, settings_.policy.priorWeight)) {
+    if (settings_.policy.gates)
+      for (const PolicyGate &gate : settings_.gates)
+        behindGates_.push_back(changed(settings_.policy, gate.set).value()); // load() checked it
+  }
 
   void observe(const Event &event, const SearchHistory &history) override {
     arms_.observe(event, history);
@@ -149,14 +153,13 @@ private:
 
   /// What the first gate that holds leaves to ask for, with the gate as evidence.
   std::optional<Decision> askBehindGate(const SearchHistory &history) const {
-    if (!settings_.policy.gates)
+    if (behindGates_.empty())
       return std::nullopt;
     const Counters signals = signalsOf(history);
     const PolicyGate *gate = firstOf(settings_.gates, signals);
     if (!gate)
       return std::nullopt;
-    const auto policy = changed(settings_.policy, gate->set);
-    auto decision = policy ? askFor(*policy, history) : std::nullopt;
+    auto decision = askFor(behindGates_[std::size_t(gate - settings_.gates.data())], history);
     if (decision)
       decision->evidence.insert(
           decision->evidence.begin(),
@@ -261,6 +264,7 @@ private:
   }
 
   PortfolioSettings settings_;
+  std::vector<PolicySettings> behindGates_; ///< the policy's settings with those of each gate
   Arms arms_;
   Beliefs beliefs_;
   std::unordered_map<std::string, Node> nodes_;       ///< of each judged candidate

@@ -82,6 +82,8 @@ TEST_F(StoreTest, GivesBackWhatWasRecorded) {
   EXPECT_EQ(canonicalJson(again), canonicalJson(run));
 
   std::vector<Trial> trials = store->trials(run.id).value();
+  EXPECT_EQ(canonicalJson(store->baseline(run.id).value().value()), canonicalJson(trials.at(0)));
+  EXPECT_FALSE(store->baseline(run.id + 1).value());
   ASSERT_EQ(trials.size(), 2u);
   EXPECT_FALSE(trials[0].speedup.has_value());
   trial.id = trials[1].id;
