@@ -75,7 +75,9 @@ private:
   Status pin(std::int64_t snapshot);
   Status addOne(const Lesson &lesson, const std::string &source, std::int64_t &number,
                 std::size_t &added);
-  Result<std::vector<Remembered>> select(Statement rows);
+  /// The rows of the view `remembered`, by what follows its name in the statement.
+  template <class... Values>
+  Result<std::vector<Remembered>> select(const std::string &which, const Values &...values);
   Result<std::int64_t> countVisible();
 
   std::unique_ptr<Database> database_;

@@ -4,6 +4,7 @@
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
 #include "driver/support/Text.h"
+#include "knowledge/PassagesFiles.h"
 
 #include <algorithm>
 #include <cctype>
@@ -22,28 +23,6 @@ constexpr std::size_t kMostBytes = 6'000;        ///< of a passage: longer ones 
 constexpr std::uintmax_t kLargestFile = 1 << 20; ///< larger ones are data, not text
 /// bm25's weights of a word in the heading, in the text, and as a part of an identifier.
 constexpr const char *kRank = "bm25(passages, 4.0, 1.0, 0.5)";
-
-constexpr const char *kSchema = R"(
-CREATE TABLE IF NOT EXISTS sources (
-  name TEXT PRIMARY KEY,
-  folder TEXT NOT NULL,
-  weight REAL NOT NULL
-);
-CREATE TABLE IF NOT EXISTS files (
-  id INTEGER PRIMARY KEY,
-  source TEXT NOT NULL,
-  path TEXT NOT NULL,
-  stamp TEXT NOT NULL,              -- what tells that it has changed
-  first INTEGER NOT NULL,           -- rows of its passages
-  last INTEGER NOT NULL,
-  UNIQUE (source, path)
-);
-CREATE VIRTUAL TABLE IF NOT EXISTS passages USING fts5(
-  heading, text, parts,             -- parts: words in identifiers
-  file UNINDEXED, line UNINDEXED,   -- files.id
-  tokenize = "unicode61 tokenchars '_'"
-);
-)";
 
 /// What is worth reading: texts, and code in the languages of CUDA's users.
 bool isText(const fs::path &file) {
@@ -176,29 +155,21 @@ Result<Passages> Passages::open(const fs::path &file) {
   std::error_code ignored;
   fs::create_directories(file.parent_path(), ignored);
   KOPT_TRY(std::unique_ptr<Database> database, Database::open(file));
-  KOPT_CHECK(database->execute(kSchema));
+  KOPT_CHECK(database->execute(std::string(knowledge::passages::kFiles.front().second)));
   return Passages(std::move(database));
 }
 
 Status Passages::setSource(const std::string &name, const std::string &folder, double weight) {
-  return database_
-      ->prepare("INSERT INTO sources (name, folder, weight) VALUES (?, ?, CAST(? AS REAL)) "
-                "ON CONFLICT (name) DO UPDATE SET folder = excluded.folder, weight = "
-                "excluded.weight")
-      .bind(name)
-      .bind(folder)
-      .bind(fmt::format("{}", weight))
-      .run();
+  return database_->run("INSERT INTO sources (name, folder, weight) VALUES (?, ?, ?) ON CONFLICT "
+                        "(name) DO UPDATE SET folder = excluded.folder, weight = excluded.weight",
+                        name, folder, weight);
 }
 
 Status Passages::removeFile(std::int64_t file) {
-  KOPT_CHECK(database_
-                 ->prepare("DELETE FROM passages WHERE rowid BETWEEN (SELECT first FROM files "
-                           "WHERE id = ?) AND (SELECT last FROM files WHERE id = ?)")
-                 .bind(file)
-                 .bind(file)
-                 .run());
-  return database_->prepare("DELETE FROM files WHERE id = ?").bind(file).run();
+  KOPT_CHECK(database_->run("DELETE FROM passages WHERE rowid BETWEEN (SELECT first FROM files "
+                            "WHERE id = ?1) AND (SELECT last FROM files WHERE id = ?1)",
+                            file));
+  return database_->run("DELETE FROM files WHERE id = ?", file);
 }
 
 Status Passages::addFile(const std::string &source, const std::string &file,
@@ -208,42 +179,25 @@ Status Passages::addFile(const std::string &source, const std::string &file,
   KOPT_CHECK(next.step());
   const std::int64_t first = next.integer(), id = next.integer();
   const std::vector<Passage> passages = passagesIn(file, text);
-  KOPT_CHECK(database_
-                 ->prepare("INSERT INTO files (id, source, path, stamp, first, last) VALUES (?, ?, "
-                           "?, ?, ?, ?)")
-                 .bind(id)
-                 .bind(source)
-                 .bind(file)
-                 .bind(stamp)
-                 .bind(first)
-                 .bind(first + std::int64_t(passages.size()) - 1)
-                 .run());
-  for (std::size_t i = 0; i < passages.size(); ++i)
-    KOPT_CHECK(database_
-                   ->prepare("INSERT INTO passages (rowid, heading, text, parts, file, line) "
-                             "VALUES (?, ?, ?, ?, ?, ?)")
-                   .bind(first + std::int64_t(i))
-                   .bind(passages[i].heading)
-                   .bind(passages[i].text)
-                   .bind(partsOfIdentifiers(passages[i].text))
-                   .bind(id)
-                   .bind(passages[i].line)
-                   .run());
-  return {};
+  std::int64_t row = first;
+  for (const Passage &passage : passages)
+    KOPT_CHECK(database_->run("INSERT INTO passages (rowid, heading, text, parts, file, line) "
+                              "VALUES (?, ?, ?, ?, ?, ?)",
+                              row++, passage.heading, passage.text,
+                              partsOfIdentifiers(passage.text), id, passage.line));
+  return database_->run("INSERT INTO files (id, source, path, stamp, first, last) "
+                        "VALUES (?, ?, ?, ?, ?, ?)",
+                        id, source, file, stamp, first, row - 1);
 }
 
 Result<std::map<std::string, Passages::KnownFile>> Passages::filesOf(const std::string &source) {
-  Statement rows = database_->prepare("SELECT path, id, stamp FROM files WHERE source = ?");
-  rows.bind(source);
-  std::map<std::string, KnownFile> files;
-  while (true) {
-    KOPT_TRY(const bool hasRow, rows.step());
-    if (!hasRow)
-      return files;
-    const std::string path = rows.text();
-    const std::int64_t id = rows.integer();
-    files[path] = {id, rows.text()};
-  }
+  using File = std::pair<std::string, KnownFile>;
+  KOPT_TRY(const std::vector<File> files,
+           database_->prepare("SELECT path, id, stamp FROM files WHERE source = ?", source)
+               .rows<File>([](Statement &row) {
+                 return File{row.text(), KnownFile{row.integer(), row.text()}};
+               }));
+  return std::map<std::string, KnownFile>(files.begin(), files.end());
 }
 
 Result<Indexed> Passages::index(const fs::path &folder, const std::string &source, double weight) {
@@ -333,21 +287,17 @@ Status Passages::forget(const std::string &source) {
   return database_->inOneStep([&]() -> Status {
     for (const auto &[name, file] : files)
       KOPT_CHECK(removeFile(file.id));
-    return database_->prepare("DELETE FROM sources WHERE name = ?").bind(source).run();
+    return database_->run("DELETE FROM sources WHERE name = ?", source);
   });
 }
 
 Result<std::vector<PassageSource>> Passages::sources() {
   Statement rows = database_->prepare(
-      "SELECT name, folder, CAST(weight AS TEXT), count(files.id), "
+      "SELECT name, folder, weight, count(files.id), "
       "coalesce(sum(last - first + 1), 0) FROM sources LEFT JOIN files ON files.source = name "
       "GROUP BY name ORDER BY name");
-  return rows.rows<PassageSource>([&] {
-    PassageSource source{rows.text(), rows.text()};
-    source.weight = std::stod(rows.text());
-    source.files = rows.integer();
-    source.passages = rows.integer();
-    return source;
+  return rows.rows<PassageSource>([](Statement &row) {
+    return PassageSource{row.text(), row.text(), row.real(), row.integer(), row.integer()};
   });
 }
 
@@ -363,22 +313,13 @@ Result<std::vector<Passage>> Passages::search(const std::string &words, std::siz
       "ranked AS (SELECT id, file, row_number() OVER best AS place, "
       "score + coalesce(lead(score) OVER best, 0) AS score FROM found "
       "WINDOW best AS (PARTITION BY file ORDER BY score DESC, id)) "
-      "SELECT files.source, path, line, heading, text, CAST(score * weight AS TEXT) "
+      "SELECT files.source, path, line, heading, text, score * weight "
       "FROM ranked JOIN passages ON passages.rowid = ranked.id "
       "JOIN files ON files.id = ranked.file JOIN sources ON sources.name = files.source "
       "WHERE place = 1 ORDER BY score * weight DESC LIMIT ?",
       kRank);
-  Statement rows = database_->prepare(sql.c_str());
-  rows.bind(query).bind(std::int64_t(most));
-  return rows.rows<Passage>([&] {
-    Passage passage;
-    passage.source = rows.text();
-    passage.file = rows.text();
-    passage.line = rows.integer();
-    passage.heading = rows.text();
-    passage.text = rows.text();
-    passage.score = std::stod(rows.text());
-    return passage;
+  return database_->prepare(sql, query, most).rows<Passage>([](Statement &row) {
+    return Passage{row.text(), row.text(), row.integer(), row.text(), row.text(), row.real()};
   });
 }
 

@@ -3,6 +3,7 @@
 // folders that the user indexes. Kept in one SQLite database of the user's.
 #pragma once
 
+#include "driver/model/Json.h"
 #include "driver/store/Database.h"
 
 #include <cstdint>
@@ -20,12 +21,14 @@ struct Passage {
   std::string heading, text;
   double score = 0; ///< larger is better; comparable within one search
 };
+KOPT_FIELDS(Passage, source, file, line, heading, text, score)
 
 struct PassageSource {
   std::string name, folder;
   double weight = 1; ///< scores are multiplied by it
   std::int64_t files = 0, passages = 0;
 };
+KOPT_FIELDS(PassageSource, name, folder, weight, files, passages)
 
 struct Indexed {
   int read = 0, unchanged = 0, removed = 0; ///< files

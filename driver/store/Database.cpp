@@ -20,9 +20,15 @@ Statement::Statement(Statement &&other) noexcept
 
 Statement::~Statement() { sqlite3_finalize(statement_); }
 
-Statement &Statement::bind(std::int64_t value) {
+Statement &Statement::bindInteger(std::int64_t value) {
   if (error_ == SQLITE_OK)
     error_ = sqlite3_bind_int64(statement_, ++parameter_, value);
+  return *this;
+}
+
+Statement &Statement::bind(double value) {
+  if (error_ == SQLITE_OK)
+    error_ = sqlite3_bind_double(statement_, ++parameter_, value);
   return *this;
 }
 
@@ -30,6 +36,12 @@ Statement &Statement::bind(const std::string &value) {
   if (error_ == SQLITE_OK)
     error_ = sqlite3_bind_text64(statement_, ++parameter_, value.data(), value.size(),
                                  SQLITE_TRANSIENT, SQLITE_UTF8);
+  return *this;
+}
+
+Statement &Statement::bind(const std::vector<std::string> &values) {
+  for (const std::string &value : values)
+    bind(value);
   return *this;
 }
 
@@ -105,10 +117,16 @@ Result<std::unique_ptr<Database>> Database::openWith(const std::filesystem::path
 
 Database::~Database() { sqlite3_close(handle_); }
 
-Statement Database::prepare(const char *sql) {
+Statement Database::prepareOnly(const std::string &sql) {
   sqlite3_stmt *statement = nullptr;
-  int code = sqlite3_prepare_v2(handle_, sql, -1, &statement, nullptr);
+  int code = sqlite3_prepare_v2(handle_, sql.c_str(), -1, &statement, nullptr);
   return Statement(*this, statement, code);
+}
+
+Result<std::int64_t> Database::number(const std::string &sql) {
+  Statement row = prepareOnly(sql);
+  KOPT_CHECK(row.run());
+  return row.integer();
 }
 
 Status Database::execute(const std::string &sql) {

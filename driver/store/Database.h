@@ -5,6 +5,7 @@
 
 #include "driver/support/Result.h"
 
+#include <concepts>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -27,21 +28,25 @@ public:
   Statement &operator=(Statement &&) = delete;
   ~Statement();
 
-  Statement &bind(std::int64_t value);
+  template <std::integral Integer> Statement &bind(Integer value) {
+    return bindInteger(std::int64_t(value));
+  }
+  Statement &bind(double value);
   Statement &bind(const std::string &value);
+  Statement &bind(const std::vector<std::string> &values); ///< each to a parameter of its own
 
   /// True while there is a row.
   Result<bool> step();
   /// For statements without rows.
   Status run();
-  /// All rows, each as `read()` makes it of its columns: a Row or a Result of one.
+  /// All rows, each as `read(*this)` makes it of its columns: a Row or a Result of one.
   template <class Row, class Read> Result<std::vector<Row>> rows(Read read) {
     std::vector<Row> all;
     while (true) {
       KOPT_TRY(const bool hasRow, step());
       if (!hasRow)
         return all;
-      KOPT_TRY(Row row, Result<Row>(read()));
+      KOPT_TRY(Row row, Result<Row>(read(*this)));
       all.push_back(std::move(row));
     }
   }
@@ -55,6 +60,7 @@ private:
   friend class Database;
   Statement(Database &database, sqlite3_stmt *statement, int error)
       : database_(database), statement_(statement), error_(error) {}
+  Statement &bindInteger(std::int64_t value);
   Database &database_;
   sqlite3_stmt *statement_;
   int error_;
@@ -71,7 +77,18 @@ public:
   ~Database();
   Database(const Database &) = delete;
 
-  Statement prepare(const char *sql);
+  /// Binds the values to the parameters.
+  template <class... Values> Statement prepare(const std::string &sql, const Values &...values) {
+    Statement statement = prepareOnly(sql);
+    (statement.bind(values), ...);
+    return statement;
+  }
+  /// Runs a statement without rows.
+  template <class... Values> Status run(const std::string &sql, const Values &...values) {
+    return prepare(sql, values...).run();
+  }
+  /// The number in the only row and column.
+  Result<std::int64_t> number(const std::string &sql);
   /// Executes several statements without parameters.
   Status execute(const std::string &sql);
   /// All changes, or none.
@@ -84,6 +101,7 @@ public:
 
 private:
   explicit Database(std::filesystem::path file) : file_(std::move(file)) {}
+  Statement prepareOnly(const std::string &sql);
   static Result<std::unique_ptr<Database>> openWith(const std::filesystem::path &file, int flags);
   static Result<std::unique_ptr<Database>> openToRead(const std::filesystem::path &file);
   std::filesystem::path file_;

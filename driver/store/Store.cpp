@@ -16,9 +16,7 @@ constexpr int kSchema = 16;
 
 /// The schema of the file; 0 if it is empty. Fails if it is another than kSchema.
 Result<int> schemaOf(Database &database) {
-  Statement query = database.prepare("PRAGMA user_version");
-  KOPT_CHECK(query.run());
-  const int schema = int(query.integer());
+  KOPT_TRY(const int schema, database.number("PRAGMA user_version"));
   if (schema == 0 || schema == kSchema)
     return schema;
   const std::string path = database.file().string();
@@ -67,8 +65,9 @@ public:
   }
 
   Result<std::optional<Trial>> baseline(std::int64_t run) override {
-    KOPT_TRY(const std::vector<Trial> trials,
-             read<Trial>("SELECT record, id FROM trials WHERE run_id = ? ORDER BY id LIMIT 1", run));
+    KOPT_TRY(
+        const std::vector<Trial> trials,
+        read<Trial>("SELECT record, id FROM trials WHERE run_id = ? ORDER BY id LIMIT 1", run));
     return trials.empty() ? std::nullopt : std::optional(trials.front());
   }
 
@@ -129,9 +128,7 @@ private:
   /// Commits a record as one row, whose number the statement returns.
   template <class Record, class... Keys>
   Result<std::int64_t> write(const Record &record, const char *sql, const Keys &...keys) {
-    Statement statement = database_->prepare(sql);
-    statement.bind(canonicalJson(record));
-    (statement.bind(keys), ...);
+    Statement statement = database_->prepare(sql, canonicalJson(record), keys...);
     KOPT_TRY(const bool isThere, statement.step());
     if (!isThere)
       return makeError(ErrorCode::Internal,
@@ -144,23 +141,23 @@ private:
   /// The records of all rows, each with its number.
   template <class Record, class... Keys>
   Result<std::vector<Record>> read(const char *sql, const Keys &...keys) {
-    Statement query = database_->prepare(sql);
-    (query.bind(keys), ...);
-    return query.rows<Record>([&]() -> Result<Record> {
-      const auto document = nlohmann::json::parse(query.text(), nullptr, false);
-      const std::int64_t number = query.integer();
-      Result<Record> record = fromJson<Record>(document);
-      if (!record)
-        return makeError(ErrorCode::Internal,
-                         fmt::format("{}: row {} of '{}' cannot be read: {}",
-                                     database_->file().string(), number, sql, record.error().what),
-                         "use the version of kopt that wrote it, or move the file away");
-      if constexpr (requires { record->id; })
-        record->id = number;
-      else if constexpr (requires { record->sequence; })
-        record->sequence = number;
-      return record;
-    });
+    return database_->prepare(sql, keys...)
+        .template rows<Record>([&](Statement &query) -> Result<Record> {
+          const auto document = nlohmann::json::parse(query.text(), nullptr, false);
+          const std::int64_t number = query.integer();
+          Result<Record> record = fromJson<Record>(document);
+          if (!record)
+            return makeError(ErrorCode::Internal,
+                             fmt::format("{}: row {} of '{}' cannot be read: {}",
+                                         database_->file().string(), number, sql,
+                                         record.error().what),
+                             "use the version of kopt that wrote it, or move the file away");
+          if constexpr (requires { record->id; })
+            record->id = number;
+          else if constexpr (requires { record->sequence; })
+            record->sequence = number;
+          return record;
+        });
   }
 
   std::unique_ptr<Database> database_;
@@ -180,9 +177,7 @@ Result<std::unique_ptr<Store>> openStore(const std::filesystem::path &file) {
 Result<std::int64_t> countRuns(const std::filesystem::path &file) {
   KOPT_TRY(std::unique_ptr<Database> database, Database::openExisting(file));
   KOPT_TRY(const int schema, schemaOf(*database));
-  Statement query = database->prepare(schema == 0 ? "SELECT 0" : "SELECT count(*) FROM runs");
-  KOPT_CHECK(query.run());
-  return query.integer();
+  return database->number(schema == 0 ? "SELECT 0" : "SELECT count(*) FROM runs");
 }
 
 } // namespace kopt
