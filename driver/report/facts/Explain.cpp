@@ -16,10 +16,6 @@ namespace {
 
 constexpr std::size_t kHotLines = 3; ///< of the baseline, in the story of a run
 
-template <class... Ts> struct Overloaded : Ts... {
-  using Ts::operator()...;
-};
-
 /// Explains the events in order, each with what was known at that time.
 class RunExplainer {
 public:

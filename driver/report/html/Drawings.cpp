@@ -31,8 +31,9 @@ Scale stripScale(const std::vector<Speedup> &speedups) {
   return Scale::ofRatios(low, high, kStripMargin, kStripWidth - kStripMargin, 3);
 }
 
-void writeLine(Writer &writer, Literal style, double x1, double y1, double x2, double y2) {
-  writer.leaf("line", {{"class", style.text()},
+void writeLine(Writer &writer, const std::string &style, double x1, double y1, double x2,
+               double y2) {
+  writer.leaf("line", {{"class", style},
                        {"x1", coordinate(x1)},
                        {"y1", coordinate(y1)},
                        {"x2", coordinate(x2)},
@@ -42,10 +43,10 @@ void writeLine(Writer &writer, Literal style, double x1, double y1, double x2, d
 void writeText(Writer &writer, double x, double y, Literal anchor, const std::string &text,
                Literal style) {
   writer.element("text",
-                 {{"class", style.text()},
+                 {{"class", std::string(style.text())},
                   {"x", coordinate(x)},
                   {"y", coordinate(y)},
-                  {"text-anchor", anchor.text()}},
+                  {"text-anchor", std::string(anchor.text())}},
                  text);
 }
 
@@ -79,29 +80,22 @@ Writer::Element openStrip(Writer &writer, const std::string &style, double width
 
 void writeStrip(Writer &writer, const Scale &scale, const Speedup &speedup) {
   const auto svg = openStrip(writer, "strip", kStripWidth, kStripHeight);
-  const std::string middle = coordinate(kStripHeight / 2);
-  const std::string one = coordinate(scale.at(1));
-  writer.leaf(
-      "line",
-      {{"class", "one"}, {"x1", one}, {"x2", one}, {"y1", "0"}, {"y2", coordinate(kStripHeight)}});
+  constexpr double kMiddle = kStripHeight / 2;
+  writeLine(writer, "one", scale.at(1), 0, scale.at(1), kStripHeight);
   const bool isGain = speedup.modelled ? speedup.estimate > 1 : speedup.low > 1;
   const bool isLoss = speedup.modelled ? speedup.estimate < 1 : speedup.high < 1;
   const std::string style = isGain ? "gain" : isLoss ? "loss" : "open";
   if (!speedup.modelled) {
-    const std::string low = coordinate(scale.at(speedup.low)),
-                      high = coordinate(scale.at(speedup.high));
-    writer.leaf("line", {{"class", "interval " + style},
-                         {"x1", low},
-                         {"x2", high},
-                         {"y1", middle},
-                         {"y2", middle}});
+    const double low = scale.at(speedup.low), high = scale.at(speedup.high);
+    writeLine(writer, "interval " + style, low, kMiddle, high, kMiddle);
     // Draw the ends too, which the estimate would hide if the interval is narrow.
     writer.leaf("path",
-                {{"class", "end " + style}, {"d", fmt::format("M{0} 2V12M{1} 2V12", low, high)}});
+                {{"class", "end " + style},
+                 {"d", fmt::format("M{0} 2V12M{1} 2V12", coordinate(low), coordinate(high))}});
   }
   writer.leaf("circle", {{"class", (speedup.modelled ? "estimate hollow " : "estimate ") + style},
                          {"cx", coordinate(scale.at(speedup.estimate))},
-                         {"cy", middle},
+                         {"cy", coordinate(kMiddle)},
                          {"r", speedup.modelled ? "3.5" : "2.5"}});
 }
 
@@ -124,7 +118,7 @@ void writeBars(Writer &writer, double width, const std::vector<Bar> &bars) {
   for (std::size_t i = 0; i < bars.size(); ++i)
     if (bars[i].share)
       writer.leaf("rect",
-                  {{"class", bars[i].style.text()},
+                  {{"class", std::string(bars[i].style.text())},
                    {"x", "0.5"},
                    {"y", coordinate(2 + kStep * double(i))},
                    {"width", coordinate(std::clamp(*bars[i].share, 0.0, 1.0) * (width - 1))},

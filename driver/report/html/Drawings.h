@@ -13,7 +13,8 @@
 namespace kopt::html {
 
 /// Draws a line of a chart, and writes text beside a point of it.
-void writeLine(Writer &writer, Literal style, double x1, double y1, double x2, double y2);
+void writeLine(Writer &writer, const std::string &style, double x1, double y1, double x2,
+               double y2);
 void writeText(Writer &writer, double x, double y, Literal anchor, const std::string &text,
                Literal style = "");
 

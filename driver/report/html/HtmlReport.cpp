@@ -4,7 +4,8 @@
 #include "driver/model/Version.h"
 #include "driver/report/html/DiffTable.h"
 #include "driver/report/html/Drawings.h"
-#include "driver/report/html/Style.h"
+#include "driver/report/html/Writer.h"
+#include "html/PageFiles.h"
 
 #include <cctype>
 #include <fmt/format.h>
@@ -12,6 +13,11 @@
 namespace kopt {
 namespace html {
 namespace {
+
+constexpr Literal kStyle(page::kFiles[0].second);  ///< on screen, light and dark, and in print
+constexpr Literal kScript(page::kFiles[1].second); ///< the only one: sorts tables
+/// Hash of the script, for the page's Content-Security-Policy; a test computes it again.
+constexpr const char *kScriptHash = "sha256-uHwaJToOO+MuoxZnJYtl8v4heGUjx5aXesdcx7+JhVo=";
 
 /// CSS classes of a cell, from those of its column and its own.
 std::string classes(const std::string &a, const std::string &b) {

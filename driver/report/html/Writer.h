@@ -14,10 +14,12 @@ class Literal {
 public:
   // NOLINTNEXTLINE(google-explicit-constructor): a literal is meant to be given as it is.
   consteval Literal(const char *text) : text_(text) {}
-  constexpr const char *text() const { return text_; }
+  /// Of a file that is built into kopt.
+  explicit consteval Literal(std::string_view text) : text_(text) {}
+  constexpr std::string_view text() const { return text_; }
 
 private:
-  const char *text_;
+  std::string_view text_;
 };
 
 struct Attribute {

@@ -102,11 +102,8 @@ private:
     }
     const double y = axes_.y.at(trial.speedup->estimate);
     if (!trial.speedup->modelled)
-      writer_.leaf("line", {{"class", "whisker " + proposerClass(proposer)},
-                            {"x1", coordinate(x)},
-                            {"x2", coordinate(x)},
-                            {"y1", coordinate(axes_.y.at(trial.speedup->low))},
-                            {"y2", coordinate(axes_.y.at(trial.speedup->high))}});
+      writeLine(writer_, "whisker " + proposerClass(proposer), x, axes_.y.at(trial.speedup->low), x,
+                axes_.y.at(trial.speedup->high));
     writeMark(writer_, proposer, x, y, 3.2,
               fmt::format("{}: {:.3f}x, {}", nameOfTrial(facts_.history, index),
                           trial.speedup->estimate, verdictInWords(trial.verdict)),
