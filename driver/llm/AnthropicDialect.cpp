@@ -3,6 +3,7 @@
 // every call of a run.
 #include "driver/llm/Models.h"
 #include "driver/llm/TokenCount.h"
+#include "driver/support/JsonText.h"
 
 #include <nlohmann/json.hpp>
 
@@ -28,8 +29,7 @@ public:
                                      {"cache_control", {{"type", "ephemeral"}}}}});
     for (const ChatMessage &message : request.messages)
       body["messages"].push_back({{"role", message.role}, {"content", message.text}});
-    HttpRequest http{baseUrl_ + "/v1/messages", headers(),
-                     body.dump(-1, ' ', false, json::error_handler_t::replace), request.timeout};
+    HttpRequest http{baseUrl_ + "/v1/messages", headers(), dumpJson(body), request.timeout};
     http.headers["content-type"] = "application/json";
     return http;
   }
@@ -44,19 +44,17 @@ public:
       return std::nullopt;
     Part part;
     for (const json &block : document["content"])
-      if (block.is_object() && block.contains("type") && block["type"] == "text" &&
-          block.contains("text") && block["text"].is_string())
-        part.reply.text += block["text"].get<std::string>();
-    const json &stop = document.contains("stop_reason") ? document["stop_reason"] : json();
-    std::string reason = stop.is_string() ? stop.get<std::string>() : "";
+      if (textIn(block, "type") == "text")
+        part.reply.text += textIn(block, "text");
+    const std::string reason = textIn(document, "stop_reason");
     part.cutOff = reason == "max_tokens";
     if (reason == "refusal")
       part.refusal = "the model refused the request";
     else if (!part.cutOff && part.reply.text.empty())
       part.refusal = "the reply is empty (stop reason \"" + reason + "\")";
-    part.reply.model = document.contains("model") && document["model"].is_string()
-                           ? document["model"].get<std::string>()
-                           : model_;
+    part.reply.model = textIn(document, "model");
+    if (part.reply.model.empty())
+      part.reply.model = model_;
     const json usage = document.contains("usage") ? document["usage"] : json();
     part.reply.cachedTokens = tokenCount(usage, "cache_read_input_tokens");
     part.reply.inputTokens = tokenCount(usage, "input_tokens") +

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/llm/CodeReply.h"
+#include "driver/support/JsonText.h"
 #include "driver/support/Text.h"
 #include "runtime/device/GpuLimits.h"
 
@@ -151,10 +152,7 @@ std::optional<std::string> readTunables(const json &tunables, CodeReply &out) {
   if (!tunables.is_array())
     return "\"tunables\" is not a list";
   for (const json &entry : tunables) {
-    const std::string name =
-        entry.is_object() && entry.contains("name") && entry["name"].is_string()
-            ? entry["name"].get<std::string>()
-            : "";
+    const std::string name = textIn(entry, "name");
     if (!std::regex_match(name, kName))
       return "a tunable has no \"name\" that is a name in C";
     const auto isInteger = [](const json &value) { return value.is_number_integer(); };

@@ -3,6 +3,8 @@
 // errors in words.
 #include "driver/llm/Models.h"
 
+#include "driver/support/JsonText.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -21,14 +23,9 @@ bool isRetriable(long status) { return status == 408 || status == 429 || status 
 /// made so.
 std::string messageOf(const std::string &body) {
   nlohmann::json document = nlohmann::json::parse(body, nullptr, false);
-  std::string message;
-  if (document.is_object() && document.contains("error")) {
-    const auto &error = document["error"];
-    if (error.is_string())
-      message = error.get<std::string>();
-    else if (error.is_object() && error.contains("message") && error["message"].is_string())
-      message = error["message"].get<std::string>();
-  }
+  std::string message = textIn(document, "error");
+  if (document.is_object() && message.empty())
+    message = textIn(document.value("error", nlohmann::json()), "message");
   if (message.empty())
     message = "no message";
   return message.substr(0, 300);

@@ -2,6 +2,7 @@
 // Chat completions, as spoken by OpenAI, vLLM, llama.cpp, Ollama and many others.
 #include "driver/llm/Models.h"
 #include "driver/llm/TokenCount.h"
+#include "driver/support/JsonText.h"
 
 #include <nlohmann/json.hpp>
 
@@ -9,12 +10,6 @@ namespace kopt {
 namespace {
 
 using nlohmann::json;
-
-std::string textOf(const json &object, const char *key) {
-  return object.is_object() && object.contains(key) && object[key].is_string()
-             ? object[key].get<std::string>()
-             : "";
-}
 
 class OpenAiDialect final : public ChatDialect {
 public:
@@ -34,8 +29,7 @@ public:
       body["messages"].push_back({{"role", "system"}, {"content", request.system}});
     for (const ChatMessage &message : request.messages)
       body["messages"].push_back({{"role", message.role}, {"content", message.text}});
-    HttpRequest http{baseUrl_ + "/chat/completions", headers(),
-                     body.dump(-1, ' ', false, json::error_handler_t::replace), request.timeout};
+    HttpRequest http{baseUrl_ + "/chat/completions", headers(), dumpJson(body), request.timeout};
     http.headers["content-type"] = "application/json";
     return http;
   }
@@ -53,16 +47,16 @@ public:
     if (!choice.is_object() || !choice.contains("message") || !choice["message"].is_object())
       return std::nullopt;
     Part part;
-    part.reply.text = textOf(choice["message"], "content");
-    std::string reason = textOf(choice, "finish_reason");
+    part.reply.text = textIn(choice["message"], "content");
+    std::string reason = textIn(choice, "finish_reason");
     part.cutOff = reason == "length";
-    if (std::string refusal = textOf(choice["message"], "refusal"); !refusal.empty())
+    if (std::string refusal = textIn(choice["message"], "refusal"); !refusal.empty())
       part.refusal = refusal.substr(0, 300);
     else if (reason == "content_filter")
       part.refusal = "the service's content filter withheld it";
     else if (!part.cutOff && part.reply.text.empty())
       part.refusal = "the reply is empty (finish reason \"" + reason + "\")";
-    part.reply.model = textOf(document, "model");
+    part.reply.model = textIn(document, "model");
     if (part.reply.model.empty())
       part.reply.model = model_;
     const json usage = document.contains("usage") ? document["usage"] : json();

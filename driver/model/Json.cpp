@@ -3,10 +3,6 @@
 
 namespace kopt {
 
-std::string dumpJson(const nlohmann::json &value, int indent) {
-  return value.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 nlohmann::json toJson(const Dim3 &value) { return {value.x, value.y, value.z}; }
 
 nlohmann::json toJson(const ValueArg &value) {

@@ -6,6 +6,7 @@
 #include "clang_plugin/output/RecordJson.h"
 #include "driver/model/Device.h"
 #include "driver/model/Workload.h"
+#include "driver/support/JsonText.h"
 #include "driver/support/Result.h"
 
 namespace kopt {
@@ -25,9 +26,6 @@ template <class T> Result<T> fromJson(const nlohmann::json &document) {
     return makeError(ErrorCode::Internal, "malformed record: " + problem);
   return value;
 }
-
-/// The JSON as text; bytes that are not UTF-8 are replaced.
-std::string dumpJson(const nlohmann::json &value, int indent = -1);
 
 /// The text to hash: it is the same for equal records.
 template <class T> std::string canonicalJson(const T &value) { return dumpJson(toJson(value)); }

@@ -109,11 +109,6 @@ ErrorCode errorCodeOf(int exitCode) {
   }
 }
 
-std::string textAt(const Json &object, const char *key) {
-  auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 class ProcessFrontend final : public Frontend {
 public:
   ProcessFrontend(ProcessRunner &processes, fs::path program, CompilerSandbox sandbox)
@@ -398,10 +393,10 @@ private:
   }
 
   static tl::unexpected<Error> replyError(const Json &error, int exitCode) {
-    if (!error.is_object() || textAt(error, "what").empty())
+    if (!error.is_object() || textIn(error, "what").empty())
       return makeError(ErrorCode::Internal, "kopt-frontend failed without saying why");
-    return makeError(errorCodeOf(exitCode), textAt(error, "what"), textAt(error, "hint"),
-                     textAt(error, "where"));
+    return makeError(errorCodeOf(exitCode), textIn(error, "what"), textIn(error, "hint"),
+                     textIn(error, "where"));
   }
 
   OnceEach<Json> replies_; ///< replies to questions

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/support/Text.h"
 
+#include "driver/support/JsonText.h"
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
 namespace kopt {
@@ -29,9 +30,7 @@ std::string withoutControls(std::string text) {
 }
 
 std::string validUtf8(const std::string &text) {
-  using nlohmann::json;
-  return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace))
-      .get<std::string>();
+  return nlohmann::json::parse(dumpJson(text)).get<std::string>();
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {

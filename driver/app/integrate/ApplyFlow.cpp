@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace kopt {
 
@@ -52,8 +51,7 @@ SessionWin stateOf(const RunHistory &history) {
   if (history.session)
     return *history.session->winOf(history.run.id);
   SessionWin win;
-  const auto device = nlohmann::json::parse(history.run.deviceJson, nullptr, false);
-  if (device.is_object() && device.value("modelled", false))
+  if (recordedObject(history.run.deviceJson).value("modelled", false))
     win.state = WinState::Modelled;
   win.reason = win.state == WinState::Modelled ? "its time is modelled; tune on a GPU to measure it"
                                                : "the run did not get as far as the program";

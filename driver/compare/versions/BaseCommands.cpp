@@ -3,6 +3,7 @@
 
 #include "driver/support/CommandWords.h"
 #include "driver/support/FileSystem.h"
+#include "driver/support/JsonText.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>
@@ -204,7 +205,7 @@ std::string formatCompileCommands(const std::vector<CompileCommand> &commands) {
     document.push_back({{"directory", command.directory.string()},
                         {"file", command.file.string()},
                         {"arguments", command.arguments}});
-  return document.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return dumpJson(document, 1) + "\n";
 }
 
 Result<CompileCommand> commandInBase(const CompileCommand &command, const TreePair &trees,

@@ -63,15 +63,11 @@ tl::unexpected<Error> badReply(const ProcessResult &result, const std::string &w
 
 /// The error that the front end reports.
 tl::unexpected<Error> refused(const nlohmann::json &error) {
-  const auto textOf = [&](const char *key) {
-    const auto found = error.find(key);
-    return found != error.end() && found->is_string() ? found->get<std::string>() : std::string();
-  };
-  const std::string what = textOf("what");
+  const std::string what = textIn(error, "what");
   return makeError(ErrorCode::Internal,
                    "the emulation compiler refused the request: " +
                        (what.empty() ? "no reason given" : what),
-                   textOf("hint"), textOf("where"));
+                   textIn(error, "hint"), textIn(error, "where"));
 }
 
 Result<EmulatedToolchain::Answered> EmulatedToolchain::ask(const ProcessSpec &spec) {

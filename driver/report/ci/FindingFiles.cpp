@@ -2,6 +2,7 @@
 // Writes findings in other tools' formats: SARIF and GitLab's code quality report.
 #include "driver/model/Version.h"
 #include "driver/report/ci/Findings.h"
+#include "driver/support/JsonText.h"
 
 #include <cctype>
 #include <nlohmann/json.hpp>
@@ -33,10 +34,6 @@ std::string uriOf(const std::string &path) {
     else
       uri += {'%', kHex[c >> 4], kHex[c & 15]};
   return uri;
-}
-
-std::string dumped(const json &document) {
-  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 json ruleOf(const GateRule &rule) {
@@ -79,10 +76,12 @@ std::string sarifOf(const GateReport &report, const std::vector<GateFinding> &fi
                   {{"%SRCROOT%", {{"description", {{"text", "the top of the repository"}}}}}}},
                  {"columnKind", "utf16CodeUnits"},
                  {"results", results}};
-  return dumped({{"$schema", "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/"
-                             "sarif-schema-2.1.0.json"},
-                 {"version", "2.1.0"},
-                 {"runs", json::array({run})}});
+  return dumpJson({{"$schema", "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/"
+                               "sarif-schema-2.1.0.json"},
+                   {"version", "2.1.0"},
+                   {"runs", json::array({run})}},
+                  2) +
+         "\n";
 }
 
 std::string codeQualityOf(const std::vector<GateFinding> &findings) {
@@ -95,7 +94,7 @@ std::string codeQualityOf(const std::vector<GateFinding> &findings) {
                     {"location",
                      {{"path", one.place.file.empty() ? "." : one.place.file},
                       {"lines", {{"begin", one.place.line > 0 ? one.place.line : 1}}}}}});
-  return dumped(list);
+  return dumpJson(list, 2) + "\n";
 }
 
 } // namespace kopt

@@ -2,6 +2,7 @@
 #include "driver/report/facts/HotLineTable.h"
 
 #include "driver/report/facts/TrialNames.h"
+#include "driver/support/JsonText.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>
@@ -13,12 +14,9 @@ namespace kopt {
 namespace {
 
 std::string shortPath(const RunRecord &run, const std::string &file) {
-  const nlohmann::json config = recordedObject(run.configJson);
-  const auto folder = config.find("directory");
-  if (folder == config.end() || !folder->is_string())
-    return file;
+  const std::string folder = textIn(recordedObject(run.configJson), "directory");
   const std::filesystem::path relative =
-      std::filesystem::path(file).lexically_relative(folder->get<std::string>());
+      folder.empty() ? "" : std::filesystem::path(file).lexically_relative(folder);
   return relative.empty() || *relative.begin() == ".." ? file : relative.generic_string();
 }
 

@@ -3,6 +3,7 @@
 
 #include "driver/report/facts/RunHistory.h"
 #include "driver/support/CommandWords.h"
+#include "driver/support/JsonText.h"
 #include "driver/support/Text.h"
 
 #include <fmt/format.h>
@@ -53,7 +54,7 @@ private:
       words_.push_back("--");
       words_.insert(words_.end(), flags.begin(), flags.end());
     }
-    const std::string folder = textOf(config_, "directory");
+    const std::string folder = textIn(config_, "directory");
     return (folder.empty() ? "" : "cd " + joinCommand({folder}) + " && ") + joinCommand(words_);
   }
 
@@ -66,7 +67,7 @@ private:
   }
 
   /// Adds an option with the recorded setting; an empty one was not set.
-  void option(const char *flag, const char *key) {
+  void option(const std::string &flag, const char *key) {
     const auto found = config_.find(key);
     if (found == config_.end() || found->is_null())
       return;
@@ -80,7 +81,7 @@ private:
 
   /// Names the device that was used, because `auto` may choose another one.
   void deviceOptions() {
-    const std::string kind = textOf(device_, "kind");
+    const std::string kind = textIn(device_, "kind");
     if (kind == "cuda" || kind == "emulated")
       words_.insert(words_.end(), {"--device", kind});
     else
@@ -100,7 +101,7 @@ private:
   void searchOptions() {
     option("--proposers", "proposers");
     option("--model", "model");
-    if (!textOf(config_, "model").empty())
+    if (!textIn(config_, "model").empty())
       option("--max-tokens", "max_tokens");
     option("--rounds", "rounds");
     option("--trials", "trials");
@@ -108,18 +109,15 @@ private:
     option("--budget-seconds", "budget_seconds");
     if (const auto gain = config_.find("min_gain"); gain != config_.end() && gain->is_number())
       words_.insert(words_.end(), {"--min-gain", fmt::format("{:.10g}", 1 + gain->get<double>())});
-    if (const std::string goal = textOf(config_, "objective"); !goal.empty() && goal != "mean")
-      option("--objective", "objective");
-    if (const double percent = config_.value("max_launch_regression", 2.0); percent != 2)
-      words_.insert(words_.end(), {"--max-launch-regression", fmt::format("{:.10g}", percent)});
-    if (textOf(config_, "assurance") == "strict")
-      option("--assurance", "assurance");
-    if (textOf(config_, "experience") == "off")
-      option("--experience", "experience");
-    if (textOf(config_, "roof") == "ignore")
-      option("--roof", "roof");
-    if (const std::string mode = textOf(config_, "cache_mode"); !mode.empty() && mode != "auto")
-      option("--cache-mode", "cache_mode");
+    for (const auto &[key, usual] : {std::pair<const char *, json>("objective", "mean"),
+                                     {"max_launch_regression", 2},
+                                     {"strategy", "auto"},
+                                     {"assurance", "standard"},
+                                     {"experience", "on"},
+                                     {"roof", "stop"},
+                                     {"cache_mode", "auto"}})
+      if (config_.value(key, usual) != usual)
+        option("--" + replaceAll(key, "_", "-"), key);
     option("--seed", "seed");
   }
 

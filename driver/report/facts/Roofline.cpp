@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/report/facts/Roofline.h"
 
+#include "driver/support/JsonText.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>
@@ -84,10 +85,8 @@ double numberOf(const nlohmann::json &object, const char *key) {
 
 class RooflineBuilder {
 public:
-  explicit RooflineBuilder(const RunHistory &history) : baseline_(history.baseline()) {
-    device_ = nlohmann::json::parse(history.run.deviceJson, nullptr, false);
-    if (!device_.is_object())
-      device_ = nlohmann::json::object();
+  explicit RooflineBuilder(const RunHistory &history)
+      : baseline_(history.baseline()), device_(recordedObject(history.run.deviceJson)) {
     if (const auto found = device_.find("measured"); found != device_.end() && found->is_object())
       measured_ = *found;
     if (baseline_)
@@ -117,9 +116,8 @@ public:
     }
     result_.compute = isFloat ? compute : issueCeiling(work);
     result_.memory = memoryCeiling(bytes);
-    if (const auto why = measured_.find("missing");
-        why != measured_.end() && why->is_string() && !why->get<std::string>().empty())
-      result_.missing.push_back("not measured on this GPU: " + why->get<std::string>());
+    if (const std::string why = textIn(measured_, "missing"); !why.empty())
+      result_.missing.push_back("not measured on this GPU: " + why);
     if (!result_.memory)
       result_.missing.push_back("the bandwidth of the DRAM is not recorded with this run");
     if (!result_.compute)

@@ -2,6 +2,7 @@
 #include "driver/report/facts/RunHistory.h"
 
 #include "driver/judge/Statistics.h"
+#include "driver/support/JsonText.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>
@@ -102,13 +103,8 @@ nlohmann::json recordedObject(const std::string &text) {
   return value.is_object() ? value : nlohmann::json::object();
 }
 
-std::string textOf(const nlohmann::json &object, const char *key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 std::string deviceName(const nlohmann::json &device) {
-  const std::string name = textOf(device, "name");
+  const std::string name = textIn(device, "name");
   return name.empty() ? "an unknown device" : name;
 }
 
@@ -119,8 +115,8 @@ std::string sandboxLayers(const nlohmann::json &device, bool isActive) {
     return {};
   for (const nlohmann::json &layer : *list)
     if (layer.is_object() && layer.value("active", false) == isActive)
-      layers.push_back(textOf(layer, "layer") +
-                       (isActive ? std::string() : " (" + textOf(layer, "detail") + ")"));
+      layers.push_back(textIn(layer, "layer") +
+                       (isActive ? std::string() : " (" + textIn(layer, "detail") + ")"));
   return join(layers, ", ");
 }
 

@@ -54,8 +54,6 @@ std::vector<std::string> remarksOf(const RunHistory &history);
 
 /// A JSON object that a run stores as text; an empty object if the text is not one.
 nlohmann::json recordedObject(const std::string &text);
-/// The text under that key; empty if there is none.
-std::string textOf(const nlohmann::json &object, const char *key);
 /// The name of a recorded device, "an unknown device" without one.
 std::string deviceName(const nlohmann::json &device);
 /// Its sandbox layers that were active around the candidates, or those that were missing, with why.

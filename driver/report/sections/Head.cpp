@@ -3,6 +3,7 @@
 #include "driver/report/facts/TrialNames.h"
 #include "driver/report/html/Drawings.h"
 #include "driver/report/sections/Sections.h"
+#include "driver/support/JsonText.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>
@@ -130,10 +131,10 @@ Document headOf(const RunFacts &facts) {
       fmt::format("{} faster, in {}",
                   count([](const Trial &trial) { return trial.verdict == Verdict::Faster; }),
                   counted(std::size_t(rounds), "round", "rounds")));
-  const std::string arch = textOf(facts.device, "arch");
+  const std::string arch = textIn(facts.device, "arch");
   add("Device", deviceName(facts.device),
-      textOf(facts.device, "kind") + (arch.empty() ? "" : ", " + arch));
-  if (const std::string objective = textOf(recordedObject(run.configJson), "objective");
+      textIn(facts.device, "kind") + (arch.empty() ? "" : ", " + arch));
+  if (const std::string objective = textIn(recordedObject(run.configJson), "objective");
       !objective.empty() && objective != "mean")
     add("Objective", objective);
   if (!run.stopText.empty())

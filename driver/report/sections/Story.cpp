@@ -4,6 +4,7 @@
 #include "driver/report/facts/Explain.h"
 #include "driver/report/facts/Reproduce.h"
 #include "driver/report/sections/Sections.h"
+#include "driver/support/JsonText.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>
@@ -101,9 +102,9 @@ Section provenanceSection(const RunFacts &facts) {
   List list;
   addFact(list, "inputs", run.inputsHash);
   addFact(list, "device",
-          fmt::format("{} ({})", deviceName(facts.device), textOf(facts.device, "kind")));
-  addFact(list, "driver", textOf(facts.device, "driver"));
-  addFact(list, "compiler", textOf(facts.device, "toolchain"));
+          fmt::format("{} ({})", deviceName(facts.device), textIn(facts.device, "kind")));
+  addFact(list, "driver", textIn(facts.device, "driver"));
+  addFact(list, "compiler", textIn(facts.device, "toolchain"));
   addFact(list, "sandbox of the candidates", sandboxLayers(facts.device, true));
   addFact(list, "missing sandbox layers", sandboxLayers(facts.device, false));
   addFact(list, "started", run.startedUtc);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/proposers/LlmProposer.h"
+#include "driver/search/policy/Arms.h"
 #include "driver/search/proposers/TransformProposer.h"
 #include "driver/source/CandidateLaunch.h"
 #include "driver/source/Includes.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/support/Hash.h"
+#include "driver/support/JsonText.h"
 #include "driver/support/Text.h"
 #include "driver/workload/ApplyCandidate.h"
 
@@ -16,23 +18,9 @@
 namespace kopt {
 namespace {
 
-bool isRepairable(Verdict verdict) {
-  switch (verdict) {
-  case Verdict::Slower:
-  case Verdict::Rejected:
-  case Verdict::BuildFailed:
-  case Verdict::WrongResult:
-  case Verdict::RunFailed:
-  case Verdict::TimedOut:
-    return true;
-  case Verdict::Faster:
-  case Verdict::Same:
-  case Verdict::Ambiguous:
-  case Verdict::Duplicate:
-  case Verdict::Suspect:
-    return false;
-  }
-  return false;
+/// True of what is wrong or slower, unless kopt only doubts it.
+bool isRepairable(const Trial &trial) {
+  return trial.verdict == Verdict::Slower || (!isRight(trial) && trial.verdict != Verdict::Suspect);
 }
 
 /// The trial of the last of its parents; null if it is not in the history.
@@ -52,12 +40,11 @@ std::string requestText(const ChatModel &model, const ChatRequest &request) {
   nlohmann::json messages = nlohmann::json::array();
   for (const ChatMessage &message : request.messages)
     messages.push_back({{"role", message.role}, {"text", message.text}});
-  nlohmann::json document{{"model", model.name()},
-                          {"purpose", request.purpose},
-                          {"system", request.system},
-                          {"messages", messages},
-                          {"max_tokens", request.maxTokens}};
-  return document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return dumpJson({{"model", model.name()},
+                   {"purpose", request.purpose},
+                   {"system", request.system},
+                   {"messages", messages},
+                   {"max_tokens", request.maxTokens}});
 }
 
 /// Moves #include directives from the text to the candidate's includes, as they go before
@@ -237,12 +224,12 @@ const Trial *LlmProposer::attemptToRepair(const ProposalContext &context) const 
   const auto last =
       std::find_if(history.trials.rbegin(), history.trials.rend(),
                    [](const Trial &trial) { return trial.candidate.proposer == "llm"; });
-  if (last == history.trials.rend() || !isRepairable(last->verdict) ||
+  if (last == history.trials.rend() || !isRepairable(*last) ||
       isAbandoned(history, last->candidateHash))
     return nullptr;
   int repairs = 0;
   for (const Trial *trial = parentOf(history, *last);
-       trial && trial->candidate.proposer == "llm" && isRepairable(trial->verdict) &&
+       trial && trial->candidate.proposer == "llm" && isRepairable(*trial) &&
        repairs < options_.maxRepairs;
        trial = parentOf(history, *trial))
     ++repairs;

@@ -21,13 +21,13 @@ TEST(Reproduce, StartsWhereTheRunDidAndQuotes) {
       R"j({"directory":"/home/a b","files":["it's.cu"],"kernels":["k<1, 2>"],"program":"./app 7","other_runs":["./app 8"],)j"
       R"j("build":"make -j","device":"auto","gpus":[0,2],"model":"exec:m","max_tokens":1000,)j"
       R"j("objective":"worst,target:1ms","max_launch_regression":5.5,)j"
-      R"j("min_gain":0.0123456,"assurance":"strict","flags":["-DX=\"1\""]})j";
+      R"j("min_gain":0.0123456,"assurance":"strict","strategy":"beam","flags":["-DX=\"1\""]})j";
   run.deviceJson = R"j({"kind":"cuda"})j";
   EXPECT_EQ(reproduceCommand(run),
             "cd '/home/a b' && kopt tune 'it'\\''s.cu' --kernel 'k<1, 2>' --run './app 7' --run "
             "'./app 8' --build 'make -j' --device cuda --gpus 0,2 --model exec:m --max-tokens 1000 "
             "--min-gain 1.0123456 --objective worst,target:1ms --max-launch-regression 5.5 "
-            "--assurance strict -- '-DX=\"1\"'");
+            "--strategy beam --assurance strict -- '-DX=\"1\"'");
 }
 
 TEST(Reproduce, ProfilesTheKernelOnTheSameDevice) {
