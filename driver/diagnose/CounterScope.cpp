@@ -75,21 +75,6 @@ Result<CounterCondition> CounterCondition::read(const KnowledgeEntry &entry) {
   return CounterCondition{std::move(condition), std::move(message), std::move(values)};
 }
 
-std::vector<std::string> CounterCondition::metrics() const {
-  std::set<std::string> names;
-  const auto add = [&](const Expression &expression) {
-    names.insert(expression.names().begin(), expression.names().end());
-  };
-  add(condition);
-  for (const CounterMessage::Figure &figure : finding.figures)
-    add(figure.expression);
-  for (const CounterValue &value : values)
-    std::ranges::for_each(value.alternatives, add);
-  for (const CounterValue &value : values)
-    names.erase(value.name);
-  return {names.begin(), names.end()};
-}
-
 void CounterScope::define(const std::vector<CounterValue> &values) {
   std::map<std::string, const CounterValue *> pending;
   for (const CounterValue &value : values)

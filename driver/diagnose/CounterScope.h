@@ -32,8 +32,6 @@ struct CounterMessage {
 struct CounterCondition {
   /// Reads the keys "values" (optional), "condition" and "finding".
   static Result<CounterCondition> read(const KnowledgeEntry &entry);
-  /// The metrics that the condition, its message and its values read; names of values are none.
-  std::vector<std::string> metrics() const;
 
   Expression condition;
   CounterMessage finding;

@@ -164,16 +164,6 @@ Diagnosis RuleBook::diagnose(const Counters &counted, const Counters &known) con
   return diagnosis;
 }
 
-std::vector<std::string> RuleBook::metrics() const {
-  std::set<std::string> names;
-  for (const Rule &rule : rules_) {
-    for (const std::string &name : rule.when.metrics())
-      names.insert(name);
-    names.insert(rule.evidence.begin(), rule.evidence.end());
-  }
-  return {names.begin(), names.end()};
-}
-
 std::vector<Proof> RuleBook::proofs() const {
   std::vector<Proof> proofs;
   std::map<std::string, std::set<std::string>> naming;

@@ -29,8 +29,6 @@ public:
   Diagnosis diagnose(const Counters &counters, const Counters &known = {}) const;
   /// As States::roofReached().
   std::optional<RoofReached> roofReached(const Counters &counters, const Counters &known) const;
-  /// All metrics that the rules read, sorted: those to request from a profiler.
-  std::vector<std::string> metrics() const;
   /// Of all states, rules and skills.
   std::vector<Proof> proofs() const;
   /// Of the state and the rules that fired, those that say what this message of Nsight Compute's

@@ -128,33 +128,6 @@ std::optional<RoofReached> States::roofReached(const Counters &counters) const {
   return std::nullopt;
 }
 
-std::vector<std::string> States::metrics() const {
-  std::set<std::string> names, defined;
-  const auto add = [&](const std::vector<CounterValue> &values) {
-    for (const CounterValue &value : values) {
-      defined.insert(value.name);
-      for (const Expression &alternative : value.alternatives)
-        names.insert(alternative.names().begin(), alternative.names().end());
-    }
-  };
-  add(values_);
-  for (const Roof &roof : roofs_)
-    add(roof.values);
-  for (const State &state : states_) {
-    add(state.when.values);
-    for (const std::string &name : state.when.metrics())
-      names.insert(name);
-  }
-  for (const Stop &stop : stops_) {
-    add(stop.when.values);
-    for (const std::string &name : stop.when.metrics())
-      names.insert(name);
-  }
-  for (const std::string &name : defined)
-    names.erase(name);
-  return {names.begin(), names.end()};
-}
-
 std::string boundInWords(const Diagnosis &diagnosis) {
   const Bound &bound = diagnosis.bound;
   if (bound.kind == BoundKind::Unknown)

@@ -25,7 +25,6 @@ public:
   void addTo(Diagnosis &diagnosis, const Counters &counters) const;
   /// Nothing: something is left, or it is not known.
   std::optional<RoofReached> roofReached(const Counters &counters) const;
-  std::vector<std::string> metrics() const; ///< that they read, sorted
   /// A region of the counters.
   struct State {
     std::string id;

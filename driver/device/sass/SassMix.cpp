@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/device/sass/SassMix.h"
 
-#include <algorithm>
-
 namespace kopt {
 namespace {
 
@@ -70,16 +68,6 @@ Counters sassCounters(const SassListing &listing, std::string_view symbol) {
     counters["sass__spill_store_bytes"] = double(stored);
   }
   return counters;
-}
-
-std::vector<std::string> sassCounterNames() {
-  std::vector<std::string> names{
-      "sass__inst",      "sass__inst_conversion_fp64", "sass__inst_local_indexed",
-      "sass__loop_inst", "sass__spill_load_bytes",     "sass__spill_store_bytes"};
-  for (int kind = 0; kind < kSassClasses; ++kind)
-    names.push_back(counterName(SassClass(kind)));
-  std::sort(names.begin(), names.end());
-  return names;
 }
 
 } // namespace kopt

@@ -29,7 +29,4 @@ bool isIndexedLocal(const SassInstruction &instruction);
 /// have it. Spill counters are absent if local memory may contain anything else.
 Counters sassCounters(const SassListing &listing, std::string_view symbol);
 
-/// All names that sassCounters() may return, sorted.
-std::vector<std::string> sassCounterNames();
-
 } // namespace kopt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/device/sass/SassMix.h"
+#include "tests/fakes/SassCounterNames.h"
 #include "tests/unit/device/Fixtures.h"
 
 #include <numeric>
@@ -27,7 +27,7 @@ TEST_P(Mix, TheClassesSumUp) {
 }
 
 TEST_P(Mix, EveryNameIsListed) {
-  const std::vector<std::string> names = sassCounterNames();
+  const std::vector<std::string> names = fakes::sassCounterNames();
   for (const char *kernel : {kLoops, kSpilled})
     for (const auto &[name, value] : of(kernel))
       EXPECT_TRUE(std::find(names.begin(), names.end(), name) != names.end()) << name;

@@ -4,10 +4,11 @@
 #include "driver/diagnose/RuleBook.h"
 #include "clang_plugin/output/Variants.h"
 #include "driver/device/profile/NcuSections.h"
-#include "driver/device/sass/SassMix.h"
 #include "driver/model/Diagnosis.h"
 #include "driver/support/FileSystem.h"
+#include "tests/fakes/KnowledgeMetrics.h"
 #include "tests/fakes/Results.h"
+#include "tests/fakes/SassCounterNames.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -504,8 +505,8 @@ TEST(RuleBook, AKernelThatIsDoubleThroughoutIsNoAccident) {
 }
 
 TEST(RuleBook, ReadsOnlyCountersOfTheCodeThatThereAre) {
-  const std::vector<std::string> known = sassCounterNames();
-  for (const std::string &metric : book().metrics())
+  const std::vector<std::string> known = fakes::sassCounterNames();
+  for (const std::string &metric : fakes::metricsOfRules())
     if (metric.starts_with("sass__"))
       EXPECT_TRUE(std::count(known.begin(), known.end(), metric)) << metric;
 }
@@ -524,7 +525,7 @@ TEST(RuleBook, TechniquesAreTransformsThatExist) {
 }
 
 TEST(RuleBook, ListsTheMetricsToCollect) {
-  std::vector<std::string> metrics = book().metrics();
+  std::vector<std::string> metrics = fakes::metricsOfRules();
   EXPECT_TRUE(std::count(metrics.begin(), metrics.end(), kLoadSectors));
   EXPECT_TRUE(std::count(metrics.begin(), metrics.end(), "launch__shared_mem_per_block_static"));
   EXPECT_FALSE(std::count(metrics.begin(), metrics.end(), "load_sectors"))
