@@ -6,6 +6,8 @@
 #include "driver/cli/Envelope.h"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +20,13 @@ struct Invocation {
   bool json = false;             ///< print no text: the answer is printed as JSON
   const Terminal &out;           ///< to paint what goes to standard output
   std::vector<std::string> rest; ///< what follows `--`
+
+  /// Prints text, unless the answer is printed as JSON.
+  template <class... Arguments>
+  void print(fmt::format_string<Arguments...> format, Arguments &&...arguments) const {
+    if (!json)
+      std::cout << fmt::format(format, std::forward<Arguments>(arguments)...);
+  }
 };
 
 class Command {

@@ -55,10 +55,8 @@ public:
         print(check, call.out);
     }
     answer.details = detailsOf(report);
-    if (!call.json) {
-      const Style style = report.blocked ? Style::Red : Style::Green;
-      std::cout << "\n" << call.out.paint(style, report.conclusion) << "\n";
-    }
+    call.print("\n{}\n",
+               call.out.paint(report.blocked ? Style::Red : Style::Green, report.conclusion));
     // The text has just said it, as the last line of the list; JSON has a place for the error.
     if (report.blocked && call.json)
       answer.error = report.blocked;

@@ -43,8 +43,7 @@ public:
       if (!call.json)
         print(harness);
     }
-    if (!call.json)
-      std::cout << "edit harness.cu, then type 'sh build.sh && ./harness' in its folder\n";
+    call.print("edit harness.cu, then type 'sh build.sh && ./harness' in its folder\n");
     return answer;
   }
 

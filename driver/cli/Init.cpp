@@ -5,9 +5,6 @@
 #include "driver/cli/Flags.h"
 #include "driver/support/Text.h"
 
-#include <fmt/format.h>
-#include <iostream>
-
 namespace kopt {
 namespace {
 
@@ -47,20 +44,20 @@ public:
       answer.results.push_back({{"kernel", kernel.name}, {"clauses", clauses}});
       if (!kernel.leftOut.empty())
         answer.results.back()["left_out"] = kernel.leftOut;
-      if (!call.json)
-        std::cout << kernel.table() << "\n";
+      call.print("{}\n", kernel.table());
     }
     std::string tune = "kopt tune " + join(sources_.files, " ");
     if (!sources_.buildDirectory.empty())
       tune += (sources_.files.empty() ? "-p " : " -p ") + sources_.buildDirectory;
     if (!call.rest.empty())
       tune += " -- " + join(call.rest, " ");
-    if (!call.json)
-      std::cout << (!hasClauses(kernels) ? "every kernel has the clauses that it needs\n"
-                    : dryRun_ ? fmt::format("not written to {}\n", settings.file.string())
-                              : fmt::format("written to {}: check the lines that say so, then type "
-                                            "'{}'\n",
-                                            settings.file.string(), tune));
+    if (!hasClauses(kernels))
+      call.print("every kernel has the clauses that it needs\n");
+    else if (dryRun_)
+      call.print("not written to {}\n", settings.file.string());
+    else
+      call.print("written to {}: check the lines that say so, then type '{}'\n",
+                 settings.file.string(), tune);
     return answer;
   }
 

@@ -4,9 +4,6 @@
 #include "driver/cli/Command.h"
 #include "driver/cli/Flags.h"
 
-#include <fmt/format.h>
-#include <iostream>
-
 namespace kopt {
 namespace {
 
@@ -26,9 +23,8 @@ public:
                                   {"line", kernel.line},
                                   {"annotated", kernel.annotated},
                                   {"route", toString(specialization.route)}});
-        if (!call.json)
-          std::cout << fmt::format("{}:{}: {}{}\n", kernel.file, kernel.line,
-                                   specialization.expression, kernel.annotated ? " [tuned]" : "");
+        call.print("{}:{}: {}{}\n", kernel.file, kernel.line, specialization.expression,
+                   kernel.annotated ? " [tuned]" : "");
       }
     return answer;
   }

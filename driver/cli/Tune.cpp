@@ -220,11 +220,8 @@ public:
       for (const ConfigValue &value : config.values)
         answer.results.push_back(
             {{"option", value.key}, {"value", value.value}, {"source", value.source}});
-      if (!call.json)
-        std::cout << explainConfig(config);
       answer.details["strategy"] = strategy;
-      if (!call.json)
-        std::cout << strategy << '\n';
+      call.print("{}{}\n", explainConfig(config), strategy);
       return answer;
     }
     KOPT_TRY(TuneSettings settings, settingsOf(config, call.rest));

@@ -4,9 +4,6 @@
 #include "driver/cli/Command.h"
 #include "driver/cli/Flags.h"
 
-#include <fmt/format.h>
-#include <iostream>
-
 namespace kopt {
 namespace {
 
@@ -58,10 +55,8 @@ private:
                                 {"changed", !options_.checkOnly},
                                 {"lines_added", file.lines.added},
                                 {"lines_removed", file.lines.removed}});
-      if (!call.json)
-        std::cout << fmt::format("{}{}: +{} -{}\n",
-                                 options_.checkOnly ? "would change " : "changed ",
-                                 file.file.string(), file.lines.added, file.lines.removed);
+      call.print("{}{}: +{} -{}\n", options_.checkOnly ? "would change " : "changed ",
+                 file.file.string(), file.lines.added, file.lines.removed);
     }
   }
 

@@ -64,9 +64,7 @@ public:
       }
     }
     answer.details = {{"tuned", counts[0]}, {"stale", counts[1]}, {"regressed", counts[2]}};
-    if (!call.json)
-      std::cout << fmt::format("{} tuned, {} stale, {} regressed\n", counts[0], counts[1],
-                               counts[2]);
+    call.print("{} tuned, {} stale, {} regressed\n", counts[0], counts[1], counts[2]);
     if (failOn_ != "never" && counts[2] > 0)
       answer.exitCode = kFailOnMatched;
     if (failOn_ == "stale" && counts[1] > 0)

@@ -6,9 +6,6 @@
 #include "driver/cli/Flags.h"
 #include "driver/support/Text.h"
 
-#include <fmt/format.h>
-#include <iostream>
-
 namespace kopt {
 namespace {
 
@@ -26,14 +23,11 @@ public:
     const std::filesystem::path root = projectRoot(config), output = config.settings.output;
     KOPT_TRY(const Cleaned cleaned, cleanRuns({root, output.is_absolute() ? output : root / output,
                                                std::size_t(keep_), dryRun_}));
-    if (!call.json) {
-      for (const std::string &name : cleaned.removed)
-        std::cout << (dryRun_ ? "would remove " : "removed ") << name << "\n";
-      std::cout << fmt::format(
-          "{} {}, {:.1f} MB; {} kept\n",
-          counted(cleaned.removed.size(), "run or session", "runs and sessions"),
-          dryRun_ ? "would go" : "removed", double(cleaned.bytes) / 1e6, cleaned.kept.size());
-    }
+    for (const std::string &name : cleaned.removed)
+      call.print("{} {}\n", dryRun_ ? "would remove" : "removed", name);
+    call.print("{} {}, {:.1f} MB; {} kept\n",
+               counted(cleaned.removed.size(), "run or session", "runs and sessions"),
+               dryRun_ ? "would go" : "removed", double(cleaned.bytes) / 1e6, cleaned.kept.size());
     Answer answer;
     answer.details = {{"removed", cleaned.removed},
                       {"kept", cleaned.kept},

@@ -7,8 +7,6 @@
 #include "driver/model/Json.h"
 #include "driver/support/Text.h"
 
-#include <iostream>
-
 namespace kopt {
 namespace {
 
@@ -36,8 +34,7 @@ public:
     } else {
       KOPT_TRY(explanations, explainTrial(history, trial_));
     }
-    if (!call.json)
-      std::cout << inText(explanations);
+    call.print("{}", inText(explanations));
     Answer answer;
     answer.details["run"] = history.run.name;
     answer.results = toJson(explanations);

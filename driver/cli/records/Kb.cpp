@@ -5,9 +5,6 @@
 #include "driver/cli/records/KbExperience.h"
 #include "driver/support/Text.h"
 
-#include <fmt/format.h>
-#include <iostream>
-
 namespace kopt {
 namespace {
 
@@ -38,8 +35,8 @@ public:
 
   Result<Answer> run(Invocation &call) override {
     const std::string chosen = app_.get_subcommands().front()->get_name();
-    if (ExperienceCommands::has(chosen))
-      return experience_.run(chosen, call);
+    if (experience_.isChosen())
+      return experience_.run(call);
     KOPT_TRY(Passages passages, openPassages());
     return chosen == "search"   ? search(passages, call)
            : chosen == "index"  ? index(passages, call)
@@ -52,21 +49,13 @@ private:
     KOPT_TRY(const std::vector<Passage> found,
              passages.search(join(words_, " "), std::size_t(number_)));
     Answer answer;
-    answer.results = json::array();
     for (const Passage &passage : found) {
-      answer.results.push_back({{"source", passage.source},
-                                {"file", passage.file},
-                                {"line", passage.line},
-                                {"heading", passage.heading},
-                                {"text", passage.text},
-                                {"score", passage.score}});
-      if (!call.json)
-        std::cout << call.out.paint(Style::Bold, passage.heading) << "  " << passage.source << ":"
-                  << passage.file << ":" << passage.line << "\n"
-                  << trim(passage.text) << "\n\n";
+      answer.results.push_back(toJson(passage));
+      call.print("{}  {}:{}:{}\n{}\n\n", call.out.paint(Style::Bold, passage.heading),
+                 passage.source, passage.file, passage.line, trim(passage.text));
     }
-    if (found.empty() && !call.json)
-      std::cout << "no passage has any of these words\n";
+    if (found.empty())
+      call.print("no passage has any of these words\n");
     return answer;
   }
 
@@ -75,13 +64,11 @@ private:
         source_.empty() ? std::filesystem::absolute(folder_).lexically_normal().filename().string()
                         : source_;
     KOPT_TRY(const Indexed indexed, passages.index(folder_, name, weight_));
-    if (!call.json) {
-      std::cout << fmt::format("{}: {} read, {} unchanged, {} removed\n", name,
-                               counted(std::size_t(indexed.read), "file", "files"),
-                               indexed.unchanged, indexed.removed);
-      for (const std::string &file : indexed.skipped)
-        std::cout << "skipped " << file << ": it is no text, or larger than 1 MiB\n";
-    }
+    call.print("{}: {} read, {} unchanged, {} removed\n", name,
+               counted(std::size_t(indexed.read), "file", "files"), indexed.unchanged,
+               indexed.removed);
+    for (const std::string &file : indexed.skipped)
+      call.print("skipped {}: it is no text, or larger than 1 MiB\n", file);
     Answer answer;
     answer.details = {{"source", name},
                       {"read", indexed.read},
@@ -99,18 +86,12 @@ private:
   Result<Answer> show(Passages &passages, const Invocation &call) const {
     KOPT_TRY(const std::vector<PassageSource> sources, passages.sources());
     Answer answer;
-    answer.results = json::array();
     for (const PassageSource &source : sources) {
-      answer.results.push_back({{"name", source.name},
-                                {"folder", source.folder},
-                                {"weight", source.weight},
-                                {"files", source.files},
-                                {"passages", source.passages}});
-      if (!call.json)
-        std::cout << fmt::format("{}: {} of {}, weight {}{}\n", source.name,
-                                 counted(std::size_t(source.passages), "passage", "passages"),
-                                 counted(std::size_t(source.files), "file", "files"), source.weight,
-                                 source.folder.empty() ? "" : ", " + source.folder);
+      answer.results.push_back(toJson(source));
+      call.print("{}: {} of {}, weight {}{}\n", source.name,
+                 counted(std::size_t(source.passages), "passage", "passages"),
+                 counted(std::size_t(source.files), "file", "files"), source.weight,
+                 source.folder.empty() ? "" : ", " + source.folder);
     }
     KOPT_TRY(answer.details["unproven"], unproven(call));
     return answer;
@@ -127,9 +108,8 @@ private:
       else
         ++proven[proof.kind];
     for (const auto &[kind, ids] : names)
-      if (!call.json)
-        std::cout << fmt::format("{}s: {} reached by recordings on a GPU, {} unproven: {}\n", kind,
-                                 proven[kind], ids.size(), join(ids, ", "));
+      call.print("{}s: {} reached by recordings on a GPU, {} unproven: {}\n", kind, proven[kind],
+                 ids.size(), join(ids, ", "));
     return json(names);
   }
 

@@ -60,61 +60,58 @@ void printInFull(const Remembered &row) {
 } // namespace
 
 void ExperienceCommands::addTo(CLI::App &kb) {
-  CLI::App *stats = kb.add_subcommand("stats", "what each technique gained in trials");
+  const auto add = [&](const char *name, const char *help, Run run) {
+    CLI::App *command = kb.add_subcommand(name, help);
+    command->callback([this, run] { chosen_ = run; });
+    command->fallthrough();
+    return command;
+  };
+  CLI::App *stats =
+      add("stats", "what each technique gained in trials", &ExperienceCommands::stats);
   stats->add_flag("--emulated", isEmulated_, "on the emulated device instead of GPUs");
-  CLI::App *trials =
-      kb.add_subcommand("trials", "trials of all projects with these words, the best first");
+  CLI::App *trials = add("trials", "trials of all projects with these words, the best first",
+                         &ExperienceCommands::trials);
   trials->add_option("words", words_, "of the technique, kernel, run, arch, verdict or id");
   trials->add_option("-n,--number", number_, "how many trials (default 20)")
       ->check(CLI::PositiveNumber);
-  CLI::App *trial = kb.add_subcommand("trial", "all that is known of a trial, with its edits");
-  trial->add_option("id", id_, "its id, or how it begins")->required();
-  CLI::App *memo =
-      kb.add_subcommand("memo", "of a kernel: what is resolved, pending, and to be avoided");
-  memo->add_option("kernel", kernel_, "a part of its name")->required();
-  CLI::App *patterns = kb.add_subcommand(
-      "patterns", "in which state a technique gained on how many of the kernels it was tried on");
-  patterns->add_flag("--emulated", isEmulated_, "on the emulated device instead of GPUs");
-  CLI::App *revoke = kb.add_subcommand(
-      "revoke", "take back what was learnt, for good: it stays so if it is imported again");
+  add("trial", "all that is known of a trial, with its edits", &ExperienceCommands::trial)
+      ->add_option("id", id_, "its id, or how it begins")
+      ->required();
+  add("memo", "of a kernel: what is resolved, pending, and to be avoided",
+      &ExperienceCommands::memo)
+      ->add_option("kernel", kernel_, "a part of its name")
+      ->required();
+  add("patterns", "in which state a technique gained on how many of the kernels it was tried on",
+      &ExperienceCommands::patterns)
+      ->add_flag("--emulated", isEmulated_, "on the emulated device instead of GPUs");
+  CLI::App *revoke =
+      add("revoke", "take back what was learnt, for good: it stays so if it is imported again",
+          &ExperienceCommands::revoke);
   auto *what = revoke->add_option_group("what");
   what->add_option("id", id_, "a trial: its id, or how it begins");
   what->add_option("--run", run_, "all trials of a run, as 'trials' names it");
   what->add_option("--source", source_, "all that was imported under this name");
   what->require_option(1);
-  CLI::App *out = kb.add_subcommand(
-      "export", "write what trials taught to a file, without code of yours or paths");
+  CLI::App *out =
+      add("export", "write what trials taught to a file, without code of yours or paths",
+          &ExperienceCommands::exportTo);
   out->add_option("file", file_, "the file")->required();
   out->add_flag("--with-source", withSource_, "with the changes of your code that were tried");
-  CLI::App *in = kb.add_subcommand("import", "add what such a file has and you do not know yet");
+  CLI::App *in = add("import", "add what such a file has and you do not know yet",
+                     &ExperienceCommands::import);
   in->add_option("file", file_, "the file")->required();
   in->add_option("--source", source_, "name to revoke it by (default: the file's name)");
-  for (CLI::App *each : {stats, trials, trial, memo, patterns, revoke, out, in})
-    each->fallthrough();
 }
 
-bool ExperienceCommands::has(const std::string &name) {
-  return name == "stats" || name == "trials" || name == "trial" || name == "memo" ||
-         name == "patterns" || name == "revoke" || name == "export" || name == "import";
-}
-
-Result<Answer> ExperienceCommands::run(const std::string &name, const Invocation &call) const {
+Result<Answer> ExperienceCommands::run(const Invocation &call) const {
   KOPT_TRY(ExperienceBase base, openExperience());
-  return name == "stats"      ? stats(base, call)
-         : name == "trials"   ? trials(base, call)
-         : name == "trial"    ? trial(base, call)
-         : name == "memo"     ? memo(base, call)
-         : name == "patterns" ? patterns(base, call)
-         : name == "revoke"   ? revoke(base, call)
-         : name == "export"   ? exportTo(base, call)
-                              : import(base, call);
+  return (this->*chosen_)(base, call);
 }
 
 Result<Answer> ExperienceCommands::stats(ExperienceBase &base, const Invocation &call) const {
   KOPT_TRY(const std::int64_t now, base.last());
   KOPT_TRY(const std::vector<TechniqueOutcomes> all, base.outcomes(now, isEmulated_));
   Answer answer;
-  answer.results = json::array();
   for (const TechniqueOutcomes &each : all) {
     const Outcomes &sums = each.sums;
     const double right = double(sums.right), mean = sums.right ? sums.gain / right : 0;
@@ -128,29 +125,26 @@ Result<Answer> ExperienceCommands::stats(ExperienceBase &base, const Invocation 
                               {"right", sums.right},
                               {"mean_log_gain", sums.right ? json(mean) : json()},
                               {"standard_error", sums.right > 1 ? json(error) : json()}});
-    if (!call.json)
-      std::cout << fmt::format("{:<20} {:<8} {:>12}, {:>4} right{}{}\n", each.technique, each.arch,
-                               counted(std::size_t(sums.trials), "trial", "trials"), sums.right,
-                               sums.right ? fmt::format(", {} over the parent", gainInWords(mean))
-                                          : "",
-                               each.state.empty() ? "" : ", in the state " + each.state);
+    call.print("{:<20} {:<8} {:>12}, {:>4} right{}{}\n", each.technique, each.arch,
+               counted(std::size_t(sums.trials), "trial", "trials"), sums.right,
+               sums.right ? fmt::format(", {} over the parent", gainInWords(mean)) : "",
+               each.state.empty() ? "" : ", in the state " + each.state);
   }
-  if (all.empty() && !call.json)
-    std::cout << "no trial has taught anything yet: 'kopt tune' adds its trials\n";
+  if (all.empty())
+    call.print("no trial has taught anything yet: 'kopt tune' adds its trials\n");
   return answer;
 }
 
 Result<Answer> ExperienceCommands::trials(ExperienceBase &base, const Invocation &call) const {
   KOPT_TRY(const std::vector<Remembered> rows, base.find(words_, std::size_t(number_)));
   Answer answer;
-  answer.results = json::array();
   for (const Remembered &row : rows) {
     answer.results.push_back(jsonOf(row));
     if (!call.json)
       printLine(row);
   }
-  if (rows.empty() && !call.json)
-    std::cout << "no trial has all of these words\n";
+  if (rows.empty())
+    call.print("no trial has all of these words\n");
   return answer;
 }
 
@@ -158,29 +152,24 @@ Result<Answer> ExperienceCommands::memo(ExperienceBase &base, const Invocation &
   KOPT_TRY(const std::int64_t now, base.last());
   KOPT_TRY(const std::vector<Remembered> rows, base.ofKernels(now, kernel_));
   Answer answer;
-  answer.results = json::array();
   for (const Memo &memo : memosOf(rows)) {
     answer.results.push_back(toJson(memo));
-    if (!call.json)
-      std::cout << fmt::format("{} ({}) on {}, {}\n  {}\n", memo.kernel, memo.program, memo.arch,
-                               counted(memo.trials, "trial", "trials"), join(memo.lines, "\n  "));
+    call.print("{} ({}) on {}, {}\n  {}\n", memo.kernel, memo.program, memo.arch,
+               counted(memo.trials, "trial", "trials"), join(memo.lines, "\n  "));
   }
-  if (rows.empty() && !call.json)
-    std::cout << "no kernel with a trial has this in its name\n";
+  if (rows.empty())
+    call.print("no kernel with a trial has this in its name\n");
   return answer;
 }
 
 Result<Answer> ExperienceCommands::patterns(ExperienceBase &base, const Invocation &call) const {
   KOPT_TRY(const std::vector<Pattern> all, base.patterns(isEmulated_));
   Answer answer;
-  answer.results = json::array();
   for (const Pattern &each : all) {
     answer.results.push_back(toJson(each));
-    if (!call.json)
-      std::cout << fmt::format(
-          "{:<20} gained on {} of {}{}, {} at best on average\n", each.technique, each.held,
-          counted(std::size_t(each.kernels), "kernel", "kernels"),
-          each.state.empty() ? "" : " in the state " + each.state, gainInWords(each.gain));
+    call.print("{:<20} gained on {} of {}{}, {} at best on average\n", each.technique, each.held,
+               counted(std::size_t(each.kernels), "kernel", "kernels"),
+               each.state.empty() ? "" : " in the state " + each.state, gainInWords(each.gain));
   }
   return answer;
 }
@@ -216,8 +205,7 @@ Result<Answer> ExperienceCommands::revoke(ExperienceBase &base, const Invocation
     revocation = {Revocation::What::Trial, row.id};
   }
   KOPT_TRY(const std::size_t hidden, base.revoke(revocation));
-  if (!call.json)
-    std::cout << counted(hidden, "trial is", "trials are") << " revoked\n";
+  call.print("{} revoked\n", counted(hidden, "trial is", "trials are"));
   Answer answer;
   answer.details = {{"revoked", hidden}};
   return answer;
@@ -226,9 +214,8 @@ Result<Answer> ExperienceCommands::revoke(ExperienceBase &base, const Invocation
 Result<Answer> ExperienceCommands::exportTo(ExperienceBase &base, const Invocation &call) const {
   KOPT_TRY(const Exported exported, exportExperience(base, withSource_));
   KOPT_CHECK(writeFileAtomically(file_, exported.text));
-  if (!call.json)
-    std::cout << fmt::format("{}: {}{}\n", file_, counted(exported.rows, "trial", "trials"),
-                             withSource_ ? ", with changes of your code" : "");
+  call.print("{}: {}{}\n", file_, counted(exported.rows, "trial", "trials"),
+             withSource_ ? ", with changes of your code" : "");
   Answer answer;
   answer.details = {{"trials", exported.rows}};
   return answer;
@@ -239,8 +226,7 @@ Result<Answer> ExperienceCommands::import(ExperienceBase &base, const Invocation
       validUtf8(source_.empty() ? std::filesystem::path(file_).stem().string() : source_));
   KOPT_TRY(const std::string text, readFile(file_));
   KOPT_TRY(const Imported imported, importExperience(base, text, file_, source));
-  if (!call.json)
-    std::cout << fmt::format("{}: {} new, {} known\n", source, imported.added, imported.known);
+  call.print("{}: {} new, {} known\n", source, imported.added, imported.known);
   Answer answer;
   answer.details = {{"source", source}, {"added", imported.added}, {"known", imported.known}};
   return answer;

@@ -11,11 +11,12 @@ class ExperienceCommands {
 public:
   /// The result must stay where it is: `kb` writes to its members.
   void addTo(CLI::App &kb);
-  /// True if the subcommand is one of these.
-  static bool has(const std::string &name);
-  Result<Answer> run(const std::string &name, const Invocation &call) const;
+  /// True if one of these subcommands was given.
+  bool isChosen() const { return chosen_ != nullptr; }
+  Result<Answer> run(const Invocation &call) const;
 
 private:
+  using Run = Result<Answer> (ExperienceCommands::*)(ExperienceBase &, const Invocation &) const;
   Result<Answer> stats(ExperienceBase &base, const Invocation &call) const;
   Result<Answer> memo(ExperienceBase &base, const Invocation &call) const;
   Result<Answer> patterns(ExperienceBase &base, const Invocation &call) const;
@@ -25,6 +26,7 @@ private:
   Result<Answer> exportTo(ExperienceBase &base, const Invocation &call) const;
   Result<Answer> import(ExperienceBase &base, const Invocation &call) const;
 
+  Run chosen_ = nullptr;
   std::vector<std::string> words_;
   std::string id_, run_, source_, file_, kernel_;
   int number_ = 20;

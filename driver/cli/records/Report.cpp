@@ -60,9 +60,9 @@ private:
     Answer answer;
     answer.details = {{"calls", history.modelCalls.size()},
                       {"folder", (folder / "calls").string()}};
-    if (!call.json)
-      std::cout << counted(history.modelCalls.size(), "call of a model", "calls of models")
-                << " in " << (folder / "calls").string() << "\n";
+    call.print("{} in {}\n",
+               counted(history.modelCalls.size(), "call of a model", "calls of models"),
+               (folder / "calls").string());
     return answer;
   }
 
@@ -73,8 +73,7 @@ private:
     const std::string file = (folder / page.file).string();
     Answer answer;
     answer.details["page"] = file;
-    if (!call.json)
-      std::cout << file << "\n";
+    call.print("{}\n", file);
     if (Status opened = openInBrowser(call.services.processes, file); !opened)
       answer.error = opened.error(); // the page is there all the same
     return answer;
