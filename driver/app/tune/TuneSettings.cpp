@@ -3,6 +3,7 @@
 
 #include "driver/config/GpuSelection.h"
 #include "driver/search/policy/PolicyBook.h"
+#include "driver/support/Text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -35,38 +36,25 @@ nlohmann::json toJson(const TuneSettings &settings) {
   for (const auto &file : settings.sources.files)
     if (!settings.sources.wholeDatabase)
       files.push_back(file.string());
+  nlohmann::json json;
+  for (const Option &option : allOptions())
+    std::visit([&](const auto &value) { json[replaceAll(option.key, "-", "_")] = value; },
+               valueOf(settings.options, option));
   std::error_code ignored;
-  return {{"directory", std::filesystem::current_path(ignored).string()},
-          {"files", files},
-          {"build_directory", settings.sources.buildDirectory.string()},
-          {"flags", settings.sources.flags},
-          {"kernels", settings.selection.globs},
-          {"program", settings.program},
-          {"other_runs", std::vector(settings.programs.begin() + !settings.programs.empty(),
-                                     settings.programs.end())},
-          {"build", settings.build},
-          {"device", toString(settings.device.kind)},
-          {"gpus", settings.gpus},
-          {"model_gpu", settings.device.modelGpu},
-          {"arch", settings.arch},
-          {"proposers", settings.options.proposers},
-          {"model", settings.options.model},
-          {"max_tokens", settings.options.maxTokens},
-          {"rounds", settings.budget.rounds},
-          {"trials", settings.budget.trials},
-          {"budget_seconds", settings.budget.seconds},
-          {"patience", settings.budget.patience},
-          {"min_gain", settings.minGain},
-          {"objective", settings.options.objective},
-          {"max_launch_regression", settings.options.maxLaunchRegression},
-          {"assurance", toString(settings.assurance)},
-          {"verify_all", settings.verifyAll},
-          {"cache_mode", settings.options.cacheMode},
-          {"strategy", settings.options.strategy},
-          {"experience", settings.options.experience},
-          {"roof", settings.options.roof},
-          {"batch", settings.batch},
-          {"seed", settings.options.seed}};
+  json.update({{"directory", std::filesystem::current_path(ignored).string()},
+               {"files", files},
+               {"build_directory", settings.sources.buildDirectory.string()},
+               {"flags", settings.sources.flags},
+               {"kernels", settings.selection.globs},
+               {"program", settings.program},
+               {"other_runs", std::vector(settings.programs.begin() + !settings.programs.empty(),
+                                          settings.programs.end())},
+               {"build", settings.build},
+               {"gpus", settings.gpus},
+               {"min_gain", settings.minGain},
+               {"verify_all", settings.verifyAll},
+               {"batch", settings.batch}});
+  return json;
 }
 
 } // namespace kopt
