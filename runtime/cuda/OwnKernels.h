@@ -11,7 +11,7 @@ namespace kopt::runtime::cuda {
 
 struct OwnKernel {
   const char *name;
-  const char *text; ///< with names in capital letters for what textOf() puts in
+  const char *file; ///< in own/, with words in capital letters for what textOf() puts in
   const char *target = ".version 6.0\n.target sm_50\n";
 };
 
