@@ -7,7 +7,8 @@
 
 namespace kopt::frontend {
 
-/// Blocks of definitions that are added to a clone if it needs them.
+/// Blocks of definitions that are added to a clone if it needs them: the files of precise/, in the
+/// order of CMakeLists.txt.
 enum class Helper { None, Vector4, Memory, Arithmetic, Small };
 
 struct NewName {

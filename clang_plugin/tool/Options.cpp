@@ -1,45 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/tool/Options.h"
 
+#include "HelpFiles.h"
+
 #include <llvm/ADT/StringRef.h>
 
 #include <thread>
 
 namespace kopt::frontend {
 
-const char *const kHelpText =
-    R"(usage: kopt-extract FILE... [-p BUILD] [options] [-- nvcc flags]
-
-Finds the CUDA kernels of each file, how the program launches them and what they depend on, and writes each as a
-translation unit of its own that is proven to compile to the same PTX.
-
-  FILE...              .cu files, or headers with kernels in them
-  -p BUILD             folder with compile_commands.json (default: looked for above each file)
-  --command TEXT       of several compile commands for a file, the one that contains TEXT (default: the one of the
-                       configuration Release, else the first)
-  -- FLAGS             nvcc flags, in place of a compile database
-  --extra-arg FLAG     one more nvcc flag; may be repeated
-
-  --list               print what was found, for people
-  --json               print what was found, for programs (schema: kernels.schema.json)
-  -o DIR               write slices and standalone harnesses to DIR, one folder a specialization
-  --no-proof           do not compile with nvcc to prove the slices
-  --prove SYMBOL       prove only this specialization, by its symbol as --no-proof gives it; may be repeated
-  --project DIR        root of the project: headers of -isystem and -include below it count as the user's
-  --keep-going         leave out files that do not compile, with a note, as long as one does
-  --jobs N, -j N       how many files, passes and proofs to work on at once (default: the number of processors)
-  --no-cache           neither read nor keep answers: a file whose inputs are what they were is answered from the last one
-  --print-clang-args   print the arguments Clang parses each file with
-  --help, --version
-
-Without --list and --json a summary is printed, and slices are written to kopt.extract unless -o says otherwise.
-KOPT_CUDA_PATH names the CUDA toolkit; KOPT_CUDA_PATH=none hides it. Where it is unset, the toolkit is looked for with CUDACXX,
-CUDA_PATH, CUDA_HOME, nvcc in PATH and /usr/local/cuda, in this order.
-KOPT_CACHE_DIR names the folder for what is kept from run to run (default: $XDG_CACHE_HOME/kopt, or ~/.cache/kopt);
-KOPT_CACHE_LIMIT is how many MiB of answers it may hold (default: 512).
-
-exit: 0 done; 1 usage; 4 a file does not compile; 6 the environment (a full disk, an unwritable folder); 70 internal
-)";
+const std::string_view kHelpText = help::kFiles.front().second;
 
 std::string didYouMean(const std::string &word, const std::vector<std::string> &known) {
   std::string best;

@@ -29,6 +29,6 @@ Options parseOptions(const std::vector<std::string> &arguments);
 /// The known word nearest to `word`; empty if none is near.
 std::string didYouMean(const std::string &word, const std::vector<std::string> &known);
 
-extern const char *const kHelpText;
+extern const std::string_view kHelpText;
 
 } // namespace kopt::frontend
