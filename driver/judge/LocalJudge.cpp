@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/LocalJudge.h"
+
+#include "driver/judge/EmulatedJudge.h"
 #include "driver/source/Expression.h"
 #include "driver/workload/ApplyCandidate.h"
 
