@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/proposers/LaunchClasses.h"
 
+#include "driver/search/policy/Arms.h"
 #include "driver/workload/ScalarArguments.h"
 
 #include <algorithm>
@@ -23,10 +24,7 @@ bool isBaseline(const Trial &trial) {
 }
 
 /// Also of a candidate that was slower, or the same, over all launches.
-bool wasTimed(const Trial &trial) {
-  return trial.verdict == Verdict::Faster || trial.verdict == Verdict::Same ||
-         trial.verdict == Verdict::Slower || trial.verdict == Verdict::Ambiguous;
-}
+bool wasTimed(const Trial &trial) { return isRight(trial) && trial.verdict != Verdict::Duplicate; }
 
 Speedup speedupOn(const Trial &trial, std::size_t launch) {
   return isBaseline(trial) ? Speedup() : trial.timings[launch].speedup;

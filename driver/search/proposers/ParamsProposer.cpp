@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -160,8 +161,7 @@ Status ParamsProposer::propose(const ProposalContext &context, Offers &offers) {
                          std::uint64_t(context.history.trials.size()));
   if (size <= kListable) {
     std::vector<std::uint64_t> order(size);
-    for (std::uint64_t i = 0; i < size; ++i)
-      order[i] = i;
+    std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(), random);
     for (std::uint64_t i = 0; i < size && !offers.isFull(); ++i)
       offer(pointAt(declaration, order[i]));
