@@ -174,7 +174,7 @@ std::vector<Option> makeOptions() {
              {"on", "off"}),
       choice("roof", &S::roof,
              "`stop` tries nothing on a kernel that moves only the bytes it has to, as fast as the "
-             "device can; `ignore` tries all the same",
+             "device can; `ignore` tries all the same, and measures no library beside a kernel",
              {"stop", "ignore"}),
       {"model", &S::model, checkModel,
        "language model for the llm proposer: anthropic:MODEL, openai:MODEL or exec:COMMAND"},

@@ -4,11 +4,12 @@
 text in the candidate's source. Stages: screen and emulate of kopt-frontend, build of nvcc. Put into the place of the one in a
 copy of an installation, or of the other in a copy of a toolkit, beside `real`, which has the path of what it stands for. As
 nvcc it also makes FILE.so of a module FILE for the emulated device where `expression` is beside it, the kernel's, and a
-kopt-frontend (see SimulatedGpu.h)."""
+kopt-frontend (see SimulatedGpu.h); and `program` beside it stands for the program that calls a library."""
 
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -63,7 +64,9 @@ def build_for_simulation(arguments):
     """Leaves nothing where the source does not compile: nvcc says why."""
     output, source = arguments[arguments.index("-o") + 1], arguments[-1]
     flags = arguments[:arguments.index("-cubin")]
-    request = {"slice": pathlib.Path(source).read_text(), "expression": (HERE / "expression").read_text(), "flags": flags,
+    text = pathlib.Path(source).read_text()
+    expression = "kopt_nothing" if "kopt_nothing" in text else (HERE / "expression").read_text()  # kopt's own
+    request = {"slice": text, "expression": expression, "flags": flags,
                "directory": os.getcwd(), "output": output + ".so", "unoptimized": False}
     subprocess.run([str(HERE / "kopt-frontend"), "emulate"], input=json.dumps(request).encode(), stdout=subprocess.DEVNULL)
 
@@ -79,6 +82,9 @@ def main():
         ask_as_if_first(asked)
     if fault:
         go(fault)
+    if "program" in sys.argv and (HERE / "program").exists():
+        shutil.copy(HERE / "program", "program")
+        return
     if "-cubin" in sys.argv and (HERE / "expression").exists():
         build_for_simulation(sys.argv[1:])
     name = str(HERE / "kopt-frontend") if REAL.endswith("frontend") else REAL  # they know by it where and what they are

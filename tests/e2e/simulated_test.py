@@ -23,6 +23,20 @@ RACING = """    {
 """ + BODY + """
     }"""
 
+# What knowledge/libraries/transpose.cu does, without a GPU.
+TRANSPOSE = """#!/usr/bin/python3 -I
+import array, sys
+rows, columns = int(sys.argv[2]), int(sys.argv[3])
+assert len(sys.argv[1]) > 0 and sys.argv[4] == "in" and sys.argv[7] == "out" and sys.argv[6] == sys.argv[9] == "0", sys.argv
+before, after = (array.array("f", open(path, "rb").read()) for path in (sys.argv[5], sys.argv[8]))
+for row in range(rows):
+    for column in range(columns):
+        after[column * rows + row] = before[row * columns + column]
+open(sys.argv[10], "wb").write(after.tobytes())
+time = '{"seconds": 1e-9, "low": 9e-10, "high": 1.1e-9, "samples": 50}'
+print('{"warm": %s, "cold": %s}' % (time, time))
+"""
+
 
 class Simulated(KoptTest):
     def setUp(self):
@@ -98,6 +112,38 @@ class Simulated(KoptTest):
             for one in kernels:
                 self.assertTrue(one["measured"] and one["confirmed"] and not one["speedup"]["modelled"], one)
                 self.assertEqual(one["speedup"]["processes"], 8)
+
+    def explained(self, *arguments):
+        """The trials of a run, and what is said of it while it runs and afterwards."""
+        done = self.run_kopt("tune", self.base, "--device", "cuda", "--trials", "2", "--json", *arguments)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        run = json.loads(done.stdout)["results"][0]["run"]
+        explain, report = (subprocess.run([str(self.program), *words], cwd=self.folder, env=self.environment, capture_output=True,
+                                          text=True, check=True).stdout
+                           for words in (("explain", run), ("report", "--run-id", run, "--format", "json")))
+        return json.loads(report)["trials"], explain, done.stderr
+
+    def test_the_call_of_a_library_that_computes_the_same_is_measured(self):
+        self.assertIn("no call of cuBLAS or CUB", self.explained()[1])
+        text = self.base.read_text()
+        self.base.write_text(text.replace("out[row * columns + column] = factor *", "out[column * rows + row] ="))
+        self.assertRegex(self.explained()[1], r"cublasSgeam failed: error: (cudaGetDeviceCount|no GPU)")
+        program = self.folder / "installed" / "cuda" / "bin" / "program"
+        program.write_text(TRANSPOSE)
+        program.chmod(0o755)
+        trials, explain, progress = self.explained()
+        hit = trials[0]["diagnosis"]["hits"][0]
+        self.assertEqual(hit["id"], "library-call")
+        self.assertRegex(hit["finding"], r"^cublasSgeam computes launch .* in 1 ns \[0\.9 ns, 1\.1 ns\] \(the same output within the tolerance\)"
+                         r": it is \d+\.\d\dx as fast$")
+        self.assertGreater(trials[0]["diagnosis"]["headroom"], 100)
+        for said in (explain, progress):
+            self.assertIn(hit["finding"], said)
+        self.assertNotIn("cublas", "".join(self.explained("--roof", "ignore")[1:]))
+        program.write_text(TRANSPOSE.replace("in range(columns)", "in range(columns - 1)"))
+        trials, explain, _ = self.explained()
+        self.assertIn("cublasSgeam gives another output", explain)
+        self.assertNotIn("library-call", [hit["id"] for hit in trials[0]["diagnosis"]["hits"]])
 
     def doctor(self, *arguments, code=0, env=None):
         done = subprocess.run([str(self.program), "doctor", "--json", *arguments], cwd=self.folder, env={**self.environment, **(env or {})},

@@ -4,6 +4,7 @@
 #include "driver/app/KnowledgeFlow.h"
 #include "driver/app/ObserveFlow.h"
 #include "driver/app/TerminalObserver.h"
+#include "driver/app/library/LibraryRoof.h"
 #include "driver/app/tune/KernelRoof.h"
 #include "driver/app/tune/Lessons.h"
 #include "driver/app/tune/RunIdentity.h"
@@ -343,15 +344,24 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
       subject.sliceText, subject.specialization.expression, subject.kernel, {});
   const KernelRoof roof(subject.specialization, model ? model->uses : std::nullopt,
                         bench_->device(), run.record);
+  LibraryRoof library({bench_->pool().front(), bench_->toolchain(), services_.processes,
+                       services_.installation.cuda,
+                       bench_->scratch() / "evaluate" / run.record.name / "library"},
+                      subject);
   const auto finish = [&](Trial &trial, const Workload &learnt) {
     static_cast<void>(tellUserLines(subject, "", trial));
     trial.diagnosis = rules_->diagnose(trial.counters, roof.known(learnt));
+    library.finish(trial, learnt);
   };
   KOPT_TRY(RecallingJudge judge, RecallingJudge::open(*devices, *store_, run.record.id, finish));
   KOPT_TRY(Journal journal, Journal::open(*store_, run.record.id));
+  KOPT_TRY(const std::vector<Trial> known, store_->trials(run.record.id));
   KOPT_TRY(const Baseline baseline, stage(subject, "measure the baseline", [&] {
+             if (known.empty() && settings_.options.roof == "stop")
+               library.recognise(workload.workload);
              return measureBaseline(subject, judge, journal);
            }));
+  KOPT_CHECK(tellOfLibrary(baseline.trial, library.why(), journal));
   shareTimeAgain(subject, baseline);
   KOPT_TRY(Recalled recalled, recall(subject, run.record, baseline.trial, journal));
   KOPT_TRY(const Proposers proposers, stage(subject, "make the proposers",
@@ -394,6 +404,8 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
                };
              return confirmWinner(history, judge, journal, steps);
            }));
+  if (outcome.winner)
+    KOPT_CHECK(tellOfLibrary(*outcome.winner, "", journal));
   KOPT_CHECK(stage(subject, "write the results", [&] {
     return writeResults(subject, baseline, history, run, journal, outcome);
   }));
@@ -568,6 +580,20 @@ Result<Baseline> TuneSession::measureBaseline(const TuneSubject &subject, Judge 
         Note{"objective", fmt::format("what is made faster is {}; the baseline's takes {}",
                                       goal.inWords(), formatDuration(baselineSeconds(baseline)))}));
   return baseline;
+}
+
+Status TuneSession::tellOfLibrary(const Trial &trial, const std::string &why, Journal &journal) {
+  const auto hit = std::ranges::find(trial.diagnosis.hits, LibraryRoof::kId, &RuleHit::id);
+  const bool isFound = hit != trial.diagnosis.hits.end();
+  const bool isWinner = trial.purpose == Purpose::Confirmation;
+  const std::string text = (isWinner ? "the winner: " : "") + (isFound ? hit->finding : why);
+  if (isFound)
+    services_.terminal.line("note: " + text);
+  if (!isFound && why.empty())
+    return {};
+  Event event;
+  event.what = Note{isWinner ? "library for the winner" : "library", text};
+  return journal.appendOnce(event);
 }
 
 Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &subject,

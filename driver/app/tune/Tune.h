@@ -98,6 +98,9 @@ private:
   Result<std::unique_ptr<Judge>> makeJudge(const TuneSubject &subject,
                                            const SubjectWorkload &workload, const OpenRun &run);
   Result<Baseline> measureBaseline(const TuneSubject &subject, Judge &judge, Journal &journal);
+  /// Says how the call of a library that computes the same compares with the trial, or why none is
+  /// known.
+  Status tellOfLibrary(const Trial &trial, const std::string &why, Journal &journal);
   Result<Proposers> makeProposers(const TuneSubject &subject, const OpenRun &run,
                                   Recalled &recalled);
   Result<SearchHistory> search(const TuneSubject &subject, const Baseline &baseline,
