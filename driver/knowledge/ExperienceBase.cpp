@@ -162,7 +162,7 @@ Result<std::vector<Remembered>> ExperienceBase::recall(std::int64_t snapshot,
   return found;
 }
 
-Result<std::map<std::string, Outcomes>>
+Result<std::map<Recipe, Outcomes>>
 ExperienceBase::ofAKind(std::int64_t snapshot, const std::map<std::string, double> &features,
                         bool isEmulated, std::size_t most) {
   KOPT_CHECK(pin(snapshot));
@@ -185,16 +185,19 @@ ExperienceBase::ofAKind(std::int64_t snapshot, const std::map<std::string, doubl
     slices.push_back(std::move(slice));
   const std::vector<std::string> places(slices.size(), "?");
   Statement rows =
-      database_->prepare(fmt::format("SELECT technique, count(*), count(bounded), "
+      database_->prepare(fmt::format("SELECT technique, variant, count(*), count(bounded), "
                                      "count(*) FILTER (WHERE bounded >= {}), total(bounded), "
                                      "total(bounded * bounded), total(seconds) FROM counted "
-                                     "WHERE (arch = ?) = ? AND slice IN ({}) GROUP BY technique",
+                                     "WHERE (arch = ?) = ? AND slice IN ({}) "
+                                     "GROUP BY technique, variant",
                                      kLeastLogGain, join(places, ", ")),
                          kEmulatedArch, isEmulated, slices);
-  using OfOne = std::pair<std::string, Outcomes>;
-  KOPT_TRY(const std::vector<OfOne> found,
-           rows.rows<OfOne>([](Statement &row) { return OfOne{row.text(), sumsIn(row)}; }));
-  return std::map<std::string, Outcomes>(found.begin(), found.end());
+  using OfOne = std::pair<Recipe, Outcomes>;
+  KOPT_TRY(const std::vector<OfOne> found, rows.rows<OfOne>([](Statement &row) {
+    Recipe recipe{row.text(), row.text()};
+    return OfOne{std::move(recipe), sumsIn(row)};
+  }));
+  return std::map<Recipe, Outcomes>(found.begin(), found.end());
 }
 
 Result<std::vector<Pattern>> ExperienceBase::patterns(bool isEmulated) {

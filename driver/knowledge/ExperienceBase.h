@@ -57,11 +57,11 @@ public:
   /// the architecture before others; of GPUs, or of the emulated device.
   Result<std::vector<Remembered>> recall(std::int64_t snapshot, const std::string &text,
                                          const std::string &arch, std::size_t most);
-  /// What each technique came to on the kernels that are most alike, at most `most` and of a kind
+  /// What each rewrite came to on the kernels that are most alike, at most `most` and of a kind
   /// with this one, whatever their names and GPUs; or on the emulated device.
-  Result<std::map<std::string, Outcomes>> ofAKind(std::int64_t snapshot,
-                                                  const std::map<std::string, double> &features,
-                                                  bool isEmulated, std::size_t most);
+  Result<std::map<Recipe, Outcomes>> ofAKind(std::int64_t snapshot,
+                                             const std::map<std::string, double> &features,
+                                             bool isEmulated, std::size_t most);
   /// Over kernels of GPUs, or of the emulated device; what held most often comes first.
   Result<std::vector<Pattern>> patterns(bool isEmulated);
   /// The rows of kernels that have this in their names, each candidate of a run once.

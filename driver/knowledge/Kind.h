@@ -7,6 +7,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 namespace kopt {
 
@@ -19,6 +20,8 @@ double likeness(const std::map<std::string, double> &one,
 /// Kernels with at least this likeness are of a kind: each of 18 recorded ones (of HeCBench)
 /// with 2.6 of the others on average.
 inline constexpr double kOfAKind = 0.8;
+
+using Recipe = std::pair<std::string, std::string>; ///< a rewrite's technique and variantOf()
 
 /// What a rewrite's candidate did, without names of the user's: "launch 128" of "launch in blocks
 /// of 128", "unroll 4" of "unroll by 4, line 9: for (...)". `title` begins with the parent's.

@@ -3,6 +3,7 @@
 // runs or judges one.
 #pragma once
 
+#include "driver/knowledge/Precedents.h"
 #include "driver/model/KernelSpec.h"
 #include "driver/search/Inbox.h"
 #include "driver/search/SearchHistory.h"
@@ -21,6 +22,7 @@ struct SearchProblem {
   const DeviceInfo &device;
   /// What the user's own earlier runs found out about the kernel, in lines; empty: nothing.
   std::vector<std::string> memo{};
+  Precedents precedents{};
 };
 
 /// What is asked, and what is known at this time.

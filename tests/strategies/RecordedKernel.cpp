@@ -12,8 +12,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <fmt/format.h>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <stdexcept>
@@ -135,7 +135,8 @@ Candidate candidateFor(const RecordedKernel &kernel, std::size_t number) {
 
 void RecordedProposer::start(const ProposalContext &context, Inbox &inbox) {
   const std::size_t parent = numberOf(context.parent());
-  std::map<std::string, std::deque<Candidate>> left;
+  const std::string kept = parent ? context.parent().title : "";
+  std::map<std::string, std::multimap<double, Candidate, std::greater<>>> left;
   bool isRecorded = false;
   for (std::size_t i = 1; i < kernel_.trials.size(); ++i) {
     const RecordedTrial &trial = kernel_.trials[i];
@@ -146,11 +147,13 @@ void RecordedProposer::start(const ProposalContext &context, Inbox &inbox) {
     const std::string hash = candidate.contentHash();
     if (trial.proposer == name_ && !context.history.find(hash) &&
         std::ranges::count(context.history.waiting, hash, &WaitingCandidate::hash) == 0)
-      left[trial.technique].push_back(std::move(candidate));
+      left[trial.technique].emplace(context.problem.precedents.rank(candidate, kept),
+                                    std::move(candidate));
   }
   ++asks;
   unrecorded += !isRecorded;
-  // As TransformProposer: those that a rule recommends first, then in the order of the catalogue.
+  // As TransformProposer: those that led on before, those that a rule recommends, and the others in
+  // the order of the catalogue.
   std::vector<std::string> order;
   const auto add = [&](const std::string &technique) {
     if (left.contains(technique) && std::ranges::count(order, technique) == 0)
@@ -162,6 +165,9 @@ void RecordedProposer::start(const ProposalContext &context, Inbox &inbox) {
     add(std::string(technique));
   for (const auto &[technique, candidates] : left)
     add(technique);
+  std::ranges::stable_sort(order, std::greater(), [&](const std::string &technique) {
+    return std::max(0.0, left[technique].begin()->first);
+  });
   std::vector<Candidate> offered;
   const std::string &wanted = context.ask.technique;
   for (bool isLeft = true; isLeft && offered.size() < context.ask.limit;) {
@@ -169,8 +175,8 @@ void RecordedProposer::start(const ProposalContext &context, Inbox &inbox) {
     for (const std::string &technique : order)
       if ((wanted.empty() || technique == wanted) && !left[technique].empty() &&
           offered.size() < context.ask.limit) {
-        offered.push_back(std::move(left[technique].front()));
-        left[technique].pop_front();
+        offered.push_back(std::move(left[technique].begin()->second));
+        left[technique].erase(left[technique].begin());
         isLeft = true;
       }
   }
@@ -223,7 +229,8 @@ Result<Course> courseOf(const RecordedKernel &kernel, Strategy &strategy, int tr
   const Specialization specialization;
   const DeviceInfo device;
   const std::string slice;
-  const SearchProblem problem{spec, specialization, baseline.workload, slice, device};
+  const SearchProblem problem{spec, specialization,  baseline.workload, slice, device,
+                              {},   known.precedents};
   SearchSettings settings;
   settings.budget.trials = trials + 1; // the baseline is one
   KOPT_TRY(const SearchHistory history, SearchLoop(services, problem, settings).run(baseline));

@@ -97,6 +97,7 @@ struct Course {
 /// What is known of a kernel before its search.
 struct KnownBefore {
   std::vector<Remembered> edits; ///< for RecallProposer
+  Precedents precedents{};
 };
 /// Searches with the strategy until `trials` were judged or it stops.
 Result<Course> courseOf(const RecordedKernel &kernel, Strategy &strategy, int trials,

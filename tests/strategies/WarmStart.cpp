@@ -59,9 +59,14 @@ Result<Taught> taughtBy(const std::vector<RecordedRun> &runs, const RecordedKern
     static_cast<void>(added);
   }
   KOPT_TRY(const std::int64_t now, base.last());
-  KOPT_TRY(const auto ofAKind, base.ofAKind(now, print.features, false, kMostAlike));
   KOPT_TRY(const std::vector<TechniqueOutcomes> known, base.outcomes(now, false));
   Taught taught;
+  KOPT_TRY(std::vector<Remembered> same, base.ofKernels(now, kernel.kernel));
+  std::erase_if(same,
+                [&](const Remembered &row) { return row.experience.kernel.text != print.text; });
+  taught.precedents.ofText = triedIn(same, kernel.arch, trialOf(kernel, 0).candidateHash);
+  auto &ofAKind = taught.precedents.ofAKind;
+  KOPT_TRY(ofAKind, base.ofAKind(now, print.features, false, kMostAlike));
   KOPT_TRY(taught.edits, base.recall(now, print.text, kernel.arch, kMostRecalled));
   taught.priors = priorsFrom(known, kernel.trials.front().diagnosis.state, kernel.arch, ofAKind);
   return taught;

@@ -46,7 +46,8 @@ Course searched(const RecordedKernel &kernel, const Taught &taught = {}) {
   std::vector<std::string> proposers = kernel.proposers();
   if (!taught.edits.empty())
     proposers.insert(proposers.begin(), "recall");
-  const auto strategy = makePortfolio({.proposers = proposers, .priors = taught.priors});
+  const auto strategy = makePortfolio(
+      {.proposers = proposers, .priors = taught.priors, .precedents = taught.precedents});
   return must(courseOf(kernel, *strategy, 30, taught));
 }
 
@@ -63,6 +64,13 @@ TEST(WarmStart, TheEditsOfTheSameTextComeFirst) {
   ASSERT_FALSE(taught.edits.empty());
   EXPECT_NEAR(taught.edits.front().experience.overBaseline->estimate, std::log(3), 1e-9);
   EXPECT_EQ(trialsOf(searched(one, taught)), 1);
+}
+
+TEST(WarmStart, TheRewritesOfTheSameTextAreGoneStepByStep) {
+  const RecordedKernel one = kernel("one", kKinds - 1, with(kLoads, 4));
+  Taught taught = must(taughtBy({{one, searched(one).judged}}, one));
+  taught.edits.clear();
+  EXPECT_EQ(trialsOf(searched(one, taught)), 2);
 }
 
 TEST(WarmStart, WhatGainedOnAKernelOfItsKindComesSooner) {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// warm_start RECORDING...: how many trials greedy and `auto` need on each recorded kernel until
-// they have 95 % of the best recorded gain (its log), without knowledge and with that of other
-// runs.
+// warm_start [--check] RECORDING...: how many trials greedy and `auto` need on each recorded kernel
+// until they have 95 % of the best recorded gain (its log), without knowledge and with that of
+// other runs.
 //
 // A run that teaches is one of 100 trials of the same strategy without knowledge. Similar kernels
 // are the three of other programs with the greatest likeness before a run, wrong ones the three
 // with the least. "believed" takes even these for kernels of its kind. A search that does not come
-// so far in 100 trials counts as 100. Times are recorded, so the same candidate is always as fast:
-// what noise does is not shown.
+// so far in 100 trials counts as 100; the second share is of the kernels on which the search
+// without knowledge does. With --check it fails where `auto` has more than its share there. Times
+// are recorded, so the same candidate is always as fast: what noise does is not shown.
 #include "strategies/WarmStart.h"
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <functional>
+#include <numeric>
 
 namespace kopt::fakes {
 namespace {
@@ -26,6 +28,7 @@ constexpr double kEnough = 0.95, kLeastGain = 0.02;
 struct Way {
   const char *name;
   std::function<Result<Taught>(std::size_t)> taught; ///< of the kernel with this number
+  double most = 1;                                   ///< share of the trials without knowledge
 };
 
 Result<Course> search(bool isAuto, const RecordedKernel &kernel, const Taught &taught) {
@@ -33,8 +36,10 @@ Result<Course> search(bool isAuto, const RecordedKernel &kernel, const Taught &t
   if (!taught.edits.empty())
     proposers.insert(proposers.begin(), "recall");
   const auto strategy =
-      isAuto ? makePortfolio({.proposers = proposers, .priors = taught.priors})
-             : makeTurnStrategy({.proposers = proposers, .rounds = 100, .patience = 8});
+      isAuto
+          ? makePortfolio(
+                {.proposers = proposers, .priors = taught.priors, .precedents = taught.precedents})
+          : makeTurnStrategy({.proposers = proposers, .rounds = 100, .patience = 8});
   return courseOf(kernel, *strategy, kTrials, taught);
 }
 
@@ -44,9 +49,13 @@ int trialsToEnough(const Course &course) {
   return enough == course.fractions.end() ? kTrials : int(enough - course.fractions.begin());
 }
 
-Taught priorsAlone(const Taught &taught) { return {{}, taught.priors}; }
+Taught priorsAlone(Taught taught) {
+  taught.edits.clear();
+  return taught;
+}
 
-Status compare(bool isAuto, const std::vector<RecordedKernel> &kernels) {
+/// Prints a table; the ways that need more trials than they should.
+Result<std::vector<std::string>> compare(bool isAuto, const std::vector<RecordedKernel> &kernels) {
   std::vector<RecordedRun> runs;
   for (const RecordedKernel &kernel : kernels) {
     KOPT_TRY(Course course, search(isAuto, kernel, {}));
@@ -69,8 +78,9 @@ Status compare(bool isAuto, const std::vector<RecordedKernel> &kernels) {
   const Way ways[] = {
       {"cold", [&](std::size_t) { return Result<Taught>(Taught()); }},
       {"its own run, priors alone",
-       [&](std::size_t i) { return taughtBy({runs[i]}, kernels[i]).map(priorsAlone); }},
-      {"its own run, with edits", [&](std::size_t i) { return taughtBy({runs[i]}, kernels[i]); }},
+       [&](std::size_t i) { return taughtBy({runs[i]}, kernels[i]).map(priorsAlone); }, 0.25},
+      {"its own run, with edits", [&](std::size_t i) { return taughtBy({runs[i]}, kernels[i]); },
+       0.25},
       {"all other kernels, as a seed",
        [&](std::size_t i) {
          std::vector<RecordedRun> all;
@@ -80,37 +90,52 @@ Status compare(bool isAuto, const std::vector<RecordedKernel> &kernels) {
          return seededBy(all, kernels[i]);
        }},
       {"similar kernels", [&](std::size_t i) { return taughtBy(others(i, true), kernels[i]); }},
-      {"wrong kernels", [&](std::size_t i) { return taughtBy(others(i, false), kernels[i]); }},
+      {"wrong kernels", [&](std::size_t i) { return taughtBy(others(i, false), kernels[i]); },
+       1.05},
       {"wrong kernels, believed",
-       [&](std::size_t i) { return taughtBy(others(i, false), kernels[i], true); }},
+       [&](std::size_t i) { return taughtBy(others(i, false), kernels[i], true); }, 1.05},
   };
-  fmt::print("\n| {}, known before | trials | of cold | gain after 10 | 20 | 40 |",
+  fmt::print("\n| {}, known before | trials | of cold | where cold comes so far | gain after 10 | "
+             "20 | 40 |",
              isAuto ? "auto" : "greedy");
   for (const RecordedKernel &kernel : kernels)
     fmt::print(" {} |", kernel.program);
   fmt::print("\n");
-  double cold = 0;
+  std::vector<int> cold;
+  std::vector<std::string> beyond;
   for (const Way &way : ways) {
-    double sum = 0, after[3] = {};
+    double after[3] = {};
     std::vector<int> needed;
     for (std::size_t i = 0; i < kernels.size(); ++i) {
       KOPT_TRY(const Taught taught, way.taught(i));
       KOPT_TRY(const Course course, search(isAuto, kernels[i], taught));
       needed.push_back(trialsToEnough(course));
-      sum += needed[i];
       for (const std::size_t at : {0, 1, 2})
         after[at] += course.fractions[std::min(std::size_t(10) << at, course.fractions.size() - 1)];
     }
-    cold = cold > 0 ? cold : sum;
+    if (cold.empty())
+      cold = needed;
+    const auto shareOfCold = [&](int below) {
+      double sum = 0, ofCold = 0;
+      for (std::size_t i = 0; i < cold.size(); ++i)
+        if (cold[i] < below) {
+          sum += needed[i];
+          ofCold += cold[i];
+        }
+      return sum / ofCold;
+    };
     const auto count = double(kernels.size());
-    fmt::print("| {} | {:.1f} | {:.0f} % | {:.3f} | {:.3f} | {:.3f} | {} |\n", way.name,
-               sum / count, 100 * sum / cold, after[0] / count, after[1] / count, after[2] / count,
-               fmt::join(needed, " | "));
+    fmt::print("| {} | {:.1f} | {:.0f} % | {:.0f} % | {:.3f} | {:.3f} | {:.3f} | {} |\n", way.name,
+               std::accumulate(needed.begin(), needed.end(), 0.0) / count,
+               100 * shareOfCold(kTrials + 1), 100 * shareOfCold(kTrials), after[0] / count,
+               after[1] / count, after[2] / count, fmt::join(needed, " | "));
+    if (isAuto && shareOfCold(kTrials) > way.most)
+      beyond.push_back(fmt::format("{}: more than {:.0f} %", way.name, 100 * way.most));
   }
-  return {};
+  return beyond;
 }
 
-Status run(const std::vector<std::string> &files) {
+Result<int> run(const std::vector<std::string> &files, bool isCheck) {
   std::vector<RecordedKernel> kernels;
   for (const std::string &file : files) {
     KOPT_TRY(RecordedKernel kernel, RecordedKernel::load(file));
@@ -127,17 +152,22 @@ Status run(const std::vector<std::string> &files) {
         alike.push_back(fmt::format("{} {:.2f}", other.program, like));
     fmt::print("of the kind of {}: {}\n", one.program, fmt::join(alike, ", "));
   }
-  for (const bool isAuto : {false, true})
-    KOPT_CHECK(compare(isAuto, kernels));
-  return {};
+  if (!isCheck)
+    KOPT_CHECK(compare(false, kernels).map([](auto &&) {}));
+  KOPT_TRY(const std::vector<std::string> beyond, compare(true, kernels));
+  for (const std::string &each : beyond)
+    fmt::print(stderr, "error: {} of the trials without knowledge\n", each);
+  return isCheck && !beyond.empty();
 }
 
 } // namespace
 } // namespace kopt::fakes
 
 int main(int count, char **arguments) {
-  const kopt::Status status = kopt::fakes::run({arguments + 1, arguments + count});
-  if (!status)
-    fmt::print(stderr, "error: {}\n", status.error().what);
-  return status ? 0 : 2;
+  std::vector<std::string> files(arguments + 1, arguments + count);
+  const bool isCheck = std::erase(files, "--check") > 0;
+  const auto done = kopt::fakes::run(files, isCheck);
+  if (!done)
+    fmt::print(stderr, "error: {}\n", done.error().what);
+  return done.value_or(2);
 }

@@ -21,8 +21,8 @@ constexpr std::size_t kMostAlike = 8;
 Status addPriors(Recalled &recalled, ExperienceBase &base, const DeviceInfo &device,
                  const KernelPrint &print, const RunRecord &run, const std::string &state) {
   const std::string arch = experienceArch(device);
-  KOPT_TRY(const auto ofAKind,
-           base.ofAKind(run.experience, print.features, device.modelled, kMostAlike));
+  auto &ofAKind = recalled.precedents.ofAKind;
+  KOPT_TRY(ofAKind, base.ofAKind(run.experience, print.features, device.modelled, kMostAlike));
   KOPT_TRY(const std::vector<TechniqueOutcomes> known,
            base.outcomes(run.experience, device.modelled));
   if (!device.modelled) { // GPUs teach nothing about it
@@ -33,7 +33,7 @@ Status addPriors(Recalled &recalled, ExperienceBase &base, const DeviceInfo &dev
   std::int64_t trials = 0, alike = 0;
   for (const TechniqueOutcomes &each : known)
     trials += each.sums.trials;
-  for (const auto &[technique, sums] : ofAKind)
+  for (const auto &[recipe, sums] : ofAKind)
     alike += sums.trials;
   if (trials > 0)
     recalled.rests = fmt::format(
@@ -59,12 +59,15 @@ Result<Recalled> recall(ExperienceBase &base, Workbench &bench, const TuneSubjec
     recalled.rests += fmt::format("; {} to try first", changes);
   else if (!recalled.edits.empty())
     recalled.rests = fmt::format("{} of earlier runs to try first", changes);
-  KOPT_TRY(std::vector<Remembered> own, base.ofKernels(run.experience, print.name));
-  std::erase_if(own, [&](const Remembered &row) {
-    return !row.isOwn || row.experience.kernel.text != print.text ||
+  KOPT_TRY(std::vector<Remembered> same, base.ofKernels(run.experience, print.name));
+  std::erase_if(same, [&](const Remembered &row) {
+    return row.experience.kernel.text != print.text ||
            (row.experience.arch == kEmulatedArch) != device.modelled;
   });
-  for (const Memo &memo : memosOf(own))
+  if (withPriors)
+    recalled.precedents.ofText = triedIn(same, experienceArch(device), baseline.candidateHash);
+  std::erase_if(same, [](const Remembered &row) { return !row.isOwn; });
+  for (const Memo &memo : memosOf(same))
     recalled.memo.insert(recalled.memo.end(), memo.lines.begin(), memo.lines.end());
   return recalled;
 }

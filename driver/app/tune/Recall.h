@@ -4,7 +4,7 @@
 #pragma once
 
 #include "driver/app/Workbench.h"
-#include "driver/knowledge/ExperienceBase.h"
+#include "driver/knowledge/Precedents.h"
 #include "driver/model/Run.h"
 #include "driver/search/policy/Beliefs.h"
 
@@ -13,6 +13,7 @@ namespace kopt {
 struct Recalled {
   std::vector<Remembered> edits{}; ///< of the same text
   std::map<std::string, Prior> priors{};
+  Precedents precedents{};
   std::vector<std::string> memo{}; ///< of the user's own runs of this kernel
   std::string rests;               ///< for the user: on what it rests; empty: nothing is known
 };

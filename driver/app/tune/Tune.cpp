@@ -83,7 +83,7 @@ Result<std::unique_ptr<Strategy>> makeStrategy(const TuneSettings &settings,
                                                const TuneSubject &subject,
                                                std::vector<std::string> proposers,
                                                std::vector<double> weights,
-                                               std::map<std::string, Prior> priors) {
+                                               const Recalled &recalled) {
   const ResolvedOptions &options = settings.options;
   if (options.strategy == "survey")
     return makeSurveyStrategy({.proposers = proposers, .seed = std::uint64_t(options.seed)});
@@ -95,7 +95,8 @@ Result<std::unique_ptr<Strategy>> makeStrategy(const TuneSettings &settings,
                           .followers = {"classes"},
                           .weights = std::move(weights),
                           .objective = settings.goal.objective,
-                          .priors = std::move(priors),
+                          .priors = recalled.priors,
+                          .precedents = recalled.precedents,
                           .target = targetOf(settings, subject).value_or(0),
                           .minGain = settings.minGain,
                           .patience = std::size_t(settings.budget.patience) * kTrialsOfRound});
@@ -650,9 +651,9 @@ Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Base
   for (const auto &proposer : proposers)
     if (proposer->name() != "classes")
       names.push_back(proposer->name());
-  KOPT_TRY(const std::unique_ptr<Strategy> strategy,
-           makeStrategy(settings_, subject, std::move(names), weightsOf(baseline.workload),
-                        recalled.priors));
+  KOPT_TRY(
+      const std::unique_ptr<Strategy> strategy,
+      makeStrategy(settings_, subject, std::move(names), weightsOf(baseline.workload), recalled));
   const std::unique_ptr<Inbox> inbox = makeInbox();
   TerminalObserver observer(services_.terminal, position_, subject.label, overview_.verdicts,
                             clock_.turnLeft());
@@ -661,8 +662,9 @@ Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Base
       proposers, journal,
       *inbox,    services_.clock,
       observer,  [this] { return services_.interrupted && *services_.interrupted; }};
-  const SearchProblem problem{subject.kernel,    subject.specialization, baseline.workload,
-                              subject.sliceText, bench_->device(),       recalled.memo};
+  const SearchProblem problem{subject.kernel,     subject.specialization, baseline.workload,
+                              subject.sliceText,  bench_->device(),       recalled.memo,
+                              recalled.precedents};
   return SearchLoop(services, problem, settings).run(baseline);
 }
 

@@ -44,6 +44,11 @@ std::vector<Ask> Arms::of(const std::string &parent, const SearchHistory &histor
   return asks;
 }
 
+std::size_t Arms::left(const Ask &ask) const {
+  const auto known = left_.find({ask.role, ask.parents.front()});
+  return known == left_.end() ? std::string::npos : std::size_t(known->second.at(ask.technique));
+}
+
 bool isRight(const Trial &trial) {
   return trial.verdict == Verdict::Faster || trial.verdict == Verdict::Same ||
          trial.verdict == Verdict::Slower || trial.verdict == Verdict::Ambiguous ||

@@ -24,6 +24,9 @@ public:
   /// has no answer yet, and none of a proposer that is given up.
   std::vector<Ask> of(const std::string &parent, const SearchHistory &history) const;
 
+  /// How many candidates the ask could bring, one after the other; as far as is known: any number.
+  std::size_t left(const Ask &ask) const;
+
 private:
   using Place = std::pair<std::string, std::string>; ///< proposer and parent
 

@@ -10,7 +10,7 @@ namespace kopt {
 namespace {
 
 /// Trials elsewhere that count as much as what is expected of any technique.
-constexpr double kTrialsOfAny = 16;
+constexpr double kTrialsOfAny = 8;
 /// The mean log gain of what gains, before any has; it counts for one.
 constexpr double kFirstSize = 0.15;
 /// Of the tunables that the user declared, which are there to be tried.
@@ -20,13 +20,13 @@ constexpr Prior kDeclared = {.chance = 0.5, .weight = 4};
 
 std::map<std::string, Prior> priorsFrom(const std::vector<TechniqueOutcomes> &known,
                                         const std::string &state, const std::string &arch,
-                                        const std::map<std::string, Outcomes> &ofAKind,
+                                        const std::map<Recipe, Outcomes> &ofAKind,
                                         std::map<std::string, Prior> priors) {
   std::map<std::string, std::array<Outcomes, 4>> nearer;
   for (const TechniqueOutcomes &each : known)
     nearer[each.technique][each.state != state ? 0 : each.arch != arch ? 1 : 2] += each.sums;
-  for (const auto &[technique, sums] : ofAKind)
-    nearer[technique].back() += sums;
+  for (const auto &[recipe, sums] : ofAKind)
+    nearer[recipe.first].back() += sums;
   for (const auto &[technique, sums] : nearer)
     for (const Outcomes &each : sums) {
       double &chance = priors[technique].chance;

@@ -3,7 +3,7 @@
 // how much if it does. It begins with a prior, and each trial of the run counts.
 #pragma once
 
-#include "driver/knowledge/Experience.h"
+#include "driver/knowledge/Kind.h"
 
 #include <cstddef>
 #include <map>
@@ -26,7 +26,7 @@ struct Prior {
 /// `priors`: what they begin with, such as those of the seed.
 std::map<std::string, Prior> priorsFrom(const std::vector<TechniqueOutcomes> &known,
                                         const std::string &state, const std::string &arch,
-                                        const std::map<std::string, Outcomes> &ofAKind = {},
+                                        const std::map<Recipe, Outcomes> &ofAKind = {},
                                         std::map<std::string, Prior> priors = {});
 
 struct Expectation {

@@ -17,6 +17,9 @@ namespace {
 /// next technique would have to gain a quarter before it begins to count.
 constexpr double kLeastOfBest = 0.8;
 
+/// The chance that a rewrite does again what it did before, on the same text.
+constexpr double kAgain = 0.9;
+
 /// Of two asks that promise the same within this factor the first is taken.
 constexpr double kClearly = 1 + 1e-9;
 
@@ -54,10 +57,16 @@ public:
     if (settings_.policy.gates)
       for (const PolicyGate &gate : settings_.gates)
         behindGates_.push_back(changed(settings_.policy, gate.set).value()); // load() checked it
+    if (settings_.policy.priorWeight <= 0)
+      settings_.precedents = {};
+    for (const auto &[candidate, tried] : settings_.precedents.ofText)
+      before_[{tried.parent, tried.technique}].emplace(candidate, tried);
   }
 
   void observe(const Event &event, const SearchHistory &history) override {
     arms_.observe(event, history);
+    if (const auto *offer = std::get_if<Offered>(&event.what))
+      compareWithBefore(*offer, history.asked.at(std::size_t(offer->ask) - 1).ask);
     if (const auto *ask = std::get_if<Ask>(&event.what);
         ask && std::ranges::count(settings_.followers, ask->role) > 0)
       followedAt_ = history.trials.size();
@@ -72,7 +81,8 @@ public:
   Decision decide(const SearchHistory &history) const override {
     if (!improved_.empty())
       return acceptance(*history.find(improved_), profiled_);
-    if (history.comingTrials() >= settings_.open)
+    if (history.comingTrials() >= settings_.open ||
+        std::ranges::any_of(history.waiting, [&](auto &each) { return leadsOn(each.hash); }))
       return {Wait()};
     if (settings_.patience > 0 && withoutGain_ >= settings_.patience)
       return history.isIdle() ? Decision{Stop{StopReason::Patience, double(settings_.patience)},
@@ -134,9 +144,12 @@ private:
         if (!isAllowed(ask, policy, history))
           continue;
         const bool isWanted = isRecommended(ask.technique, recommended);
+        const auto [reached, failed] = beforeOf(ask);
         const Expectation expected =
             beliefs_.of(ask.technique, isWanted, policy.recommended, coming(ask, history));
-        const double promise = expected.excess(best_ - nodeOf(parent).logSpeedup, policy.explore);
+        const double excess = expected.excess(best_ - nodeOf(parent).logSpeedup, policy.explore),
+                     promise = std::max(arms_.left(ask) > failed ? excess : excess * (1 - kAgain),
+                                        kAgain * (reached - best_));
         if (promise > most * kClearly) {
           most = promise;
           best = Decision{std::move(ask),
@@ -144,7 +157,8 @@ private:
                            {"chance to gain", "", expected.chance},
                            {"log gain if it does", "", expected.size},
                            {"trials of the technique", "", double(expected.trials)},
-                           {"recommended by a rule", "", double(isWanted)}}};
+                           {"recommended by a rule", "", double(isWanted)},
+                           {"log speedup that it led to before", "", reached}}};
         }
       }
     }
@@ -236,6 +250,35 @@ private:
     return std::nullopt;
   }
 
+  /// Of what was tried before and may be offered: how far it led, and how many led nowhere.
+  std::pair<double, std::size_t> beforeOf(const Ask &ask) const {
+    std::pair<double, std::size_t> found;
+    if (const auto known = before_.find({ask.parents.front(), ask.technique});
+        known != before_.end())
+      for (const auto &[candidate, tried] : known->second) {
+        found.first = std::max(found.first, tried.pays > 0 ? tried.reach : 0);
+        found.second += tried.pays <= 0;
+      }
+    return found;
+  }
+
+  /// What is offered lies no longer before the search; what should have been, and is not, is gone.
+  void compareWithBefore(const Offered &offer, const Ask &ask) {
+    bool isKnown = false;
+    for (const Candidate &each : offer.candidates)
+      isKnown |= before_[{ask.parents.front(), each.technique}].erase(each.contentHash()) > 0;
+    if (!isKnown)
+      std::erase_if(before_[{ask.parents.front(), ask.technique}],
+                    [](const auto &each) { return each.second.pays > 0; });
+  }
+
+  /// Something better was made from it than there is by now.
+  bool leadsOn(const std::string &candidate) const {
+    const auto known = settings_.precedents.ofText.find(candidate);
+    return known != settings_.precedents.ofText.end() &&
+           known->second.reach > std::max(best_, known->second.gain);
+  }
+
   const Node &nodeOf(const std::string &candidate) const {
     static const Node kBaseline;
     const auto known = nodes_.find(candidate);
@@ -267,6 +310,8 @@ private:
   std::vector<PolicySettings> behindGates_; ///< the policy's settings with those of each gate
   Arms arms_;
   Beliefs beliefs_;
+  /// What was tried on the same text and not offered in this run, by parent and technique.
+  std::map<std::pair<std::string, std::string>, std::map<std::string, Tried>> before_;
   std::unordered_map<std::string, Node> nodes_;       ///< of each judged candidate
   std::vector<std::pair<double, std::string>> order_; ///< those that may be parents
   std::set<std::string> tried_;                       ///< techniques

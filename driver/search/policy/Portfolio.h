@@ -3,6 +3,7 @@
 // which differ in their settings.
 #pragma once
 
+#include "driver/knowledge/Precedents.h"
 #include "driver/search/Strategy.h"
 #include "driver/search/policy/Beliefs.h"
 #include "driver/search/policy/PolicyBook.h"
@@ -17,6 +18,7 @@ struct PortfolioSettings {
   std::vector<double> weights{};         ///< of the workload's launches
   Objective objective = Objective::Mean; ///< of the workload
   std::map<std::string, Prior> priors{}; ///< by technique
+  Precedents precedents{};               ///< by which proposers order what they offer
   double target = 0;                     ///< speedup that the search is to reach; 0: none
   /// Candidates on their way at a time, whatever the number of GPUs, so that it decides nothing.
   /// Each more is chosen with one trial less known.

@@ -10,8 +10,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <deque>
 #include <fmt/format.h>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -242,10 +242,10 @@ Status TransformProposer::propose(const ProposalContext &context, Offers &offers
   const auto places = SliceLines::inPatchedFiles(rendered, context.problem.kernel,
                                                  context.problem.specialization, context.parent())
                           .value_or(SliceLines());
-  /// The candidates of one technique, in the front end's order.
+  /// The candidates of one technique, by what is known of them and in the front end's order.
   struct Variants {
     std::size_t rank = 0;
-    std::deque<Candidate> candidates;
+    std::multimap<double, Candidate, std::greater<>> candidates;
   };
   std::vector<std::pair<std::string, Variants>> techniques;
   for (const TransformOffer &offer : found) {
@@ -255,6 +255,7 @@ Status TransformProposer::propose(const ProposalContext &context, Offers &offers
     if (!candidate)
       continue;
     writeByHand(context.problem, *candidate);
+    const double known = context.problem.precedents.rank(*candidate);
     candidate->title.insert(std::min(offer.title.find(": "), offer.title.size()),
                             lineOf(offer, rendered, places));
     const RuleHit *why = nullptr;
@@ -265,23 +266,25 @@ Status TransformProposer::propose(const ProposalContext &context, Offers &offers
                                       [](auto &one) -> auto & { return one.first; });
     if (variants == techniques.end())
       variants = techniques.insert(techniques.end(), {offer.technique, {rank, {}}});
-    variants->second.candidates.push_back(std::move(*candidate));
+    variants->second.candidates.emplace(known, std::move(*candidate));
   }
-  // Techniques take turns, ordered by rank, so that a long list of variants does not delay the
-  // others.
-  std::ranges::stable_sort(techniques, {}, [](const auto &one) { return one.second.rank; });
+  // Techniques take turns, those first that led on before, then by rank, so that a long list of
+  // variants does not delay the others.
+  std::ranges::stable_sort(techniques, {}, [](const auto &one) {
+    return std::pair(std::min(0.0, -one.second.candidates.begin()->first), one.second.rank);
+  });
   for (bool isLeft = true; isLeft && !offers.isFull();) {
     isLeft = false;
     for (auto &[technique, variants] : techniques)
       for (bool isTaken = !context.ask.technique.empty() && technique != context.ask.technique;
            !isTaken && !variants.candidates.empty() && !offers.isFull();) {
-        isTaken = !offers.add(std::move(variants.candidates.front()));
-        variants.candidates.pop_front();
+        isTaken = !offers.add(std::move(variants.candidates.begin()->second));
+        variants.candidates.erase(variants.candidates.begin());
         isLeft = true;
       }
   }
   for (const auto &[technique, variants] : techniques)
-    for (const Candidate &candidate : variants.candidates)
+    for (const auto &[known, candidate] : variants.candidates)
       offers.leave(candidate);
   return {};
 }

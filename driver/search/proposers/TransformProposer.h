@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Proposes rewrites from the front end's catalogue, first those that treat what the rules found.
+// Proposes rewrites from the front end's catalogue, first those that gained before,
+// then those that treat what the rules found.
 #pragma once
 
 #include "driver/search/Proposer.h"

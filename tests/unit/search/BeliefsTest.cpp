@@ -67,22 +67,22 @@ TEST(Beliefs, PriorsShrinkToWhatIsKnownMoreWidely) {
     return priorsFrom(known, "memory", "sm_90").at("pad").chance;
   };
   EXPECT_TRUE(priorsFrom({}, "memory", "sm_90").empty());
-  EXPECT_DOUBLE_EQ(chanceOf({{"memory", "pad", "sm_90", many(16, 0.4)}}), (Prior().chance + 1) / 2)
+  EXPECT_DOUBLE_EQ(chanceOf({{"memory", "pad", "sm_90", many(8, 0.4)}}), (Prior().chance + 1) / 2)
       << "halfway from what is expected of any";
   EXPECT_NEAR(chanceOf({{"compute", "pad", "sm_90", many(10000, 0.4)}}), 1, 1e-2);
   EXPECT_NEAR(chanceOf({{"compute", "pad", "sm_90", many(10000, 0.4)},
-                        {"memory", "pad", "sm_80", many(16, 0)},
-                        {"memory", "pad", "sm_90", many(16, 0)}}),
+                        {"memory", "pad", "sm_80", many(8, 0)},
+                        {"memory", "pad", "sm_90", many(8, 0)}}),
               0.25, 1e-2)
       << "1, then halfway to 0 in this state, then again on this architecture";
   EXPECT_NEAR(priorsFrom({{"compute", "pad", "sm_90", many(10000, 0.4)}}, "memory", "sm_90",
-                         {{"pad", many(10000, 0)}})
+                         {{{"pad", "pad 1"}, many(5000, 0)}, {{"pad", "pad 2"}, many(5000, 0)}})
                   .at("pad")
                   .chance,
               0, 1e-2)
       << "kernels of the same kind tell most";
   const auto seeded = priorsFrom({{"memory", "pad", "sm_90", many(1000, 0.8)}}, "memory", "sm_90");
-  EXPECT_NEAR(priorsFrom({{"memory", "pad", "sm_90", many(16, 0)}}, "memory", "sm_90", {}, seeded)
+  EXPECT_NEAR(priorsFrom({{"memory", "pad", "sm_90", many(8, 0)}}, "memory", "sm_90", {}, seeded)
                   .at("pad")
                   .chance,
               0.5, 1e-2)

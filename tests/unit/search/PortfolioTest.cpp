@@ -13,6 +13,7 @@
 namespace kopt {
 namespace {
 
+using testing::_;
 using testing::ElementsAre;
 
 /// A proposer and a judge in one: each parent has every technique that it has not, and a technique
@@ -149,6 +150,43 @@ TEST(Portfolio, StartsWithWhatThePriorPromises) {
   world.play(2);
   // What a parent has is not known before the first answer.
   EXPECT_THAT(world.tried, ElementsAre("coarsen", "stage"));
+}
+
+/// A rewrite that the world offers for its ask with this number.
+std::string offeredFor(int ask) {
+  Candidate candidate;
+  candidate.constants["of"] = ask;
+  return candidate.contentHash();
+}
+
+TEST(Portfolio, GoesTheStepsThatLedOnBefore) {
+  PortfolioSettings settings;
+  settings.precedents.ofText = {{offeredFor(1), {"base", "coarsen", 0, 0.4, 0.4}},
+                                {offeredFor(2), {offeredFor(1), "unroll", 0.4, 0.4, 0.4}}};
+  ArmsWorld world({"coarsen", "jam", "pad", "unroll"}, settings);
+  world.play(2);
+  EXPECT_THAT(world.tried, ElementsAre("coarsen", "unroll")) << "nothing was tried beside them";
+  EXPECT_EQ(world.history.trials.at(2).candidate.parents.front(), offeredFor(1));
+  ArmsWorld cold({"coarsen", "jam", "pad", "unroll"});
+  cold.play(2);
+  EXPECT_THAT(cold.tried, ElementsAre("coarsen", "jam"));
+}
+
+TEST(Portfolio, DoesNotWaitForWhatIsNotOfferedAgain) {
+  PortfolioSettings settings;
+  settings.precedents.ofText = {{"gone", {"base", "unroll", 1, 1, 1}}};
+  ArmsWorld world({"coarsen", "jam", "pad", "unroll"}, settings);
+  world.each = 5;
+  world.play(5);
+  EXPECT_THAT(world.tried, ElementsAre("coarsen", "unroll", "jam", "pad", _));
+}
+
+TEST(Portfolio, TriesLastWhatLedNowhereBefore) {
+  PortfolioSettings settings;
+  settings.precedents.ofText = {{"slow", {"base", "jam", -0.1, -0.1, -1}}};
+  ArmsWorld world({"coarsen", "jam", "pad", "unroll"}, settings);
+  world.play(4);
+  EXPECT_THAT(world.tried, ElementsAre("coarsen", "pad", "unroll", "jam"));
 }
 
 TEST(Portfolio, LearnsAgainstThePrior) {
@@ -339,7 +377,11 @@ TEST(Portfolio, DecidesInMillisecondsAfterAThousandTrials) {
   std::vector<std::string> names;
   for (int i = 0; i < 15; ++i)
     names.push_back(fmt::format("t{:02}", i));
-  ArmsWorld world(names);
+  PortfolioSettings settings;
+  for (int i = 0; i < 1000; ++i)
+    settings.precedents.ofText[fmt::format("{:064}", i)] = {"base", names[std::size_t(i) % 15],
+                                                            -0.1, -0.1, -1};
+  ArmsWorld world(names, settings);
   world.each = 100;
   world.gainOf = [](const std::string &, int tried) { return tried % 7 == 0 ? 1.01 : 0.99; };
   world.play(1000);

@@ -18,9 +18,11 @@ protected:
     TransformProposer proposer(frontend, names_);
     const Workload work = workload();
     const DeviceInfo device;
-    const SearchProblem problem{kernel_, specialization_, work, slice_, device};
+    const SearchProblem problem{kernel_, specialization_, work, slice_, device, {}, precedents_};
     return must(offersOf(proposer, problem, parent, {}, 10));
   }
+
+  Precedents precedents_;
 
   std::vector<std::string> names_ = {"transform"};
 };
@@ -273,6 +275,37 @@ TEST_F(TransformProposerTest, TransformOffersBecomeChunkTextsAndOnlyInsideEditab
   EXPECT_EQ(candidate.constants.at("TILE"), 16); // the parent's change is kept
   ASSERT_TRUE(candidate.chunks.contains(1));
   EXPECT_EQ(candidate.chunks.at(1), "__global__ void scale(float *x, int n) { x[0] = n; }");
+}
+
+/// Offers the launch in three sizes of blocks, and a rewrite of the text.
+class SeveralBlocks : public TwoOffers {
+public:
+  Result<std::vector<TransformOffer>> transforms(const std::string &slice, const std::string &expr,
+                                                 const KernelSpec &kernel,
+                                                 const std::vector<LaunchShape> &shapes) override {
+    auto offers = TwoOffers::transforms(slice, expr, kernel, shapes);
+    for (const char *size : {"64", "128", "256"}) {
+      TransformOffer offer{"block-size", std::string("launch in blocks of ") + size, "", {}, {}};
+      offer.launch.block = {{size, "1", "1"}};
+      offers->push_back(offer);
+    }
+    return offers;
+  }
+};
+
+TEST_F(TransformProposerTest, WhatLedOnBeforeComesFirst) {
+  SeveralBlocks frontend;
+  const auto titles = [&] {
+    std::vector<std::string> all;
+    for (const Candidate &each : propose(frontend))
+      all.push_back(each.title);
+    return all;
+  };
+  const std::string inside = "inside the kernel, line 2", block = "launch in blocks of ";
+  EXPECT_EQ(titles(), (std::vector{inside, block + "64", block + "128", block + "256"}));
+  precedents_.ofAKind[{"block-size", "launch 256"}].add(0.3, 1);
+  precedents_.ofAKind[{"block-size", "launch 64"}].add(0, 1);
+  EXPECT_EQ(titles(), (std::vector{block + "256", inside, block + "128", block + "64"}));
 }
 
 /// Offers edits of which three begin at one place.
