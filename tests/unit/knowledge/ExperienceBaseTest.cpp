@@ -230,6 +230,7 @@ TEST_F(ExperienceBaseTest, ASnapshotStaysAsItWas) {
   must(base.revoke({What::Run, "a-2"}));
   EXPECT_DOUBLE_EQ(must(base.outcomes(snapshot, false)).at(0).sums.gain, 0.1 + 0.3);
   EXPECT_THAT(must(base.recall(snapshot, "0123", "sm_90", 9)), SizeIs(2));
+  EXPECT_THAT(must(base.ofKernels(snapshot, "scale")), SizeIs(2));
   EXPECT_DOUBLE_EQ(outcomes(base).at(0).sums.gain, 0.5 + 0.2);
   EXPECT_THAT(must(base.outcomes(0, false)), IsEmpty());
 }
