@@ -8,7 +8,9 @@
 #include "driver/support/Text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
+#include <map>
 #include <nlohmann/json.hpp>
 
 namespace kopt {
@@ -107,8 +109,10 @@ private:
     std::vector<std::string> parents;
     for (const std::string &parent : ask.parents)
       parents.push_back(nameOf(parent));
-    std::string why =
-        (isFollower(ask.role) ? "" : "proposers take turns, and ") + turnOf(event.round, ask.role);
+    std::string why = promiseOf(event.evidence);
+    if (why.empty())
+      why = (isFollower(ask.role) ? "" : "proposers take turns, and ") +
+            turnOf(event.round, ask.role);
     for (const Evidence &evidence : event.evidence)
       if (evidence.what == "speedup")
         why += fmt::format("; {} was the best so far ({:.3f}x)", join(parents, " and "),
@@ -119,6 +123,30 @@ private:
                     ask.technique.empty() ? "" : " of the technique '" + ask.technique + "'",
                     join(parents, " and "), why))
         .evidence = event.evidence;
+  }
+
+  /// What a portfolio rested its choice on; empty: it did not choose.
+  static std::string promiseOf(const std::vector<Evidence> &evidence) {
+    std::map<std::string, double> known;
+    std::string gate;
+    for (const Evidence &each : evidence)
+      if (each.what.starts_with("gate "))
+        gate = each.what + "; of what that leaves, ";
+      else
+        known[each.what] = each.value;
+    if (!known.contains("chance to gain"))
+      return {};
+    std::string text = fmt::format(
+        "{}it promises most: {:.0f}% of such candidates are expected to gain, {:.2f}x on average "
+        "(trials of the technique so far: {})",
+        gate, 100 * known["chance to gain"], std::exp(known["log gain if it does"]),
+        known["trials of the technique"]);
+    if (known["recommended by a rule"] > 0)
+      text += "; a rule that fires recommends it";
+    if (known["log speedup that it led to before"] > 0)
+      text += fmt::format("; in an earlier run it led to {:.2f}x",
+                          std::exp(known["log speedup that it led to before"]));
+    return text;
   }
 
   /// The proposers that take turns, in the user's order.
@@ -292,6 +320,12 @@ private:
         bestIndex = index;
       }
     }
+    // Where several asks are open, what is faster is accepted after others were begun.
+    if (best && std::ranges::any_of(history_.events, [&](const Event &event) {
+          const auto *accept = std::get_if<Accept>(&event.what);
+          return accept && accept->candidate == best->candidateHash;
+        }))
+      return;
     if (!round->trials.empty() && round->offered && round->trials.size() == *round->offered)
       add("keep", round->number,
           best ? fmt::format("The incumbent stayed: the best of the round, {}, is at least {:.3f}x "

@@ -122,6 +122,25 @@ TEST(Explain, WhatFollowsTrialsTakesNoTurn) {
   EXPECT_THAT(text, testing::ContainsRegex("'transform' was asked.*it was its turn"));
 }
 
+TEST(Explain, AChoiceOfAPortfolioRestsOnWhatItPromises) {
+  RunHistory history = syntheticRun(40);
+  for (Event &event : history.events)
+    if (std::holds_alternative<Ask>(event.what))
+      event.evidence = {{"gate breadth: nothing gained in 8 trials", "", 1},
+                        {"expected log gain over the best", "", 0.05},
+                        {"chance to gain", "", 0.4},
+                        {"log gain if it does", "", 0.2},
+                        {"trials of the technique", "", 3},
+                        {"recommended by a rule", "", 1},
+                        {"log speedup that it led to before", "", 0.5}};
+  const std::string text = inText(explainRun(history));
+  EXPECT_THAT(text, HasSubstr("because gate breadth: nothing gained in 8 trials; of what that "
+                              "leaves, it promises most: 40% of such candidates are expected to "
+                              "gain, 1.22x on average (trials of the technique so far: 3); a rule "
+                              "that fires recommends it; in an earlier run it led to 1.65x."));
+  EXPECT_THAT(text, Not(HasSubstr("take turns")));
+}
+
 TEST(Explain, OneTrialByNumberOrHash) {
   const RunHistory history = syntheticRun(40);
   const std::size_t winner = *history.indexOf(history.run.winnerHash);
