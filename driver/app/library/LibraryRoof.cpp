@@ -8,6 +8,7 @@
 #include "driver/report/facts/TrialNames.h"
 #include "driver/support/ElementType.h"
 #include "driver/support/FileSystem.h"
+#include "driver/support/Log.h"
 #include "driver/support/MappedFile.h"
 #include "driver/support/Text.h"
 #include "driver/workload/ScalarArguments.h"
@@ -23,6 +24,8 @@ namespace {
 
 /// Of all buffers together: they are read several times.
 constexpr std::uint64_t kMostBytes = 2ull << 30;
+/// A sort of pairs has two of keys and two of values.
+constexpr std::size_t kMostBuffers = 4;
 /// CUB takes nvcc about ten seconds, and cuBLAS three, beside the measurement of the baseline.
 constexpr std::chrono::seconds kMostWait(20);
 constexpr Duration kToCompile(120), kToRun(60);
@@ -45,6 +48,7 @@ std::string reasonNotToLook(const Launch &launch, const PooledRunner &device) {
   for (const Buffer &buffer : launch.buffers)
     bytes += buffer.bytes;
   return pointedTo.size() < launch.buffers.size() ? "it has memory that no argument points to"
+         : pointedTo.size() > kMostBuffers        ? "it has more buffers than any call"
          : bytes > kMostBytes
              ? "its buffers are too large to be compared: " + formatBytes(double(bytes))
              : "";
@@ -160,6 +164,7 @@ void LibraryRoof::recognise(const Workload &workload) {
     return;
   launch_ = std::size_t(heaviest - workload.launches.begin());
   launchName_ = heaviest->name;
+  const LoggedStage logged(kernel_.specialization.symbol + ": look for a library's call");
   why_ = reasonNotToLook(*heaviest, tools_.device);
   if (why_.empty())
     onDevice(workload, [&] { return recogniseLaunch(*heaviest); });
