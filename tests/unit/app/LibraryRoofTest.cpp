@@ -64,7 +64,7 @@ public:
         for (float &value : contents.back())
           value = float(random() % 1000) / 1000;
     }
-    if (module != nothing_)
+    if (module != nothing_ || (repeats && launch.buffers[1].fill.kind != FillKind::Uniform))
       kernel_(contents[0], contents[1]);
     RunOutcome outcome;
     for (std::size_t b = 0; b < contents.size(); ++b) {
@@ -76,6 +76,8 @@ public:
     }
     return outcome;
   }
+
+  bool repeats = false; ///< the launch was captured after the same one
 
 private:
   std::filesystem::path folder_;
@@ -128,7 +130,9 @@ protected:
   }
   /// Everything up to the trial's finding, of a kernel that computes this.
   LibraryRoof &judge(SumsRunner::Kernel kernel) {
-    device_.runner = std::make_unique<SumsRunner>(folder_.path(), std::move(kernel));
+    auto runner = std::make_unique<SumsRunner>(folder_.path(), std::move(kernel));
+    runner->repeats = repeats_;
+    device_.runner = std::move(runner);
     roof_.emplace(LibraryTools{device_, toolchain_, processes_, cuda_, folder_.path() / "library"},
                   subject_);
     roof_->recognise(subject_.workload);
@@ -148,6 +152,7 @@ protected:
   CudaToolkit cuda_;
   Subject subject_ = makeSubject();
   Trial trial_;
+  bool repeats_ = false;
   std::optional<LibraryRoof> roof_;
 };
 
@@ -168,6 +173,14 @@ TEST_F(LibraryRoofTest, TheSameOutputIsClaimedWithItsTimeAndAsWhatIsLeft) {
                         {"-arch=sm_90", "reduction.cu", "-DIN=f32", "-DOUT=f32", "-DCALL=Sum"}));
   EXPECT_THAT(must(readFile(folder_.path() / "library" / "reduction.cu")),
               HasSubstr("DeviceSegmentedReduce"));
+}
+
+// As programs that time a kernel launch it again and again.
+TEST_F(LibraryRoofTest, ALaunchThatFindsItsOwnResultsIsRecognised) {
+  repeats_ = true;
+  play(sumRows);
+  EXPECT_EQ(judge(sumRows).why(), "");
+  EXPECT_EQ(trial_.diagnosis.hits.size(), 1u);
 }
 
 TEST_F(LibraryRoofTest, AWinnerIsComparedToo) {
