@@ -322,25 +322,29 @@ Status DeviceJudge::judge(const RenderedCandidate &candidate, Built &built, cons
                                : CandidateProfiler::LineCosts();
   KOPT_TRY(const bool timed, timer_.time(built, plan.policy, plan.processes, trial));
   const bool isFaster = timed && trial.verdict == Verdict::Faster;
-  if (isFaster && plan.preparesIfFaster)
+  const bool isBehind = isFaster && trial.speedup->estimate < plan.fastest;
+  if (isFaster && !isBehind && plan.preparesIfFaster)
     bench_.prepareProcesses();
   if (timed && plan.again != VerifyAgain::Never &&
       isFaster == (plan.again == VerifyAgain::IfFaster)) {
     KOPT_CHECK(verifier_.learn(Depth::Search, trial));
     verifier_.forget(trial);
-    examination.depth = plan.depth;
+    examination.depth = isBehind ? std::min(plan.depth, Depth::Search) : plan.depth;
     KOPT_TRY(verified, verifier_.verify(examination));
     if (!verified)
       return {};
     trial.stage = Stage::Time;
   }
-  const bool isDoubtful = isFaster && trial.speedup->estimate > bench_.options.escalateAbove;
-  if (isDoubtful || (isFaster && mutations_.draws > 1)) {
+  const bool isDoubtful =
+      isFaster && !isBehind && trial.speedup->estimate > bench_.options.escalateAbove;
+  if (isDoubtful || (isFaster && !isBehind && mutations_.draws > 1)) {
     KOPT_TRY(verified, escalate(examination, plan, isDoubtful));
     if (!verified)
       return {};
   }
-  const Depth claimed = isDoubtful && plan.escalates ? Depth::Win : plan.claimed;
+  const Depth claimed = isBehind                       ? Depth::Search
+                        : isDoubtful && plan.escalates ? Depth::Win
+                                                       : plan.claimed;
   claim({bench_.options.checks, bench_.options.assurance, bench_.runner().device(), built.launches,
          bench_.gaps, verifier_.hasLearnedForWinners() ? &mutations_ : nullptr,
          claimed == Depth::Win || bench_.isModelled(),
@@ -351,14 +355,14 @@ Status DeviceJudge::judge(const RenderedCandidate &candidate, Built &built, cons
   return timed && plan.wantsCounts ? profiler_.count(built, trial) : Status();
 }
 
-Result<Trial> DeviceJudge::judge(const Prepared &prepared, Purpose purpose) {
+Result<Trial> DeviceJudge::judge(const Prepared &prepared, Purpose purpose, double fastest) {
   const auto start = std::chrono::steady_clock::now();
   Trial trial = prepared.trial;
   Built built = prepared.built;
   trial.gpu = bench_.device.name;
   trial.assurance = {};
   const JudgePlan plan =
-      planOf(bench_.options, purpose, wantsEveryCheck(trial), bench_.isModelled());
+      planOf(bench_.options, purpose, wantsEveryCheck(trial), bench_.isModelled(), fastest);
   const bool isConfirmation = purpose == Purpose::Confirmation;
   const std::uint64_t freshSeed =
       seedFrom(fmt::format("{}{}/{}", isConfirmation ? "confirm/" : "", bench_.options.seed,

@@ -43,9 +43,9 @@ public:
   /// here, too.
   Status takeMutations(const AdequacyReport &report);
 
-  /// Verifies, times and claims a prepared candidate. Fails only with Environment, Internal or
-  /// Interrupted.
-  Result<Trial> judge(const Prepared &prepared, Purpose purpose);
+  /// Verifies, times and claims a prepared candidate. `fastest`: as planOf() takes it. Fails only
+  /// with Environment, Internal or Interrupted.
+  Result<Trial> judge(const Prepared &prepared, Purpose purpose, double fastest = 0);
 
   /// Loads the module and runs the checks, without screening or timing it. Returns why it does not
   /// pass; nothing if it does.

@@ -6,7 +6,7 @@
 namespace kopt {
 
 JudgePlan planOf(const JudgeOptions &options, Purpose purpose, bool wantsEveryCheck,
-                 bool isModelled) {
+                 bool isModelled, double fastest) {
   const bool isConfirmation = purpose == Purpose::Confirmation;
   const bool isConfirmedNext = options.confirmsNext && !isConfirmation;
   JudgePlan plan;
@@ -16,6 +16,7 @@ JudgePlan planOf(const JudgeOptions &options, Purpose purpose, bool wantsEveryCh
   if (options.depth == Depth::Look && !isConfirmation) {
     plan.first = Depth::Look;
     plan.again = VerifyAgain::IfFaster;
+    plan.fastest = fastest;
   } else if (isConfirmedNext && !isModelled && plan.depth == Depth::Trial) {
     plan.first = Depth::Search;
     plan.again = VerifyAgain::IfNotFaster;

@@ -20,6 +20,8 @@ struct JudgePlan {
   Depth depth = Depth::Search; ///< the checks that it goes through
   Depth first = Depth::Search; ///< those that run before it is timed
   VerifyAgain again = VerifyAgain::Never;
+  /// What is slower, and cannot become the best, is verified at Depth::Search at most.
+  double fastest = 0;
   bool escalates = true; ///< a gain that is hard to believe is verified at full strength at once;
                          ///< otherwise the confirmation does it
   Depth claimed = Depth::Search; ///< the checks that a claim rests on
@@ -31,8 +33,9 @@ struct JudgePlan {
   bool wantsCounts = false; ///< the counters that a modelled device took anyway
 };
 
-/// `wantsEveryCheck`: as wantsEveryCheck() says of the candidate.
+/// `wantsEveryCheck`: as wantsEveryCheck() says of the candidate. `fastest`: the speedup of the
+/// best of the search so far.
 JudgePlan planOf(const JudgeOptions &options, Purpose purpose, bool wantsEveryCheck,
-                 bool isModelled);
+                 bool isModelled, double fastest);
 
 } // namespace kopt

@@ -253,7 +253,7 @@ LocalJudge::TaskPointer LocalJudge::next(const Lane &lane) {
 
 void LocalJudge::work(Lane &lane) {
   while (const TaskPointer task = next(lane)) {
-    Result<Trial> trial = lane.judge->judge(*task->prepared, Purpose::Search);
+    Result<Trial> trial = lane.judge->judge(*task->prepared, Purpose::Search, fastest_);
     if (!trial && isLoss(lane, trial.error()))
       return lose(lane, trial.error(), task);
     if (trial)

@@ -9,6 +9,7 @@
 #include "driver/judge/Judge.h"
 #include "driver/support/TurnLock.h"
 
+#include <atomic>
 #include <deque>
 #include <future>
 #include <map>
@@ -115,7 +116,7 @@ private:
 
   std::map<std::string, TaskPointer> begun_; ///< by content hash
   std::map<std::string, Prepared> faster_;   ///< by content hash; for confirmations and counters
-  double fastest_ = 1;                       ///< the greatest speedup so far
+  std::atomic<double> fastest_ = 1;          ///< the greatest speedup so far
 
   /// Guards the members below, and the builder. It is granted in order of arrival, so a device that
   /// waits for a candidate to be built gets the next one even if another device returns quickly.

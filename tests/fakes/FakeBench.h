@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A front end, a toolchain and a runner without processes. What a "kernel" does is read from words
-// in its text: SLOW, FAST (times), CHEAT (wrong only while it is timed), LONG (takes a while to
-// build), SLEEP (takes a while to run), OTHERS (other load is on the GPU while it is timed), RACES
-// (a modelled device sees it), FULLDISK (cannot be built here), WRONG, SELDOM (on one input of
-// many), NAN, PARTIAL, FAULT, HANG, GUARD, INPUT (writes there), RACY, FLAKY (results), NOBUILD,
+// in its text: SLOW, QUICK, FAST (times), CHEAT (wrong only while it is timed), LONG (takes a while
+// to build), SLEEP (takes a while to run), OTHERS (other load is on the GPU while it is timed),
+// RACES (a modelled device sees it), FULLDISK (cannot be built here), WRONG, SELDOM (on one input
+// of many), NAN, PARTIAL, FAULT, HANG, GUARD, INPUT (writes there), RACY, FLAKY (results), NOBUILD,
 // REJECT, FLAG, MALLOC (never get that far, or not without an obligation), SANITIZED
 // (compute-sanitizer sees it), HURRIED (and warns of it), PRECISE (computes in double precision),
 // RARE (the first outcome that is recorded never occurs), LONGER (it does in launches of more than
@@ -396,7 +396,7 @@ private:
     return lost_.empty() ? Status() : makeError(ErrorCode::Environment, lost_);
   }
   static double secondsOf(const std::string &text) {
-    return has(text, "FAST") ? 5e-5 : has(text, "SLOW") ? 2e-4 : 1e-4;
+    return has(text, "FAST") ? 5e-5 : has(text, "QUICK") ? 7e-5 : has(text, "SLOW") ? 2e-4 : 1e-4;
   }
   static bool leftOut(const RunOptions &options, const std::string &check) {
     return std::find(options.skip.begin(), options.skip.end(), check) != options.skip.end();

@@ -92,5 +92,31 @@ TEST_F(DeviceJudgeTest, WhatOnlyTheConfirmationsChecksCanShowIsNotHeldAgainstAFi
   EXPECT_EQ(confirmed->check, CheckId::Obligations);
 }
 
+TEST_F(DeviceJudgeTest, WhatIsSlowerThanTheBestOfASearchIsNotVerifiedAtFullStrength) {
+  const auto isEscalated = [](const Trial &trial) {
+    return std::ranges::count(trial.findings, "escalated", &Finding::id) > 0;
+  };
+  depth_ = Depth::Look;
+  JudgeOptions options;
+  options.depth = Depth::Look;
+  options.escalateAbove = 1.2;
+  LocalJudge local = make("kernel", false, 0, options);
+  ASSERT_TRUE(local.baseline());
+  EXPECT_TRUE(isEscalated(judge(local, "QUICK")));
+  EXPECT_TRUE(isEscalated(judge(local, "FAST")));
+  const Trial behind = judge(local, "QUICK 2");
+  EXPECT_EQ(behind.verdict, Verdict::Faster);
+  EXPECT_FALSE(isEscalated(behind));
+  EXPECT_EQ(judge(local, "QUICK WRONG_AT_fresh").verdict, Verdict::WrongResult);
+  // Where it is the one to claim all the same, it goes through everything.
+  const auto confirmed = local.judge(behind.candidate, Purpose::Confirmation);
+  ASSERT_TRUE(confirmed);
+  EXPECT_TRUE(isEscalated(*confirmed));
+  const Trial wrong = judge(local, "QUICK WRONG_AT_repeat");
+  const auto refused = local.judge(wrong.candidate, Purpose::Confirmation);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->verdict, Verdict::WrongResult);
+}
+
 } // namespace
 } // namespace kopt
