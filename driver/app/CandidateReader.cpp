@@ -35,21 +35,24 @@ bool launchesAlike(const KernelSpec &a, const KernelSpec &b) {
 
 } // namespace
 
-Result<CandidateFile> CandidateReader::read(const fs::path &file, const std::string &arch) {
+Result<CandidateFile> CandidateReader::read(const fs::path &file, const std::string &arch,
+                                            const TuneSubject *beside) {
+  if (!beside && !subjects_.empty())
+    beside = &subjects_.front();
   ExtractRequest request =
       extractRequest(sources_, scratch_ / fmt::format("candidate-{}", read_++));
   request.files = {file};
   request.timeout = deadline_.now();
-  if (request.flags.empty() && !subjects_.empty())
-    request.flags = subjects_.front().kernel.compileFlags;
+  if (request.flags.empty() && beside)
+    request.flags = beside->kernel.compileFlags;
   std::vector<std::string> fallback;
   if (!namesArch(request.flags))
     fallback.push_back("-arch=" + (arch.empty() ? deviceArch_ : arch));
-  const fs::path original = subjects_.empty() ? file : fs::path(subjects_.front().kernel.unit);
+  const fs::path original = beside ? fs::path(beside->kernel.unit) : file;
   KOPT_TRY(CandidateFile read,
            readCandidateFile(frontend_, std::move(request), original, fallback));
-  if (!read.compileError)
-    KOPT_CHECK(readHostCode(read));
+  if (!read.compileError && beside)
+    KOPT_CHECK(readHostCode(read, beside->kernel));
   return read;
 }
 
@@ -74,10 +77,9 @@ Result<const HostText *> CandidateReader::originalHostText(const KernelSpec &ori
   return &known->second;
 }
 
-Status CandidateReader::readHostCode(CandidateFile &file) {
-  if (file.extraction.kernels.empty() || subjects_.empty())
+Status CandidateReader::readHostCode(CandidateFile &file, const KernelSpec &original) {
+  if (file.extraction.kernels.empty())
     return {};
-  const KernelSpec &original = subjects_.front().kernel;
   if (sameOutsideKernels(original.unit, extraction_, file.path.string(), file.extraction)) {
     // The candidate then opts in to more shared memory if the original does.
     KOPT_TRY(const std::string text, readFile(file.path));

@@ -23,14 +23,15 @@ public:
       : frontend_(frontend), sources_(sources), extraction_(extraction), subjects_(subjects),
         deadline_(deadline), deviceArch_(std::move(deviceArch)), scratch_(std::move(scratch)) {}
 
-  /// Reads a candidate's file with the flags of the baseline. If those name no GPU architecture,
-  /// and the file uses features that nvcc's default lacks, it is read for `arch` (empty: the
-  /// device's). Also finds changes of host code. Fails as readCandidateFile() and
-  /// Frontend::hostText(). May be called from several threads.
-  Result<CandidateFile> read(const std::filesystem::path &file, const std::string &arch);
+  /// Reads a candidate's file as a version of the file of `beside` (null: the first subject), with
+  /// its flags. If those name no GPU architecture, and the file uses features that nvcc's default
+  /// lacks, it is read for `arch` (empty: the device's). Also finds changes of host code. Fails as
+  /// readCandidateFile() and Frontend::hostText(). May be called from several threads.
+  Result<CandidateFile> read(const std::filesystem::path &file, const std::string &arch,
+                             const TuneSubject *beside);
 
 private:
-  Status readHostCode(CandidateFile &file);
+  Status readHostCode(CandidateFile &file, const KernelSpec &original);
   /// Without what only feeds launches of the subjects and of the kernels `others`.
   Result<const HostText *> originalHostText(const KernelSpec &original,
                                             const std::vector<std::string> &others);

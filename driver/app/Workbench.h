@@ -69,8 +69,9 @@ public:
   const std::filesystem::path &scratch() const { return scratch_->path(); }
 
   /// As CandidateReader::read().
-  Result<CandidateFile> readCandidate(const std::filesystem::path &file, const std::string &arch) {
-    return candidates_->read(file, arch);
+  Result<CandidateFile> readCandidate(const std::filesystem::path &file, const std::string &arch,
+                                      const TuneSubject *beside = nullptr) {
+    return candidates_->read(file, arch, beside);
   }
 
   /// Makes a judge. `folder` is the name of its scratch folder, and `secondsLeft` as JudgeServices

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/cli/Flags.h"
 
+#include <fmt/format.h>
+
 namespace kopt {
 
 namespace fs = std::filesystem;
@@ -132,6 +134,18 @@ void addNotes(const std::vector<std::string> &notes, Answer &answer, Terminal &t
     answer.notes.push_back(note);
     printNote(note, terminal);
   }
+}
+
+Result<std::vector<fs::path>> candidateFiles(const std::vector<std::string> &candidates) {
+  std::vector<fs::path> files;
+  for (const std::string &candidate : candidates) {
+    files.push_back(fs::absolute(candidate));
+    if (!fs::exists(files.back()))
+      return makeError(ErrorCode::Usage,
+                       fmt::format("file {} does not exist", files.back().string()),
+                       "give the changed file with --candidate");
+  }
+  return files;
 }
 
 void addProgram(CLI::App &app, std::string &program) {

@@ -64,6 +64,10 @@ void printNote(const std::string &note, Terminal &terminal);
 /// Prints the notes of a flow and adds them to the answer.
 void addNotes(const std::vector<std::string> &notes, Answer &answer, Terminal &terminal);
 
+/// The files of --candidate. Fails with Usage if one does not exist.
+Result<std::vector<std::filesystem::path>>
+candidateFiles(const std::vector<std::string> &candidates);
+
 /// `--run PROGRAM`.
 void addProgram(CLI::App &app, std::string &program);
 /// `--run-id NAME`.

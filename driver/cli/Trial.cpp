@@ -11,7 +11,6 @@
 namespace kopt {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 
 struct TrialFlags {
@@ -92,13 +91,7 @@ private:
     if (request.sources.files.size() != 1)
       return makeError(ErrorCode::Usage, "kopt trial takes one file",
                        "give the .cu file with the kernel, and --candidate");
-    for (const std::string &candidate : flags_.candidates) {
-      request.candidates.push_back(fs::absolute(candidate));
-      if (!fs::exists(request.candidates.back()))
-        return makeError(ErrorCode::Usage,
-                         fmt::format("file {} does not exist", request.candidates.back().string()),
-                         "give the changed file with --candidate");
-    }
+    KOPT_TRY(request.candidates, candidateFiles(flags_.candidates));
     KOPT_TRY(request.options.checks, CheckSwitches::without(flags_.without));
     request.options.keepGoing = flags_.keepGoing;
     request.options.policy.candidates = int(request.candidates.size());

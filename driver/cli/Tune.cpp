@@ -25,15 +25,29 @@ using nlohmann::json;
 struct TuneFlags {
   SourceFlags sources;
   ConfigFlags config;
-  std::vector<std::string> programs;
+  std::vector<std::string> candidates, programs;
   std::string build, failOn = "never";
   bool verifyAll = false, resume = false, dryRun = false, explainConfig = false;
 };
+
+/// What became of the files of --candidate.
+json givenOf(const TuneOutcome &outcome) {
+  json given = json::array();
+  for (const auto &[file, trial] : outcome.given)
+    given.push_back({{"file", file.string()},
+                     {"candidate", trial.candidateHash},
+                     {"verdict", toString(trial.verdict)},
+                     {"reason", trial.reason},
+                     {"speedup", kopt::toJson(trial.speedup)}});
+  return given;
+}
 
 json toJson(const TuneOutcome &outcome) {
   json object{{"kernel", outcome.label},
               {"run", outcome.run.name},
               {"judged", outcome.judged},
+              {"given", givenOf(outcome)},
+              {"notes", outcome.notes},
               {"stop", outcome.run.stop ? json(toString(*outcome.run.stop)) : json()},
               {"stop_reason", outcome.run.stopText},
               {"sandbox", toJson(outcome.sandbox)},
@@ -191,6 +205,10 @@ public:
                    "command line of your program; the workload is then what it launches. Given "
                    "several times: the launches of all of them, and a patch that slows down none")
         ->allow_extra_args(false);
+    app.add_option("--candidate", flags_.candidates,
+                   "a file that you wrote: the user's file with a kernel's code changed; tried "
+                   "first, and alone with --proposers given; may be repeated")
+        ->allow_extra_args(false);
     app.add_option("--build", flags_.build,
                    "command that builds your program, such as 'make -j'; wins are confirmed in a "
                    "patched copy (default: the CMake build folder of -p, or nvcc)");
@@ -257,6 +275,10 @@ private:
     for (const ConfigValue &value : config.values)
       if (value.key == "build-jobs" && value.source != "default")
         settings.buildJobs = unsigned(options.buildJobs);
+    KOPT_TRY(settings.candidates, candidateFiles(flags_.candidates));
+    if (settings.candidates.empty() && std::ranges::count(options.proposers, "given") > 0)
+      return makeError(ErrorCode::Usage, "the proposer 'given' has no candidates",
+                       "give files with --candidate");
     settings.verifyAll = flags_.verifyAll;
     settings.resume = flags_.resume;
     settings.assurance = assuranceOf(config);

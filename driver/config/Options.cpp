@@ -54,7 +54,7 @@ std::string checkOneOf(const std::string &text, const std::vector<std::string> &
   return "'" + text + "' is not one of " + join(known, ", ") + (hint.empty() ? "" : "; " + hint);
 }
 std::string checkProposers(const OptionValue &value) {
-  std::vector<std::string> known = {"params", "transform", "llm", "merge"};
+  std::vector<std::string> known = {"params", "transform", "llm", "merge", "given"};
   for (const std::string_view id : kRewriteIds)
     known.push_back(fmt::format("-{}", id));
   for (const std::string &name : std::get<std::vector<std::string>>(value))
@@ -162,7 +162,7 @@ std::vector<Option> makeOptions() {
        "either"},
       {"proposers", &S::proposers, checkProposers,
        "where candidates come from, separated by commas: params, transform, llm, merge; "
-       "`-specialise` leaves out one of the rewrites of transform"},
+       "`-specialise` leaves out a rewrite of transform; `given` alone: from --candidate only"},
       choice("strategy", &S::strategy,
              "what is tried next: `auto` what promises most, on several of the best candidates; "
              "`navigator`, `beam`, `memory` the same with other settings; `greedy` lets proposers "

@@ -67,16 +67,18 @@ double SearchLoop::secondsWithNext() const {
 }
 
 Decision SearchLoop::decide() {
+  if (settings_.first && history_.asked.empty())
+    return {*settings_.first};
   Decision decision = services_.strategy.decide(history_);
   if (std::holds_alternative<Accept>(decision.what) ||
       std::holds_alternative<Profile>(decision.what))
     return decision; // it ends what was begun
-  if (settings_.roof)
+  if (settings_.roof && history_.isIdle())
     return *settings_.roof;
   if (auto stop = budgetReached(settings_.budget, history_, secondsWithNext()))
     return std::move(*stop);
-  if (std::holds_alternative<Ask>(decision.what) && roomForTrials() == 0)
-    return {Wait()}; // what is coming already uses the budget up
+  if (settings_.roof || (std::holds_alternative<Ask>(decision.what) && roomForTrials() == 0))
+    return {Wait()}; // what is coming is the last, or already uses the budget up
   return decision;
 }
 

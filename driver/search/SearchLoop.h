@@ -31,7 +31,8 @@ public:
 struct SearchSettings {
   Budget budget;
   double secondsUsed = 0;         ///< seconds of the budget used before the search
-  std::optional<Decision> roof{}; ///< the Stop of a kernel of which nothing is tried
+  std::optional<Decision> roof{}; ///< the Stop of a kernel of which nothing else is tried
+  std::optional<Ask> first{};     ///< what is asked for before the strategy decides
 };
 
 /// All of these are used from one thread and must outlive the loop.

@@ -26,9 +26,10 @@ struct SearchIdentity {
   long maxTokens = 0;
   bool verifyAll = false;
   std::string strategy, experience;
+  std::vector<std::string> given; ///< candidates, by their content
 };
 KOPT_FIELDS(SearchIdentity, proposers, model, batch, rounds, trials, patience, target,
-            targetSeconds, maxModelCalls, maxTokens, verifyAll, strategy, experience)
+            targetSeconds, maxModelCalls, maxTokens, verifyAll, strategy, experience, given)
 
 struct RunIdentity {
   std::string koptVersion;

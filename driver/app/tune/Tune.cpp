@@ -19,6 +19,7 @@
 #include "driver/search/Confirmation.h"
 #include "driver/search/Trim.h"
 #include "driver/search/proposers/ClassProposer.h"
+#include "driver/search/proposers/GivenProposer.h"
 #include "driver/search/proposers/LaunchClasses.h"
 #include "driver/search/proposers/LlmProposer.h"
 #include "driver/search/proposers/MergeProposer.h"
@@ -55,7 +56,8 @@ std::optional<double> targetOf(const TuneSettings &settings, const TuneSubject &
   return settings.budget.target ? settings.budget.target : subject.declaration.target;
 }
 
-SearchIdentity searchIdentityOf(const TuneSettings &settings, const TuneSubject &subject) {
+SearchIdentity searchIdentityOf(const TuneSettings &settings, const TuneSubject &subject,
+                                const GivenCandidates &given) {
   SearchIdentity search;
   search.proposers = settings.options.proposers;
   search.model = settings.options.model;
@@ -70,6 +72,9 @@ SearchIdentity searchIdentityOf(const TuneSettings &settings, const TuneSubject 
   search.verifyAll = settings.verifyAll;
   search.strategy = settings.options.strategy;
   search.experience = settings.options.experience;
+  search.given = given.notes;
+  for (const Candidate &candidate : given.candidates)
+    search.given.push_back(candidate.contentHash());
   return search;
 }
 
@@ -138,6 +143,18 @@ double baselineSeconds(const Baseline &baseline) {
   return objectiveSeconds(baseline.workload.objective, counts, seconds);
 }
 
+/// Adds how many candidates were judged, and what became of those that were handed in.
+void addJudged(TuneOutcome &outcome, const GivenCandidates &given, const SearchHistory &history) {
+  outcome.judged = history.trials.size() - 1;
+  for (const Trial &trial : history.trials)
+    if (const auto file = given.fileOf(trial.candidateHash); !file.empty())
+      outcome.given.emplace_back(file, trial);
+  for (const Event &event : history.events)
+    if (const auto *offer = std::get_if<Offered>(&event.what);
+        offer && offer->role == GivenProposer::kName)
+      outcome.notes = offer->notes;
+}
+
 TuneOutcome failedOutcome(const TuneSubject &subject, const Error &error) {
   TuneOutcome outcome;
   outcome.label = subject.label;
@@ -168,6 +185,7 @@ Result<std::vector<TuneOutcome>> TuneSession::run() {
   };
   KOPT_TRY(bench_, Workbench::open(services_, settings_, settings_.gpus, plan));
   KOPT_TRY(rules_, RuleBook::load());
+  KOPT_CHECK(readGivenCandidates());
   overview_.elsewhere = planner_.elsewhere();
   if (!planner_.observed().empty())
     overview_.stages["observe"] = planner_.seconds();
@@ -184,6 +202,11 @@ Result<std::vector<TuneOutcome>> TuneSession::run() {
   weights_.emplace(shares);
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     const TuneSubject &subject = subjects[i];
+    if (settings_.triesOnlyGiven() && given_[i].candidates.empty()) {
+      outcomes.push_back(skippedOutcome(subject.specialization.symbol, subject.label,
+                                        "no candidate that was given can be tried on it"));
+      continue;
+    }
     if (!beginTurn(i)) {
       outcomes.push_back(
           skippedOutcome(subject.specialization.symbol, subject.label,
@@ -233,6 +256,23 @@ TuneOutcome TuneSession::skippedOutcome(const std::string &symbol, const std::st
   outcome.share = planner_.shareOf(symbol);
   outcome.skipped = reason;
   return outcome;
+}
+
+Status TuneSession::readGivenCandidates() {
+  KOPT_TRY(given_, readGiven(*bench_, settings_.candidates, settings_.arch));
+  std::set<std::string> notes; // several kernels may have the same
+  for (const GivenCandidates &given : given_)
+    notes.insert(given.notes.begin(), given.notes.end());
+  if (settings_.triesOnlyGiven() &&
+      std::ranges::all_of(given_, [](const auto &given) { return given.candidates.empty(); }))
+    return makeError(ErrorCode::Usage,
+                     notes.empty()
+                         ? "no candidate is given"
+                         : "no candidate can be tried: " + join({notes.begin(), notes.end()}, "; "),
+                     "give a changed copy of the kernel's file with --candidate");
+  for (const std::string &note : notes)
+    services_.terminal.line("note: " + note);
+  return {};
 }
 
 bool TuneSession::beginTurn(std::size_t index) {
@@ -350,7 +390,7 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
                        bench_->scratch() / "evaluate" / run.record.name / "library"},
                       subject);
   const auto finish = [&](Trial &trial, const Workload &learnt) {
-    static_cast<void>(tellUserLines(subject, "", trial));
+    static_cast<void>(tellUserLines(subject, givenOf(subject).fileOf(trial.candidateHash), trial));
     trial.diagnosis = rules_->diagnose(trial.counters, roof.known(learnt));
     library.finish(trial, learnt);
   };
@@ -384,7 +424,7 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
   run.record.stopText = stop.inWords();
   if (stop.reason == StopReason::Target && settings_.goal.seconds)
     run.record.stopText += fmt::format(" ({})", settings_.goal.inWords());
-  outcome.judged = history.trials.size() - 1;
+  addJudged(outcome, givenOf(subject), history);
   KOPT_TRY(outcome.winner, stage(subject, "confirm the winner", [&] {
              const auto isTimeUp = [&] {
                return clock_.turnLimit() > 0 &&
@@ -439,7 +479,7 @@ Result<TuneSession::OpenRun> TuneSession::openRun(const TuneSubject &subject,
       hashOf({koptVersion(), subject.sliceText, subject.label, subject.kernel.compileFlags,
               subject.declaration, workload.workload, workload.heldOut, device.kind, device.name,
               device.arch, device.driver, bench_->toolchain().name(), judgeOptionsOf(settings_),
-              searchIdentityOf(settings_, subject)});
+              searchIdentityOf(settings_, subject, givenOf(subject))});
   run.configJson = toJson(settings_).dump();
   run.sliceText = subject.sliceText;
   run.startedUtc = services_.clock.utc();
@@ -600,7 +640,10 @@ Status TuneSession::tellOfLibrary(const Trial &trial, const std::string &why, Jo
 Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &subject,
                                                           const OpenRun &run, Recalled &recalled) {
   Proposers proposers;
-  if (!recalled.edits.empty())
+  const auto tell = [this](const std::string &text) { services_.terminal.line(text); };
+  if (!settings_.candidates.empty())
+    proposers.push_back(std::make_unique<GivenProposer>(givenOf(subject), tell));
+  if (!recalled.edits.empty() && !settings_.triesOnlyGiven())
     proposers.push_back(std::make_unique<RecallProposer>(std::move(recalled.edits)));
   for (const std::string &name : settings_.options.proposers) {
     if (name == "params")
@@ -611,11 +654,11 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
           std::make_unique<TransformProposer>(bench_->frontend(), settings_.options.proposers));
     else if (name == "merge")
       proposers.push_back(std::make_unique<MergeProposer>());
-    else if (isLeftOut(name))
+    else if (isLeftOut(name) || name == GivenProposer::kName)
       continue;
     else if (name != "llm")
       return makeError(ErrorCode::Usage, fmt::format("unknown proposer '{}'", name),
-                       "known are params, transform, merge and llm");
+                       "known are params, transform, merge, llm and given");
     else if (settings_.options.model.empty())
       return makeError(ErrorCode::Usage, "the proposer 'llm' needs a model",
                        "give one with --model anthropic:MODEL, openai:MODEL or exec:COMMAND");
@@ -627,7 +670,7 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
       LlmOptions options;
       options.maxCalls = settings_.maxModelCalls;
       options.maxTokens = settings_.options.maxTokens;
-      options.tell = [this](const std::string &text) { services_.terminal.line(text); };
+      options.tell = tell;
       options.secondsLeft = clock_.turnLeft();
       proposers.push_back(std::make_unique<LlmProposer>(*model_, *store_, run.record.id, options));
     }
@@ -647,9 +690,14 @@ Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Base
   settings.budget.target = targetOf(settings_, subject);
   if (settings_.goal.seconds)
     settings.budget.target = baselineSeconds(baseline) / *settings_.goal.seconds;
+  if (!settings_.candidates.empty())
+    settings.first = Ask{.role = GivenProposer::kName,
+                         .parents = {baseline.trial.candidateHash},
+                         .technique = "",
+                         .limit = givenOf(subject).candidates.size()};
   std::vector<std::string> names; // of those that take turns
   for (const auto &proposer : proposers)
-    if (proposer->name() != "classes")
+    if (proposer->name() != "classes" && proposer->name() != GivenProposer::kName)
       names.push_back(proposer->name());
   KOPT_TRY(
       const std::unique_ptr<Strategy> strategy,

@@ -2,6 +2,7 @@
 // `kopt tune`, from source files to a proven patch. tune() and tuneInRun() list the stages.
 #pragma once
 
+#include "driver/app/tune/GivenCandidates.h"
 #include "driver/app/tune/KernelPlanner.h"
 #include "driver/app/tune/Recall.h"
 #include "driver/app/tune/SessionEnd.h"
@@ -35,6 +36,10 @@ struct TuneOutcome {
   std::filesystem::path folder;      ///< folder of the run, for the user
   std::filesystem::path patch;       ///< empty if no candidate was accepted
   std::size_t judged = 0;            ///< candidates with a verdict
+  /// Of the files that the user handed in: the trials of their candidates, with the file; and why
+  /// others have none.
+  std::vector<std::pair<std::filesystem::path, Trial>> given;
+  std::vector<std::string> notes;
   std::optional<double> share;       ///< of the program's kernel time, if known
   StageSeconds stages;               ///< workload, baseline, search, confirm, write
   std::string skipped;               ///< why kopt left out a kernel that it had chosen itself
@@ -83,6 +88,11 @@ private:
                              const std::string &reason) const;
   /// Sets the time limit of the next kernel. False if too little time is left.
   bool beginTurn(std::size_t index);
+  /// Fails with Usage if only what was handed in is to be tried, and that is nothing.
+  Status readGivenCandidates();
+  const GivenCandidates &givenOf(const TuneSubject &subject) const {
+    return given_.at(std::size_t(&subject - bench_->subjects().data()));
+  }
   /// Divides the time anew by what the baseline says is left of the kernel.
   void shareTimeAgain(const TuneSubject &subject, const Baseline &baseline);
   /// Takes what is left of each kernel from the last run of the same text on the same device.
@@ -137,8 +147,9 @@ private:
   TuneClock clock_;
   std::optional<TurnWeights> weights_; ///< of the kernels' turns
   TuneOverview overview_;
-  std::string position_;  ///< of the current kernel, "2/6 "; empty: the only one
-  std::vector<Win> wins_; ///< of the kernels searched so far
+  std::vector<GivenCandidates> given_; ///< for each subject
+  std::string position_;               ///< of the current kernel, "2/6 "; empty: the only one
+  std::vector<Win> wins_;              ///< of the kernels searched so far
   std::optional<SessionRecord> session_;
 };
 

@@ -40,12 +40,16 @@ nlohmann::json toJson(const TuneSettings &settings) {
   for (const Option &option : allOptions())
     std::visit([&](const auto &value) { json[replaceAll(option.key, "-", "_")] = value; },
                valueOf(settings.options, option));
+  std::vector<std::string> candidates;
+  for (const auto &file : settings.candidates)
+    candidates.push_back(file.string());
   std::error_code ignored;
   json.update({{"directory", std::filesystem::current_path(ignored).string()},
                {"files", files},
                {"build_directory", settings.sources.buildDirectory.string()},
                {"flags", settings.sources.flags},
                {"kernels", settings.selection.globs},
+               {"candidates", candidates},
                {"program", settings.program},
                {"other_runs", std::vector(settings.programs.begin() + !settings.programs.empty(),
                                           settings.programs.end())},

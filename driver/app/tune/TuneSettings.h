@@ -26,7 +26,8 @@ struct TuneSettings : KernelRequest {
   double minGain = 0.01;
   Goal goal{};
   std::vector<std::string> programs{}; ///< command lines of --run, the first one is `program`
-  std::size_t batch = 6;               ///< candidates a round
+  std::vector<std::filesystem::path> candidates{}; ///< files that the user wrote, tried first
+  std::size_t batch = 6;                           ///< candidates a round
   int maxModelCalls = 40;
   /// How many candidates are built while others run, which changes no result. None: a suitable
   /// number.
@@ -37,6 +38,9 @@ struct TuneSettings : KernelRequest {
   bool verifyAll = false; ///< the search verifies every candidate, not only what looks faster
   bool resume = false;
   bool dryRun = false;
+
+  /// Nothing but these candidates is tried.
+  bool triesOnlyGiven() const { return options.proposers == std::vector<std::string>{"given"}; }
 };
 
 /// The settings of a request, and what follows from options. Fails with Usage.

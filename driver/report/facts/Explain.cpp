@@ -109,7 +109,8 @@ private:
     std::vector<std::string> parents;
     for (const std::string &parent : ask.parents)
       parents.push_back(nameOf(parent));
-    std::string why = promiseOf(event.evidence);
+    std::string why =
+        ask.role == "given" ? "what was handed in is tried first" : promiseOf(event.evidence);
     if (why.empty())
       why = (isFollower(ask.role) ? "" : "proposers take turns, and ") +
             turnOf(event.round, ask.role);
@@ -154,7 +155,7 @@ private:
     std::vector<std::string> proposers;
     if (const auto list = config_.find("proposers"); list != config_.end() && list->is_array())
       for (const auto &name : *list)
-        if (name.is_string())
+        if (name.is_string() && name != "given")
           proposers.push_back(name.get<std::string>());
     return proposers;
   }

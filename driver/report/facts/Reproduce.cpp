@@ -99,6 +99,8 @@ private:
   }
 
   void searchOptions() {
+    for (std::string &file : list("candidates"))
+      words_.insert(words_.end(), {"--candidate", std::move(file)});
     option("--proposers", "proposers");
     option("--model", "model");
     if (!textIn(config_, "model").empty())

@@ -54,8 +54,8 @@ private:
     const Ask &ask = history.asked.at(std::size_t(id) - 1).ask;
     return {ask.role, ask.parents};
   }
-  bool isFollower(const std::string &role) const {
-    return std::ranges::count(settings_.followers, role) > 0;
+  bool isFollower(const std::string &role) const { // or what was asked for first
+    return std::ranges::count(settings_.proposers, role) == 0;
   }
   bool isSkipped(const std::string &role, const SearchHistory &history) const {
     return history.isGivenUp(role) || exhausted_.contains({role, {history.best().candidateHash}});

@@ -234,6 +234,35 @@ TEST_F(SearchLoopTest, NothingIsAskedOfAKernelAtItsRoofUntilTheUserSaysSo) {
   EXPECT_THAT(judge_.judged, ElementsAre("a1", "a2"));
 }
 
+TEST_F(SearchLoopTest, WhatIsAskedForFirstTakesNoTurnAndMayBeTheParentOfTheRest) {
+  offer("given", {"wrong", "1.5x"});
+  offer("a", {"a1"});
+  offer("b", {"b1"});
+  turns_.followers = {"given"};
+  turns_.patience = 1;
+  settings_.first = Ask{0, "given", {fakes::FakeJudge::baselineTrial().candidateHash}, "", 2};
+  const auto history = must(search());
+  EXPECT_THAT(judge_.judged, ElementsAre("wrong", "1.5x", "a1"));
+  EXPECT_EQ(history.best().candidate.title, "1.5x");
+  EXPECT_THAT(proposer(1).parents, ElementsAre("1.5x"));
+  ASSERT_TRUE(search()) << "resumed";
+  EXPECT_THAT(proposer(0).parents, ElementsAre("baseline")) << "it is asked once";
+}
+
+TEST_F(SearchLoopTest, WhatIsAskedForFirstIsJudgedAtTheRoofToo) {
+  offer("given", {"1.5x", "1.1x"});
+  offer("a", {"a1"});
+  settings_.first = Ask{0, "given", {fakes::FakeJudge::baselineTrial().candidateHash}, "", 2};
+  settings_.roof = Decision{Stop{StopReason::AtRoof, 1.03}};
+  const auto history = must(search());
+  EXPECT_THAT(judge_.judged, ElementsAre("1.5x", "1.1x"));
+  EXPECT_EQ(history.best().candidate.title, "1.5x");
+  EXPECT_EQ(std::get<Stop>(history.events.back().what).reason, StopReason::AtRoof);
+  AllAtOnce strategy({"a"});
+  settings_.roof = std::nullopt;
+  EXPECT_THAT(must(search(judge_, strategy)).trials.back().candidate.title, "a1");
+}
+
 TEST_F(SearchLoopTest, NoBudgetIsExceeded) {
   offer("a", {"1", "2", "3", "4", "5", "6", "7", "8", "9"});
   settings_.budget.trials = 4; // the baseline is one of them
