@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/app/TerminalObserver.h"
+#include "driver/app/tune/TerminalObserver.h"
 
 #include "driver/cli/Command.h"
 #include "driver/cli/Flags.h"

@@ -22,7 +22,7 @@ EDGES = {
                      "clang_plugin/output clang_plugin/parse",
     "driver/store": "driver/support driver/model",
     "driver/knowledge": "driver/support driver/model driver/store",
-    "driver/llm": "driver/support runtime/device",
+    "driver/llm": "driver/support driver/model runtime/device",
     "driver/judge": "driver/support driver/model driver/source driver/workload driver/device driver/store runtime/device runtime/runner "
                     "runtime/trace",
     "driver/diagnose": "driver/support driver/model driver/source driver/device clang_plugin/output",

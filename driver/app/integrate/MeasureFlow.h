@@ -3,7 +3,7 @@
 // those that should no longer be used.
 #pragma once
 
-#include "driver/app/TrialFlow.h"
+#include "driver/app/trial/TrialFlow.h"
 
 #include <filesystem>
 #include <string>

@@ -3,11 +3,11 @@
 
 #include "driver/app/KnowledgeFlow.h"
 #include "driver/app/ObserveFlow.h"
-#include "driver/app/TerminalObserver.h"
 #include "driver/app/library/LibraryRoof.h"
 #include "driver/app/tune/KernelRoof.h"
 #include "driver/app/tune/Lessons.h"
 #include "driver/app/tune/RunIdentity.h"
+#include "driver/app/tune/TerminalObserver.h"
 #include "driver/app/tune/TuneResults.h"
 #include "driver/judge/HeldOut.h"
 #include "driver/judge/RecallingJudge.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/app/TerminalObserver.h"
+#include "driver/app/tune/TerminalObserver.h"
 
 #include <gmock/gmock.h>
 

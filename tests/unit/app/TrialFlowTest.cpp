@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/app/TrialFlow.h"
+#include "driver/app/trial/TrialFlow.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "driver/app/TrialFlow.h"
+#include "driver/app/trial/TrialFlow.h"
 #include "driver/search/SearchLoop.h"
 #include "driver/support/Terminal.h"
 
