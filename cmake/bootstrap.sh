@@ -24,7 +24,7 @@ readonly build_packages=(
 # Debian's static LLVM names Polly.
 readonly release_packages=(libpolly-19-dev)
 # Chromium (124 MB) opens the reports.
-readonly test_packages=(libgtest-dev libgmock-dev llvm-19-tools clang-format-19 python3 chromium fonts-dejavu-core)
+readonly test_packages=(libgtest-dev libgmock-dev llvm-19-tools clang-format-19 python3 python3-pip chromium fonts-dejavu-core)
 
 say() { printf '\n== %s\n' "$*"; }
 fail() { printf 'bootstrap: %s\n' "$*" >&2; exit 6; }
@@ -92,6 +92,9 @@ run_tests() {
   local folder=${KOPT_BUILD_DIR:-$top/build/dev}
   configure dev "$folder" -DKOPT_BUILD_TESTS=ON -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
   build "$folder"
+  # The official client of the Model Context Protocol; its test is skipped without.
+  [ -d "$folder/tests/python/mcp" ] || python3 -m pip install -q --target "$folder/tests/python" mcp ||
+    say "The package mcp could not be installed from PyPI"
   say "Testing: the $lane lane, without labels $without"
   # One more than there are processors: some tests wait for a time limit or another process.
   ctest --test-dir "$folder" -LE "$without" -j $(($(jobs) + 1)) --output-on-failure --output-junit "$folder/tests.xml" |

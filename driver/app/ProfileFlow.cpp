@@ -53,10 +53,11 @@ Result<const Launch *> chooseLaunch(const Workload &workload, const std::string 
 class Profiler {
 public:
   Profiler(Services &services, Workbench &bench, const ProfileRequest &request,
-           const TuneSubject &subject, const RuleBook &rules)
-      : services_(services), bench_(bench), request_(request), subject_(subject), rules_(rules) {}
+           const TuneSubject &subject)
+      : services_(services), bench_(bench), request_(request), subject_(subject) {}
 
   Result<ProfileReport> profile(const Workload &workload, const Candidate &candidate) {
+    KOPT_TRY(const RuleBook rules, RuleBook::load());
     report_.label = subject_.label;
     report_.file = subject_.kernel.file;
     report_.line = subject_.kernel.line;
@@ -87,16 +88,35 @@ public:
     const auto model =
         bench_.frontend().modelOf(rendered_.text, rendered_.expression, subject_.kernel, {});
     report_.diagnosis =
-        rules_.diagnose(report_.profile.counters, knownOf(report_.launch, subject_.specialization,
-                                                          model ? model->uses : std::nullopt));
-    rules_.putBlamedFirst(report_.diagnosis, report_.stalls);
+        rules.diagnose(report_.profile.counters, knownOf(report_.launch, subject_.specialization,
+                                                         model ? model->uses : std::nullopt));
+    rules.putBlamedFirst(report_.diagnosis, report_.stalls);
     if (report_.ncu)
       for (NcuReport::Advice &advice : report_.ncu->advice)
-        advice.agrees = rules_.agreeing(report_.diagnosis, advice);
+        advice.agrees = rules.agreeing(report_.diagnosis, advice);
     return std::move(report_);
   }
 
+  Result<MachineCode> code(const Candidate &candidate) {
+    KOPT_TRY(rendered_, renderSlice(subject_, candidate));
+    KOPT_TRY(const auto nvcc, makeNvccToolchain(services_.processes, services_.installation.cuda,
+                                                bench_.compilers()));
+    KOPT_TRY(const BuildOutcome built, build(*nvcc, "code"));
+    KOPT_TRY(const SliceLines lines, placesOfLines());
+    if (!built.ok)
+      return makeError(ErrorCode::BaselineFailed, fmt::format("{} does not build the kernel: {}",
+                                                              nvcc->name(), lines.tell(built.log)));
+    MachineCode code{arch(), parsePtxasInfo(built.log, subject_.specialization.symbol), {}, ""};
+    KOPT_TRY(code.listing, disassembler().list(built.module));
+    code.symbol = symbolIn(code.listing, subject_.specialization.symbol);
+    KOPT_CHECK(tellUserLines(code.listing));
+    return code;
+  }
+
 private:
+  Disassembler disassembler() const {
+    return {services_.processes, services_.installation.cuda.nvdisasm, bench_.compilers()};
+  }
   std::string arch() const { return request_.arch.empty() ? bench_.device().arch : request_.arch; }
 
   Result<BuildOutcome> build(Toolchain &toolchain, const char *folder) {
@@ -192,9 +212,7 @@ private:
 
   Status readCode(const BuildOutcome &built) {
     services_.terminal.status(fmt::format("{}: reading its machine code", subject_.label));
-    const Disassembler disassembler(services_.processes, services_.installation.cuda.nvdisasm,
-                                    bench_.compilers());
-    Result<SassListing> listing = disassembler.list(built.module);
+    Result<SassListing> listing = disassembler().list(built.module);
     const std::string symbol = listing ? symbolIn(*listing, subject_.specialization.symbol)
                                        : subject_.specialization.symbol;
     const Counters facts = parsePtxasInfo(built.log, symbol);
@@ -244,7 +262,6 @@ private:
   Workbench &bench_;
   const ProfileRequest &request_;
   const TuneSubject &subject_;
-  const RuleBook &rules_;
   RenderedSlice rendered_;
   std::string symbol_; ///< to load; empty if the slice has only this kernel, under another name
   ProfileReport report_;
@@ -252,8 +269,28 @@ private:
 
 } // namespace
 
+Result<MachineCode> machineCode(Services &services, Workbench &bench, const ProfileRequest &request,
+                                const TuneSubject &subject, const Candidate &candidate) {
+  return Profiler(services, bench, request, subject).code(candidate);
+}
+
+Result<ProfileReport> profileKernel(Services &services, Workbench &bench,
+                                    const ProfileRequest &request, const TuneSubject &subject,
+                                    const Workload &workload, const Candidate &candidate) {
+  KOPT_TRY(ProfileReport report,
+           Profiler(services, bench, request, subject).profile(workload, candidate));
+  if (request.candidate.empty() || request.accesses)
+    return report;
+  ProfileRequest plain = request;
+  plain.ncu = false;
+  KOPT_TRY(const ProfileReport before,
+           Profiler(services, bench, plain, subject).profile(workload, Candidate()));
+  report.contrast = contrastOf({{"candidate", report.profile.counters, report.diagnosis},
+                                {"original", before.profile.counters, before.diagnosis}});
+  return report;
+}
+
 Result<std::vector<ProfileReport>> profileFile(Services services, const ProfileRequest &request) {
-  KOPT_TRY(const RuleBook rules, RuleBook::load());
   KOPT_TRY(const std::unique_ptr<Workbench> bench, Workbench::open(services, request));
   std::optional<CandidateFile> changed;
   if (!request.candidate.empty()) {
@@ -276,16 +313,8 @@ Result<std::vector<ProfileReport>> profileFile(Services services, const ProfileR
       if (!made.refusal.empty())
         return makeError(ErrorCode::StaleInput, made.refusal, {}, changed->path.string());
     }
-    Profiler profiler(services, *bench, request, subject, rules);
-    KOPT_TRY(ProfileReport report, profiler.profile(workload.workload, made.candidate));
-    if (changed && !request.accesses) {
-      ProfileRequest plain = request;
-      plain.ncu = false;
-      Profiler original(services, *bench, plain, subject, rules);
-      KOPT_TRY(const ProfileReport before, original.profile(workload.workload, Candidate()));
-      report.contrast = contrastOf({{"candidate", report.profile.counters, report.diagnosis},
-                                    {"original", before.profile.counters, before.diagnosis}});
-    }
+    KOPT_TRY(ProfileReport report,
+             profileKernel(services, *bench, request, subject, workload.workload, made.candidate));
     reports.push_back(std::move(report));
   }
   services.terminal.clear();

@@ -47,6 +47,24 @@ struct ProfileReport {
 };
 
 /// Returns a report for each selected specialization. Verifies nothing; `kopt trial` does that.
+/// A version's machine code, as nvcc makes it.
+struct MachineCode {
+  std::string arch;    ///< "sm_90"
+  Counters facts;      ///< as parsePtxasInfo() has them
+  SassListing listing; ///< with the user's lines
+  std::string symbol;  ///< of the kernel in the listing
+};
+
+/// Fails with Environment without nvcc or nvdisasm, and with BaselineFailed, saying what nvcc says,
+/// if it does not build.
+Result<MachineCode> machineCode(Services &services, Workbench &bench, const ProfileRequest &request,
+                                const TuneSubject &subject, const Candidate &candidate);
+
+/// The report of a kernel, beside the original's if the request has a candidate.
+Result<ProfileReport> profileKernel(Services &services, Workbench &bench,
+                                    const ProfileRequest &request, const TuneSubject &subject,
+                                    const Workload &workload, const Candidate &candidate);
+
 /// Fails as runTrials(), and with BaselineFailed if the kernel does not build or its launch fails.
 Result<std::vector<ProfileReport>> profileFile(Services services, const ProfileRequest &request);
 

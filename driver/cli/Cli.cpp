@@ -53,6 +53,9 @@ constexpr CommandEntry kCommands[] = {
     {"ci", "say what a change does to the kernels that it touches, for a pipeline", makeCi},
     {"clean", "remove the records and folders of all but the last runs of each kernel", makeClean},
     {"kb", "search texts about kernels, and what trials taught", makeKb},
+    {"mcp", "serve an agent: kopt's tools over the Model Context Protocol, on stdin and stdout",
+     makeMcp},
+    {"skill", "write a skill file for agents that run commands", makeSkill},
     {"doctor", "say whether tuning can start here, what works, and how to get the rest",
      makeDoctor},
 };

@@ -53,6 +53,8 @@ std::unique_ptr<Command> makeCheck(CLI::App &app);
 std::unique_ptr<Command> makeCi(CLI::App &app);
 std::unique_ptr<Command> makeClean(CLI::App &app);
 std::unique_ptr<Command> makeKb(CLI::App &app);
+std::unique_ptr<Command> makeMcp(CLI::App &app);
+std::unique_ptr<Command> makeSkill(CLI::App &app);
 std::unique_ptr<Command> makeDoctor(CLI::App &app);
 
 } // namespace kopt

@@ -30,6 +30,7 @@
 //   check    one object per kernel of the lock; details: how many are in each state
 //   ci       one object per kernel that the change touches; details: headline, base, head, device,
 //            stale variants, proposals
+//   skill    one object, the written file; mcp prints none: standard output has its protocol
 //   doctor   one object per check: check, ok, state, detail, remedy; details: can_start, device,
 //            conclusion
 //

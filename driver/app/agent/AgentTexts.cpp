@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/app/agent/AgentTexts.h"
+
+#include "driver/diagnose/CounterTable.h"
+#include "driver/diagnose/RuleBook.h"
+#include "driver/judge/Statistics.h"
+#include "driver/model/Json.h"
+#include "driver/support/JsonText.h"
+#include "driver/support/Text.h"
+#include "driver/workload/OtherScalars.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kopt {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMostLog = 8u << 10, kMostPassage = 2000, kMostStalls = 20;
+
+std::string head(const std::string &text, std::size_t most) {
+  return text.size() > most ? text.substr(0, most) + "\n[the rest is left out]" : text;
+}
+
+std::string dims(const Dim3 &dim) { return fmt::format("{}x{}x{}", dim.x, dim.y, dim.z); }
+
+std::string placeText(const SourceFrame &place) {
+  return place.file.empty() ? "" : fmt::format("{}:{}", place.file, place.line);
+}
+
+/// Launch expressions are over integers, so real values come from the arguments.
+std::string launchText(const TuneSubject &subject, const Launch &launch) {
+  std::map<std::string, std::string> named;
+  for (const auto &[name, value] : launch.bindings)
+    named[name] = std::to_string(value);
+  for (const auto &[name, value] :
+       realsOf({subject.kernel, subject.specialization, nullptr}, launch))
+    named[name] = formatNumber(value);
+  std::vector<std::string> values;
+  for (const auto &[name, value] : named)
+    values.push_back(name + " = " + value);
+  std::string text = fmt::format(
+      "- {}: {} of its time, grid {}, block {}, {} bytes of dynamic shared memory; {}\n",
+      launch.name, formatPercent(launch.weight), dims(launch.grid), dims(launch.block),
+      launch.sharedBytes, join(values, ", "));
+  for (const Buffer &buffer : launch.buffers)
+    text += fmt::format("  {}: {} bytes of {}{}\n", buffer.name, buffer.bytes, buffer.scalar,
+                        buffer.readOnly ? ", only read" : "");
+  return text;
+}
+
+std::string diagnosisText(const Diagnosis &diagnosis) {
+  std::string text;
+  if (!diagnosis.state.empty())
+    text += fmt::format("State {}: {}\nBound: {}\n", diagnosis.state, diagnosis.finding,
+                        boundInWords(diagnosis));
+  for (const RuleHit &hit : diagnosis.hits) {
+    text += fmt::format("- {} ({}): {}\n  what helps: {}\n", hit.severity, hit.id, hit.finding,
+                        hit.action);
+    for (const std::string &skill : hit.skills)
+      text += fmt::format("  kopt://skill/{}\n", skill);
+  }
+  return text.empty() ? "What bounds it is not known: counters are missing.\n" : text;
+}
+
+/// A look cannot decide for a candidate, so its verdict is open.
+bool isPassedLook(const Trial &trial) {
+  return trial.stage < Stage::Time && trial.verdict == Verdict::Ambiguous;
+}
+
+std::string trialText(const Trial &trial) {
+  if (isPassedLook(trial))
+    return trial.reason + "\n";
+  std::string text = fmt::format(
+      "{} (decided by {}{})\n{}\n", toString(trial.verdict), toString(trial.stage),
+      trial.check == CheckId::None ? "" : fmt::format(", {}", toString(trial.check)), trial.reason);
+  if (trial.speedup)
+    text += "speedup: " + inWords(*trial.speedup) + "\n";
+  for (const LaunchTiming &timing : trial.timings)
+    text += fmt::format("- {}: {}, {} instead of {}\n", timing.launch, inWords(timing.speedup),
+                        formatDuration(timing.candidateSeconds),
+                        formatDuration(timing.baselineSeconds));
+  if (trial.stage >= Stage::Time && !trial.checks.empty()) {
+    text += fmt::format("assurance: {}\n", toString(trial.assurance.level));
+    for (const std::string &gap : inLines(trial.assurance))
+      text += fmt::format("not shown: {}\n", gap);
+  }
+  for (const Finding &finding : trial.findings)
+    text += fmt::format("{}: {} {}\n", toString(finding.severity), finding.message, finding.where);
+  if (trial.verdict == Verdict::BuildFailed)
+    text += head(trial.buildLog, kMostLog) + "\n";
+  return text;
+}
+
+} // namespace
+
+ToolResult described(const std::vector<AgentKernel> &kernels) {
+  std::string text;
+  for (const AgentKernel &kernel : kernels) {
+    text +=
+        fmt::format("- {}{}{}{}\n", kernel.name,
+                    kernel.file.empty() ? "" : fmt::format(" ({}:{})", kernel.file, kernel.line),
+                    kernel.share ? ", " + formatPercent(*kernel.share) + " of the kernel time" : "",
+                    kernel.leftOut.empty() ? "" : ": left out: " + kernel.leftOut);
+  }
+  return {text, false, {{"kernels", toJson(kernels)}}};
+}
+
+ToolResult described(const KernelView &view) {
+  const auto &[subject, workload, baseline, device, diagnosis, share] = view;
+  const Specialization &own = subject.specialization;
+  std::string text = fmt::format("{} ({}:{}), on {}{}{}\n", subject.label, subject.kernel.file,
+                                 subject.kernel.line, device.name,
+                                 device.modelled ? ", emulated: times are modelled" : "",
+                                 share ? ", " + formatPercent(*share) + " of the kernel time" : "");
+  json launches = json::array(), others = json::array();
+  text += "\nParameters\n";
+  for (const KernelParam &param : own.params)
+    text += fmt::format("- {}: {}\n", param.name, param.type);
+  text += "\nLaunches\n";
+  for (const Launch &launch : workload.launches) {
+    text += launchText(subject, launch);
+    json data = toJson(launch);
+    for (const char *inside : {"buffers", "arguments"})
+      data.erase(inside);
+    launches.push_back(std::move(data));
+  }
+  for (const LaunchTiming &timing : baseline.timings)
+    text += fmt::format("- {} takes {}\n", timing.launch, formatDuration(timing.baselineSeconds));
+  if (!subject.declaration.requirements.empty())
+    text += "\nThe user requires: " + join(subject.declaration.requirements, "; ") + "\n";
+  for (const TunableParam &param : subject.declaration.params)
+    text +=
+        fmt::format("The user lets {} be one of {}\n", param.name, fmt::join(param.values, ", "));
+  for (const Specialization &other : subject.kernel.specializations)
+    if (other.symbol != own.symbol)
+      others.push_back(other.expression);
+  if (!others.empty())
+    text += "\nOther instantiations, which the same text has to serve: " +
+            join(others.get<std::vector<std::string>>(), ", ") + "\n";
+  if (const auto &module = baseline.resources; module && module->registers > 0)
+    text += fmt::format("\n{} registers, {} bytes of shared and {} of local memory\n",
+                        module->registers, module->sharedBytes, module->localBytes);
+  text += "\nWhat bounds it\n" + diagnosisText(diagnosis);
+  text += "\nThe slice\n" + subject.sliceText;
+  return {text,
+          false,
+          {{"kernel", subject.label},
+           {"file", subject.kernel.file},
+           {"line", subject.kernel.line},
+           {"share", share ? json(*share) : json()},
+           {"modelled", device.modelled},
+           {"launches", launches},
+           {"requirements", subject.declaration.requirements},
+           {"instantiations", others},
+           {"diagnosis", toJson(diagnosis)},
+           {"source", subject.sliceText}}};
+}
+
+ToolResult described(const TrialOutcome &outcome) {
+  const Trial &trial = outcome.trial;
+  std::string text = outcome.label + ": " + trialText(trial);
+  json launches = json::array();
+  for (const LaunchTiming &timing : trial.timings)
+    launches.push_back({{"launch", timing.launch}, {"speedup", toJson(timing.speedup)}});
+  json data{{"kernel", outcome.label},
+            {"verdict", isPassedLook(trial) ? "Passed" : toString(trial.verdict)},
+            {"stage", toString(trial.stage)},
+            {"check", toString(trial.check)},
+            {"reason", trial.reason},
+            {"speedup", toJson(trial.speedup)},
+            {"launches", launches},
+            {"checks", toJson(trial.checks)},
+            {"assurance", toJson(trial.assurance)},
+            {"findings", toJson(trial.findings)},
+            {"build_log", head(trial.buildLog, kMostLog)},
+            {"modelled", outcome.device.modelled},
+            {"seconds", trial.seconds}};
+  if (outcome.repaired) {
+    text += "\nRepaired by kopt, which keeps the original where the candidate is wrong: " +
+            trialText(*outcome.repaired);
+    data["repaired"] = {{"verdict", toString(outcome.repaired->verdict)},
+                        {"reason", outcome.repaired->reason},
+                        {"speedup", toJson(outcome.repaired->speedup)},
+                        {"patch", outcome.repairPatch}};
+  }
+  return {text, false, data};
+}
+
+ToolResult described(const ProfileReport &report) {
+  std::string text =
+      fmt::format("{}, launch {}: grid {}, block {}, on {}{}\n\n", report.label, report.launch.name,
+                  dims(report.launch.grid), dims(report.launch.block), report.device.name,
+                  report.device.modelled ? ", emulated: counters and times are a model's" : "");
+  for (const auto &[label, value] : describeCounters(report.profile.counters))
+    text += fmt::format("{}: {}\n", label, value);
+  text += "\nWhat bounds it\n" + diagnosisText(report.diagnosis);
+  const std::string contrast = inText(report.contrast);
+  if (!contrast.empty())
+    text += "\nBeside the original\n" + contrast;
+  for (const HotLine &line : report.executed.lines)
+    text +=
+        fmt::format("{} of the instructions: {}:{}  {}\n",
+                    formatPercent(line.instructions / std::max(1.0, report.executed.instructions)),
+                    line.file, line.line, line.text);
+  for (std::size_t i = 0; i < std::min(report.stalls.size(), kMostStalls); ++i)
+    text += inWords(report.stalls[i]) + "\n";
+  for (const std::string &missing : report.missing)
+    text += "not available: " + missing + "\n";
+  return {text,
+          false,
+          {{"kernel", report.label},
+           {"launch", report.launch.name},
+           {"counters", report.profile.counters},
+           {"diagnosis", toJson(report.diagnosis)},
+           {"contrast", contrast},
+           {"hot_lines", toJson(report.executed)},
+           {"modelled", report.device.modelled}}};
+}
+
+std::string factsOf(const MachineCode &code) {
+  std::string text = "machine code for " + code.arch + "\n";
+  for (const auto &[label, value] : describeCounters(code.facts))
+    text += fmt::format("{}: {}\n", label, value);
+  return text;
+}
+
+ToolResult described(const MachineCode &code, std::size_t from, std::size_t most) {
+  std::string text = factsOf(code);
+  std::size_t at = 0;
+  for (const SassFunction *function : code.listing.reachableFrom(code.symbol)) {
+    std::string place;
+    for (const SassInstruction &instruction : function->instructions) {
+      if (++at < from || at >= from + most)
+        continue;
+      const std::string own =
+          instruction.frames.empty() ? "" : placeText(instruction.frames.front());
+      text +=
+          fmt::format("{:>5} {:04x} {}{}{} {}{}\n", at, instruction.offset, instruction.predicate,
+                      instruction.predicate.empty() ? "" : " ", instruction.opcode,
+                      instruction.operands, own == place || own.empty() ? "" : "  // " + own);
+      place = own;
+    }
+  }
+  if (at >= from + most)
+    text += fmt::format("[{} more instructions: from = {}]\n", at + 1 - from - most, from + most);
+  return {text, false, {{"arch", code.arch}, {"counters", code.facts}, {"instructions", at}}};
+}
+
+ToolResult described(const std::vector<Passage> &passages) {
+  std::string text;
+  for (const Passage &passage : passages) {
+    text += fmt::format("{} ({}:{}:{})\n{}\n\n", passage.heading, passage.source, passage.file,
+                        passage.line, head(std::string(trim(passage.text)), kMostPassage));
+  }
+  return {text.empty() ? "no passage has any of these words" : text,
+          false,
+          {{"passages", toJson(passages)}}};
+}
+
+ToolResult describedHistory(const json &attempts, const json &memos) {
+  std::string text = "In this session\n";
+  for (const json &attempt : attempts)
+    text += fmt::format("- {}: {} {}: {}: {}\n", textIn(attempt, "kernel"), textIn(attempt, "tool"),
+                        textIn(attempt, "candidate"), textIn(attempt, "verdict"),
+                        textIn(attempt, "reason"));
+  if (attempts.empty())
+    text += "- nothing was tried\n";
+  for (const json &memo : memos) {
+    text += fmt::format("In earlier runs: {} ({}) on {}\n", textIn(memo, "kernel"),
+                        textIn(memo, "program"), textIn(memo, "arch"));
+    for (const json &line : memo["lines"])
+      text += fmt::format("- {}\n", line.get<std::string>());
+  }
+  return {text, false, {{"attempts", attempts}, {"memos", memos}}};
+}
+
+ToolResult described(const json &envelope) {
+  std::string text;
+  const json error = envelope.value("error", json());
+  if (error.is_object())
+    text += fmt::format("{}{}{}\n", textIn(error, "what"),
+                        textIn(error, "hint").empty() ? "" : "; ", textIn(error, "hint"));
+  for (const json &result : envelope.value("results", json::array())) {
+    if (!result.is_object())
+      continue;
+    text += fmt::format("{} ({}): {}\n", textIn(result, "kernel"), textIn(result, "run"),
+                        textIn(result, "stop_reason"));
+    if (const json winner = result.value("winner", json()); winner.is_object())
+      text +=
+          fmt::format("winner: {}, {:.3f}x; patch: {}; report: kopt://report/{}\n",
+                      textIn(winner, "title"), winner.value("/speedup/estimate"_json_pointer, 1.0),
+                      textIn(winner, "patch"), textIn(result, "run"));
+    else if (result.contains("winner"))
+      text += "nothing faster was found\n";
+    if (result.contains("file"))
+      text += fmt::format("{} {}\n", result.value("changed", false) ? "changed" : "would change",
+                          textIn(result, "file"));
+  }
+  if (const json session = envelope.value("/details/session"_json_pointer, json());
+      session.is_object())
+    text += textIn(session, "headline") + "\n";
+  return {text,
+          error.is_object(),
+          {{"results", envelope.value("results", json::array())},
+           {"details", envelope.value("details", json::object())},
+           {"error", error}}};
+}
+
+} // namespace kopt
