@@ -92,6 +92,17 @@ class Given(GivenTest):
         self.assertEqual(resumed, [False, True, False])
         self.assertEqual(self.rows("SELECT COUNT(*) FROM runs"), [(2,)])
 
+    def test_a_kernel_that_is_changed_and_not_tuned_is_named(self):
+        two = self.text + self.text[self.text.index("KOPT_TUNE"):].replace("scale", "shift").replace("void run", "void shifted")
+        self.write("two.cu", two)
+        mine = "--candidate", self.write("mine.cu", two.replace("factor * in", "in"))
+        done, out = self.tune(*mine, *ONLY, "--kernel", "scale", files=("two.cu",))
+        self.assertEqual([one["verdict"] for one in out["results"][0]["given"]], ["WrongResult"])
+        self.assertIn("mine.cu changes shift, which is not tuned: name it with --kernel", out["results"][0]["notes"][0])
+        only = "--candidate", self.write("only.cu", two.replace("factor * in", "in").replace("= in[", "= factor * in[", 1))
+        done, _ = self.tune(*only, *ONLY, "--kernel", "scale", files=("two.cu",), code=1)
+        self.assertIn("only.cu changes shift, which is not tuned", done.stderr)
+
     def test_each_kernel_gets_what_changes_it(self):
         other = self.text.replace("scale", "shift").replace("factor * in", "factor + in")
         self.write("shift.cu", other)

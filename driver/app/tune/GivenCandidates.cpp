@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/tune/GivenCandidates.h"
 
+#include "driver/support/Text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
 #include <regex>
 
 namespace kopt {
@@ -49,6 +53,23 @@ bool addTo(GivenCandidates &given, const TuneSubject &subject, const ExtractionR
   return true;
 }
 
+/// The kernels that the file changes and that are not tuned: nobody judges them.
+std::vector<std::string> othersIn(const CandidateFile &file, Workbench &bench) {
+  std::vector<std::string> labels;
+  for (const KernelInstance &instance : instancesIn(bench.extraction())) {
+    const auto other = makeSubject(bench.extraction(), instance, {});
+    if (!other || std::ranges::any_of(bench.subjects(), [&](const TuneSubject &subject) {
+          return subject.kernel.name == other->kernel.name;
+        }))
+      continue;
+    const auto made = candidateFromFile(*other, bench.extraction(), file.extraction);
+    if (made && (made->candidate.launch.changesGeometry() ||
+                 made->candidate.chunks.contains(other->specialization.kernelChunk)))
+      labels.push_back(other->label);
+  }
+  return labels;
+}
+
 } // namespace
 
 Result<std::vector<GivenCandidates>> readGiven(Workbench &bench, const std::vector<fs::path> &files,
@@ -56,16 +77,21 @@ Result<std::vector<GivenCandidates>> readGiven(Workbench &bench, const std::vect
   std::vector<GivenCandidates> given(bench.subjects().size());
   for (const fs::path &file : files) {
     bool isFor = false;
+    const auto tellAll = [&](const std::string &what) {
+      isFor = true;
+      for (GivenCandidates &each : given)
+        each.notes.push_back(fmt::format("{} changes {}", file.string(), what));
+    };
     for (const auto &[unit, subjects] : subjectsIn(file, bench)) {
       KOPT_TRY(const CandidateFile read, bench.readCandidate(file, arch, subjects.front()));
       for (const TuneSubject *subject : subjects)
         isFor |= addTo(given[std::size_t(subject - bench.subjects().data())], *subject,
                        bench.extraction(), read);
+      if (const auto others = othersIn(read, bench); !others.empty())
+        tellAll(join(others, ", ") + ", which is not tuned: name it with --kernel");
     }
-    for (GivenCandidates &each : given)
-      if (!isFor)
-        each.notes.push_back(file.string() + " changes none of the kernels that are tuned; name "
-                                             "the one that it is for with --kernel");
+    if (!isFor)
+      tellAll("none of the kernels that are tuned");
   }
   return given;
 }
