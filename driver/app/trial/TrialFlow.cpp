@@ -20,6 +20,15 @@ int severityOf(Verdict verdict) {
   return int(std::ranges::find(kAccepted, verdict) - kAccepted.begin());
 }
 
+bool changesKernel(const CandidateFile &file, const TuneSubject &subject,
+                   const ExtractionResult &original) {
+  const auto made = candidateFromFile(subject, original, file.extraction);
+  if (!made || !made->refusal.empty())
+    return bool(made);
+  return made->candidate.launch.changesGeometry() ||
+         made->candidate.chunks.contains(subject.specialization.kernelChunk);
+}
+
 const TrialOutcome &CandidateTrials::worst() const {
   return *std::ranges::max_element(
       outcomes, {}, [](const TrialOutcome &outcome) { return severityOf(outcome.trial.verdict); });
@@ -43,16 +52,6 @@ Result<std::vector<CandidateFile>> readCandidates(Workbench &bench, const TrialR
   return files;
 }
 
-/// True if a candidate's file changes the text of a kernel or how it is launched.
-bool changes(const CandidateFile &file, const TuneSubject &subject,
-             const ExtractionResult &original) {
-  const auto made = candidateFromFile(subject, original, file.extraction);
-  if (!made || !made->refusal.empty())
-    return bool(made);
-  return made->candidate.launch.changesGeometry() ||
-         made->candidate.chunks.contains(subject.specialization.kernelChunk);
-}
-
 /// Opens the bench for the kernels of the request and for the others that a candidate changes,
 /// whose symbols `added` receives.
 Result<std::unique_ptr<Workbench>> openBench(Services &services, const TrialRequest &request,
@@ -71,7 +70,7 @@ Result<std::unique_ptr<Workbench>> openBench(Services &services, const TrialRequ
     if (!chosen.contains(instance.kernel->name))
       if (const auto subject = makeSubject(bench->extraction(), instance, selection);
           subject && std::ranges::any_of(files, [&](const CandidateFile &file) {
-            return changes(file, *subject, bench->extraction());
+            return changesKernel(file, *subject, bench->extraction());
           }))
         selection.symbols->push_back(*added.insert(subject->specialization.symbol).first);
   if (added.empty())
@@ -123,7 +122,7 @@ Result<std::vector<CandidateTrials>> runTrials(Services services, const TrialReq
         results[i].outcomes.clear();
         continue;
       }
-      if (isAdded && !changes(files[i], *subject, bench->extraction()))
+      if (isAdded && !changesKernel(files[i], *subject, bench->extraction()))
         continue;
       Result<TrialOutcome> outcome = trials.judge(files[i]);
       if (!outcome && outcome.error().code == ErrorCode::Interrupted) {

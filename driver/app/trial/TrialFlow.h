@@ -24,6 +24,10 @@ struct CandidateTrials {
 /// refusal or failure has the highest value.
 int severityOf(Verdict verdict);
 
+/// True if a candidate's file changes the text of a kernel or how it is launched.
+bool changesKernel(const CandidateFile &file, const TuneSubject &subject,
+                   const ExtractionResult &original);
+
 /// Returns one result for each candidate, in the order of the request; candidates of one kernel are
 /// judged one after another. Fails with Usage (no such file or kernel), BaselineFailed, StaleInput
 /// (a trace of another program) or Environment. A problem of a candidate is its verdict, not a

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/tune/GivenCandidates.h"
 
+#include "driver/app/trial/TrialFlow.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>
@@ -58,13 +59,11 @@ std::vector<std::string> othersIn(const CandidateFile &file, Workbench &bench) {
   std::vector<std::string> labels;
   for (const KernelInstance &instance : instancesIn(bench.extraction())) {
     const auto other = makeSubject(bench.extraction(), instance, {});
-    if (!other || std::ranges::any_of(bench.subjects(), [&](const TuneSubject &subject) {
-          return subject.kernel.name == other->kernel.name;
-        }))
-      continue;
-    const auto made = candidateFromFile(*other, bench.extraction(), file.extraction);
-    if (made && (made->candidate.launch.changesGeometry() ||
-                 made->candidate.chunks.contains(other->specialization.kernelChunk)))
+    const auto isTuned = [&](const TuneSubject &subject) {
+      return subject.kernel.name == other->kernel.name;
+    };
+    if (other && std::ranges::none_of(bench.subjects(), isTuned) &&
+        changesKernel(file, *other, bench.extraction()))
       labels.push_back(other->label);
   }
   return labels;
