@@ -106,10 +106,12 @@ public:
     if (!built.ok)
       return makeError(ErrorCode::BaselineFailed, fmt::format("{} does not build the kernel: {}",
                                                               nvcc->name(), lines.tell(built.log)));
-    MachineCode code{arch(), parsePtxasInfo(built.log, subject_.specialization.symbol), {}, ""};
-    KOPT_TRY(code.listing, disassembler().list(built.module));
-    code.symbol = symbolIn(code.listing, subject_.specialization.symbol);
-    KOPT_CHECK(tellUserLines(code.listing));
+    MachineCode code{arch(), parsePtxasInfo(built.log, subject_.specialization.symbol),
+                     disassembler().list(built.module), ""};
+    if (code.listing) {
+      code.symbol = symbolIn(*code.listing, subject_.specialization.symbol);
+      KOPT_CHECK(tellUserLines(*code.listing));
+    }
     return code;
   }
 

@@ -49,13 +49,13 @@ struct ProfileReport {
 /// Returns a report for each selected specialization. Verifies nothing; `kopt trial` does that.
 /// A version's machine code, as nvcc makes it.
 struct MachineCode {
-  std::string arch;    ///< "sm_90"
-  Counters facts;      ///< as parsePtxasInfo() has them
-  SassListing listing; ///< with the user's lines
-  std::string symbol;  ///< of the kernel in the listing
+  std::string arch;            ///< "sm_90"
+  Counters facts;              ///< as parsePtxasInfo() has them
+  Result<SassListing> listing; ///< with the user's lines; or why nvdisasm lists nothing
+  std::string symbol;          ///< of the kernel in the listing
 };
 
-/// Fails with Environment without nvcc or nvdisasm, and with BaselineFailed, saying what nvcc says,
+/// Fails with Environment without nvcc, and with BaselineFailed, saying what nvcc says,
 /// if it does not build.
 Result<MachineCode> machineCode(Services &services, Workbench &bench, const ProfileRequest &request,
                                 const TuneSubject &subject, const Candidate &candidate);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/app/tune/TerminalObserver.h"
+#include "driver/app/trial/TrialText.h"
 
 #include "driver/cli/Command.h"
 #include "driver/cli/Flags.h"
-#include "driver/model/Json.h"
 
 #include <fmt/format.h>
 #include <iostream>
@@ -64,7 +63,8 @@ public:
         answer.exitCode = kFailOnMatched;
       if (!call.json)
         for (const TrialOutcome &outcome : result.outcomes)
-          print(outcome, results.size() > 1 ? result.candidate.string() + ": " : "", call.out);
+          std::cout << (results.size() > 1 ? result.candidate.string() + ": " : "")
+                    << inText(outcome, &call.out);
     }
     if (left > 0)
       answer.error = {
@@ -99,60 +99,10 @@ private:
   }
 
   json toJson(const CandidateTrials &result, const TrialOutcome &outcome) const {
-    const Trial &trial = outcome.trial;
-    json object{
-        {"kernel", outcome.label},
-        {"verdict", toString(trial.verdict)},
-        {"stage", toString(trial.stage)},
-        {"reason", trial.reason},
-        {"device", outcome.device.name},
-        {"modelled", outcome.device.modelled},
-        {"build_log", trial.buildLog},
-        {"speedup", kopt::toJson(trial.speedup)},
-        {"counters", trial.counters},
-        {"candidate", result.candidate.string()},
-        {"check", toString(trial.check)},
-        {"checks", kopt::toJson(trial.checks)},
-        {"assurance", kopt::toJson(trial.assurance)},
-        {"without", flags_.without},
-        {"findings", kopt::toJson(trial.findings)},
-        {"seconds", trial.seconds},
-        {"stages", trial.stages},
-        {"baseline", {{"seconds", outcome.baseline.seconds}, {"stages", outcome.baseline.stages}}},
-        {"sandbox", kopt::toJson(outcome.sandbox)}};
-    if (outcome.repaired)
-      object["repaired"] = {{"title", outcome.repaired->candidate.title},
-                            {"verdict", toString(outcome.repaired->verdict)},
-                            {"reason", outcome.repaired->reason},
-                            {"speedup", kopt::toJson(outcome.repaired->speedup)},
-                            {"assurance", kopt::toJson(outcome.repaired->assurance)},
-                            {"patch", outcome.repairPatch}};
+    json object = kopt::toJson(outcome);
+    object["candidate"] = result.candidate.string();
+    object["without"] = flags_.without;
     return object;
-  }
-
-  static void print(const TrialOutcome &outcome, const std::string &prefix, const Terminal &out) {
-    const Trial &trial = outcome.trial;
-    const std::string by =
-        trial.check == CheckId::None ? "" : std::string(", ") + toString(trial.check);
-    std::cout << fmt::format("{}{}: {} (decided by {}{})\n  {}\n", prefix, outcome.label,
-                             out.paint(styleOf(trial.verdict), toString(trial.verdict)),
-                             toString(trial.stage), by, trial.reason);
-    if (!trial.checks.empty())
-      std::cout << fmt::format("  assurance: {}\n", toString(trial.assurance.level));
-    for (const std::string &gap : inLines(trial.assurance))
-      if (!trial.checks.empty())
-        std::cout << fmt::format("  not shown: {}\n", gap);
-    for (const Finding &finding : trial.findings)
-      std::cout << fmt::format("  {}: {} {}\n", toString(finding.severity), finding.message,
-                               finding.where);
-    if (trial.verdict == Verdict::BuildFailed)
-      std::cout << trial.buildLog << "\n";
-    if (outcome.repaired)
-      std::cout << fmt::format(
-          "  repaired: {}: {}\n    {}\n    its patch is in --json\n",
-          outcome.repaired->candidate.title,
-          out.paint(styleOf(outcome.repaired->verdict), toString(outcome.repaired->verdict)),
-          outcome.repaired->reason);
   }
 
   TrialFlags flags_;

@@ -35,7 +35,7 @@ EDGES = {
     "driver/app": "driver/support driver/model driver/sandbox driver/source driver/workload driver/device driver/store "
                   "driver/knowledge driver/llm driver/judge driver/diagnose driver/search driver/compare driver/integrate "
                   "driver/report driver/config clang_plugin/output runtime/device",
-    "driver/cli": "driver/support driver/model driver/source driver/knowledge driver/judge driver/diagnose driver/integrate driver/report "
+    "driver/cli": "driver/support driver/model driver/source driver/knowledge driver/judge driver/integrate driver/report "
                   "driver/config driver/app",
 
     "runtime/device": "",

@@ -43,7 +43,7 @@ class Sdk(KoptTest):
                 listed = plain(await session.call_tool("list", {}))
                 self.assertEqual(listed["structuredContent"]["kernels"][0]["name"], "scale")
                 kernel = plain(await session.call_tool("kernel", {"kernel": "scale"}))
-                self.assertIn("What bounds it", kernel["content"][0]["text"])
+                self.assertIn("what bounds it", kernel["content"][0]["text"])
                 timed = plain(await session.call_tool("time", {"source": better}, progress_callback=heard))
                 self.assertEqual(timed["structuredContent"]["verdict"], "Faster")
                 tried = plain(await session.call_tool("history", {"kernel": "scale"}))

@@ -1,33 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/agent/AgentTexts.h"
 
+#include "driver/app/ProfileText.h"
+#include "driver/app/trial/TrialText.h"
 #include "driver/diagnose/CounterTable.h"
-#include "driver/diagnose/RuleBook.h"
 #include "driver/judge/Statistics.h"
 #include "driver/model/Json.h"
 #include "driver/support/JsonText.h"
 #include "driver/support/Text.h"
 #include "driver/workload/OtherScalars.h"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <set>
+#include <sstream>
 
 namespace kopt {
 namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMostLog = 8u << 10, kMostPassage = 2000, kMostStalls = 20;
+constexpr std::size_t kMostPassage = 2000, kMostLines = 20;
 
 std::string head(const std::string &text, std::size_t most) {
   return text.size() > most ? text.substr(0, most) + "\n[the rest is left out]" : text;
 }
 
 std::string dims(const Dim3 &dim) { return fmt::format("{}x{}x{}", dim.x, dim.y, dim.z); }
-
-std::string placeText(const SourceFrame &place) {
-  return place.file.empty() ? "" : fmt::format("{}:{}", place.file, place.line);
-}
 
 /// Launch expressions are over integers, so real values come from the arguments.
 std::string launchText(const TuneSubject &subject, const Launch &launch) {
@@ -50,47 +49,24 @@ std::string launchText(const TuneSubject &subject, const Launch &launch) {
   return text;
 }
 
-std::string diagnosisText(const Diagnosis &diagnosis) {
-  std::string text;
-  if (!diagnosis.state.empty())
-    text += fmt::format("State {}: {}\nBound: {}\n", diagnosis.state, diagnosis.finding,
-                        boundInWords(diagnosis));
-  for (const RuleHit &hit : diagnosis.hits) {
-    text += fmt::format("- {} ({}): {}\n  what helps: {}\n", hit.severity, hit.id, hit.finding,
-                        hit.action);
-    for (const std::string &skill : hit.skills)
-      text += fmt::format("  kopt://skill/{}\n", skill);
-  }
-  return text.empty() ? "What bounds it is not known: counters are missing.\n" : text;
+std::string skillsText(const Diagnosis &diagnosis) {
+  std::set<std::string> skills;
+  for (const RuleHit &hit : diagnosis.hits)
+    skills.insert(hit.skills.begin(), hit.skills.end());
+  return skills.empty() ? ""
+                        : fmt::format("kopt://skill/{}\n", fmt::join(skills, " kopt://skill/"));
+}
+
+/// Without what no model reads.
+json brief(json object, std::initializer_list<const char *> without) {
+  for (const char *name : without)
+    object.erase(name);
+  return object;
 }
 
 /// A look cannot decide for a candidate, so its verdict is open.
 bool isPassedLook(const Trial &trial) {
   return trial.stage < Stage::Time && trial.verdict == Verdict::Ambiguous;
-}
-
-std::string trialText(const Trial &trial) {
-  if (isPassedLook(trial))
-    return trial.reason + "\n";
-  std::string text = fmt::format(
-      "{} (decided by {}{})\n{}\n", toString(trial.verdict), toString(trial.stage),
-      trial.check == CheckId::None ? "" : fmt::format(", {}", toString(trial.check)), trial.reason);
-  if (trial.speedup)
-    text += "speedup: " + inWords(*trial.speedup) + "\n";
-  for (const LaunchTiming &timing : trial.timings)
-    text += fmt::format("- {}: {}, {} instead of {}\n", timing.launch, inWords(timing.speedup),
-                        formatDuration(timing.candidateSeconds),
-                        formatDuration(timing.baselineSeconds));
-  if (trial.stage >= Stage::Time && !trial.checks.empty()) {
-    text += fmt::format("assurance: {}\n", toString(trial.assurance.level));
-    for (const std::string &gap : inLines(trial.assurance))
-      text += fmt::format("not shown: {}\n", gap);
-  }
-  for (const Finding &finding : trial.findings)
-    text += fmt::format("{}: {} {}\n", toString(finding.severity), finding.message, finding.where);
-  if (trial.verdict == Verdict::BuildFailed)
-    text += head(trial.buildLog, kMostLog) + "\n";
-  return text;
 }
 
 } // namespace
@@ -121,10 +97,7 @@ ToolResult described(const KernelView &view) {
   text += "\nLaunches\n";
   for (const Launch &launch : workload.launches) {
     text += launchText(subject, launch);
-    json data = toJson(launch);
-    for (const char *inside : {"buffers", "arguments"})
-      data.erase(inside);
-    launches.push_back(std::move(data));
+    launches.push_back(brief(toJson(launch), {"buffers", "arguments"}));
   }
   for (const LaunchTiming &timing : baseline.timings)
     text += fmt::format("- {} takes {}\n", timing.launch, formatDuration(timing.baselineSeconds));
@@ -142,8 +115,9 @@ ToolResult described(const KernelView &view) {
   if (const auto &module = baseline.resources; module && module->registers > 0)
     text += fmt::format("\n{} registers, {} bytes of shared and {} of local memory\n",
                         module->registers, module->sharedBytes, module->localBytes);
-  text += "\nWhat bounds it\n" + diagnosisText(diagnosis);
-  text += "\nThe slice\n" + subject.sliceText;
+  std::ostringstream bound;
+  printDiagnosis(bound, diagnosis);
+  text += bound.str() + skillsText(diagnosis) + "\nThe slice\n" + subject.sliceText;
   return {text,
           false,
           {{"kernel", subject.label},
@@ -160,63 +134,28 @@ ToolResult described(const KernelView &view) {
 
 ToolResult described(const TrialOutcome &outcome) {
   const Trial &trial = outcome.trial;
-  std::string text = outcome.label + ": " + trialText(trial);
+  std::string text =
+      isPassedLook(trial) ? outcome.label + ": " + trial.reason + "\n" : inText(outcome);
   json launches = json::array();
-  for (const LaunchTiming &timing : trial.timings)
+  for (const LaunchTiming &timing : trial.timings) {
+    text += fmt::format("  {}: {}, {} instead of {}\n", timing.launch, inWords(timing.speedup),
+                        formatDuration(timing.candidateSeconds),
+                        formatDuration(timing.baselineSeconds));
     launches.push_back({{"launch", timing.launch}, {"speedup", toJson(timing.speedup)}});
-  json data{{"kernel", outcome.label},
-            {"verdict", isPassedLook(trial) ? "Passed" : toString(trial.verdict)},
-            {"stage", toString(trial.stage)},
-            {"check", toString(trial.check)},
-            {"reason", trial.reason},
-            {"speedup", toJson(trial.speedup)},
-            {"launches", launches},
-            {"checks", toJson(trial.checks)},
-            {"assurance", toJson(trial.assurance)},
-            {"findings", toJson(trial.findings)},
-            {"build_log", head(trial.buildLog, kMostLog)},
-            {"modelled", outcome.device.modelled},
-            {"seconds", trial.seconds}};
-  if (outcome.repaired) {
-    text += "\nRepaired by kopt, which keeps the original where the candidate is wrong: " +
-            trialText(*outcome.repaired);
-    data["repaired"] = {{"verdict", toString(outcome.repaired->verdict)},
-                        {"reason", outcome.repaired->reason},
-                        {"speedup", toJson(outcome.repaired->speedup)},
-                        {"patch", outcome.repairPatch}};
   }
+  json data = brief(toJson(outcome), {"stages", "baseline", "sandbox"});
+  data["launches"] = launches;
+  if (isPassedLook(trial))
+    data["verdict"] = "Passed";
   return {text, false, data};
 }
 
 ToolResult described(const ProfileReport &report) {
-  std::string text =
-      fmt::format("{}, launch {}: grid {}, block {}, on {}{}\n\n", report.label, report.launch.name,
-                  dims(report.launch.grid), dims(report.launch.block), report.device.name,
-                  report.device.modelled ? ", emulated: counters and times are a model's" : "");
-  for (const auto &[label, value] : describeCounters(report.profile.counters))
-    text += fmt::format("{}: {}\n", label, value);
-  text += "\nWhat bounds it\n" + diagnosisText(report.diagnosis);
-  const std::string contrast = inText(report.contrast);
-  if (!contrast.empty())
-    text += "\nBeside the original\n" + contrast;
-  for (const HotLine &line : report.executed.lines)
-    text +=
-        fmt::format("{} of the instructions: {}:{}  {}\n",
-                    formatPercent(line.instructions / std::max(1.0, report.executed.instructions)),
-                    line.file, line.line, line.text);
-  for (std::size_t i = 0; i < std::min(report.stalls.size(), kMostStalls); ++i)
-    text += inWords(report.stalls[i]) + "\n";
-  for (const std::string &missing : report.missing)
-    text += "not available: " + missing + "\n";
-  return {text,
-          false,
-          {{"kernel", report.label},
-           {"launch", report.launch.name},
-           {"counters", report.profile.counters},
-           {"diagnosis", toJson(report.diagnosis)},
-           {"contrast", contrast},
-           {"hot_lines", toJson(report.executed)},
-           {"modelled", report.device.modelled}}};
+  std::ostringstream text;
+  print(text, report, kMostLines);
+  text << skillsText(report.diagnosis);
+  return {text.str(), false,
+          brief(toJson(report), {"lines", "ncu", "sandbox", "rules_skipped", "states_skipped"})};
 }
 
 std::string factsOf(const MachineCode &code) {
@@ -229,13 +168,12 @@ std::string factsOf(const MachineCode &code) {
 ToolResult described(const MachineCode &code, std::size_t from, std::size_t most) {
   std::string text = factsOf(code);
   std::size_t at = 0;
-  for (const SassFunction *function : code.listing.reachableFrom(code.symbol)) {
+  for (const SassFunction *function : code.listing->reachableFrom(code.symbol)) {
     std::string place;
     for (const SassInstruction &instruction : function->instructions) {
       if (++at < from || at >= from + most)
         continue;
-      const std::string own =
-          instruction.frames.empty() ? "" : placeText(instruction.frames.front());
+      const std::string own = instruction.frames.empty() ? "" : placeOf(instruction.frames.front());
       text +=
           fmt::format("{:>5} {:04x} {}{}{} {}{}\n", at, instruction.offset, instruction.predicate,
                       instruction.predicate.empty() ? "" : " ", instruction.opcode,

@@ -126,6 +126,8 @@ Result<ToolResult> AgentTools::profile(const Request &request) {
 Result<ToolResult> AgentTools::sass(const Request &request) {
   KOPT_TRY(const fs::path file, candidateOf(request.arguments, false));
   KOPT_TRY(const MachineCode code, bench_.code(textIn(request.arguments, "kernel"), file));
+  if (!code.listing)
+    return tl::unexpected(code.listing.error());
   return described(code, request.arguments.value("from", std::size_t(1)),
                    request.arguments.value("lines", std::size_t(200)));
 }
@@ -183,7 +185,13 @@ Result<ToolResult> AgentTools::tune(const Request &request) {
     words.push_back("--");
   words.insert(words.end(), settings_.nvccFlags.begin(), settings_.nvccFlags.end());
   KOPT_TRY(const json printed, runKopt(processes_, words, request.call));
-  return described(printed);
+  ToolResult result = described(printed);
+  attempts_.push_back({{"kernel", view.subject.label},
+                       {"tool", request.tool},
+                       {"candidate", candidate.filename().string()},
+                       {"verdict", result.failed ? "failed" : "done"},
+                       {"reason", result.text}});
+  return result;
 }
 
 Result<ToolResult> AgentTools::apply(const Request &request) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "driver/app/trial/TrialFlow.h"
+#include "driver/app/trial/TrialText.h"
 #include "driver/search/SearchLoop.h"
 #include "driver/support/Terminal.h"
 
@@ -14,12 +14,6 @@
 namespace kopt {
 
 using VerdictCounts = std::map<Verdict, std::size_t>;
-
-inline Style styleOf(Verdict verdict) {
-  if (verdict == Verdict::Faster)
-    return Style::Green;
-  return severityOf(verdict) > severityOf(Verdict::Slower) ? Style::Red : Style::Yellow;
-}
 
 /// Shows the search on the terminal. What a status line begins with fits in 80 columns.
 class TerminalObserver final : public SearchObserver {

@@ -73,10 +73,10 @@ public:
     return report;
   }
   Result<MachineCode> code(const std::string &, const std::filesystem::path &) override {
-    MachineCode code{"sm_90", {{"ptxas__registers", 40}}, {}, "scale"};
-    code.listing.functions = {{"scale", {}, {}}};
+    MachineCode code{"sm_90", {{"ptxas__registers", 40}}, SassListing(), "scale"};
+    code.listing->functions = {{"scale", {}, {}}};
     for (unsigned i = 0; i < 5; ++i)
-      code.listing.functions[0].instructions.push_back(
+      code.listing->functions[0].instructions.push_back(
           {16 * i, "", fmt::format("OP{}", i), "R1", "", {{"/p/scale.cu", 7 + i / 2}}, 0});
     return code;
   }
@@ -264,6 +264,7 @@ TEST_F(AgentToolsTest, WhatIsSubmittedGoesToATuneOfItsOwn) {
                                         "--candidate=" + candidate, "--proposers=given", "scale.cu",
                                         "--run=./main", "--", "-O3"));
   EXPECT_EQ(must(readFile(candidate)), "good");
+  EXPECT_EQ(call("history").data["attempts"][0]["tool"], "submit");
   kopts_.result = R"({"results": [], "error": {"what": "no device", "hint": "give one"}})";
   const ToolResult failed = call("tune", {{"kernel", "scale"}, {"seconds", 20}});
   EXPECT_TRUE(failed.failed);

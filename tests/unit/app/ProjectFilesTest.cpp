@@ -28,8 +28,8 @@ protected:
 
 TEST_F(ProjectFilesTest, AreFoundByTheirRealPath) {
   const fs::path real = fs::canonical(project_ / "src" / "a.cu");
-  for (const std::string name : {std::string("src/a.cu"), std::string("src/../src/a.cu"),
-                                 std::string("inside.cu"), (project_ / "src/a.cu").string()})
+  for (const std::string &name : {std::string("src/a.cu"), std::string("src/../src/a.cu"),
+                                  std::string("inside.cu"), (project_ / "src/a.cu").string()})
     EXPECT_EQ(must(projectFile(project_, name)), real) << name;
 }
 
