@@ -24,7 +24,7 @@ def plain(result):
 
 
 class Sdk(KoptTest):
-    def test_list_kernel_time_and_history(self):
+    def test_from_the_list_to_a_submitted_candidate(self):
         source = self.copy(DATA / "scale.cu").read_text()
         better = source.replace("EDGE + threadIdx.x;\n  int column", "EDGE + threadIdx.y;\n  int column").replace(
             "int column = blockIdx.y * EDGE + threadIdx.y", "int column = blockIdx.y * EDGE + threadIdx.x")
@@ -46,6 +46,10 @@ class Sdk(KoptTest):
                 self.assertIn("what bounds it", kernel["content"][0]["text"])
                 timed = plain(await session.call_tool("time", {"source": better}, progress_callback=heard))
                 self.assertEqual(timed["structuredContent"]["verdict"], "Faster")
+                profile = plain(await session.call_tool("profile", {"source": better}))
+                self.assertIn("beside the original", profile["content"][0]["text"])
+                handed = plain(await session.call_tool("submit", {"source": better, "seconds": 60}))
+                self.assertIn("the candidate: Faster", handed["content"][0]["text"])
                 tried = plain(await session.call_tool("history", {"kernel": "scale"}))
                 self.assertIn("Faster", tried["content"][0]["text"])
                 skills = [resource.uri for resource in (await session.list_resources()).resources

@@ -2,12 +2,14 @@
 """An agent works on a kernel through kopt mcp, on the emulated device."""
 
 import os
+import pathlib
 import signal
 import time
 import unittest
 
 from kopt_test import DATA, KoptTest
 from mcp_client import Client
+from observe_test import APP, CUDA
 
 TURNED = (("EDGE + threadIdx.x;\n  int column", "EDGE + threadIdx.y;\n  int column"),
           ("int column = blockIdx.y * EDGE + threadIdx.y", "int column = blockIdx.y * EDGE + threadIdx.x"))
@@ -63,8 +65,15 @@ class Agent(McpTest):
         profile = client.call("profile", source=self.better)
         self.assertIn("beside the original", self.text(profile))
         self.assertTrue(any(row["candidate"] != row["original"] for row in profile["structuredContent"]["contrast"]))
+        piece = piece.replace("threadIdx.x;\n  int column", "threadIdx.y;\n  int column").replace(
+            "EDGE + threadIdx.y;\n  if", "EDGE + threadIdx.x;\n  if")
+        for given in ({"file": "turned.cu"}, {"source": piece}):
+            handed = client.call("submit", kernel="scale", seconds=60, **given)
+            self.assertIn("the candidate: Faster", self.text(handed))
+            self.assertTrue(pathlib.Path(handed["structuredContent"]["results"][0]["winner"]["patch"]).is_file())
+        self.assertEqual((self.folder / "scale.cu").read_text(), self.source)
         tried = client.call("history")["structuredContent"]["attempts"]
-        self.assertEqual([(attempt["tool"], attempt["verdict"]) for attempt in tried],
+        self.assertEqual([(attempt["tool"], attempt["verdict"]) for attempt in tried if attempt["tool"] != "submit"],
                          [("compile", "Ambiguous"), ("check", "Ambiguous"), ("check", "WrongResult"), ("time", "Faster")])
         steps = [note["params"]["progress"] for note in client.notes if note["params"]["progressToken"] == 3]
         self.assertEqual(steps, sorted(set(steps)))
@@ -187,6 +196,28 @@ class Misbehaviour(McpTest):
         client.process.stdout.close()  # nobody reads any more
         client.begin("tools/list")
         self.assertEqual(client.process.wait(timeout=60), 0)
+
+
+@unittest.skipUnless(APP.exists(), "this build has no capture library")
+class Program(KoptTest):
+    def test_its_kernels_are_listed_by_their_time_and_judged_on_its_launches(self):
+        file = self.copy(DATA / "captured.cu")
+        client = Client(self.folder, file.name, "--run", f"{APP} scale weigh", env=CUDA)
+        self.addCleanup(client.process.kill)
+        client.initialize()
+        listed = client.call("list")
+        self.assertFalse(listed["isError"], listed)
+        kernels = listed["structuredContent"]["kernels"]
+        self.assertEqual(kernels[0]["name"], "scale")
+        shares = [kernel["share"] for kernel in kernels]
+        self.assertEqual(shares, sorted(shares, reverse=True))
+        self.assertGreater(sum(shares), 0.8)
+        kernel = client.call("kernel", kernel="scale")
+        self.assertFalse(kernel["isError"], kernel)
+        self.assertGreaterEqual(len(kernel["structuredContent"]["launches"]), 1)
+        wrong = client.call("check", kernel="scale", source=file.read_text().replace("factor * in", "factor + in"))
+        self.assertEqual(wrong["structuredContent"]["verdict"], "WrongResult", wrong)
+        self.assertEqual(client.end(), 0)
 
 
 class Skill(KoptTest):

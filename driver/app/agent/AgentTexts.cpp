@@ -202,7 +202,7 @@ ToolResult describedHistory(const json &attempts, const json &memos) {
   for (const json &attempt : attempts)
     text += fmt::format("- {}: {} {}: {}: {}\n", textIn(attempt, "kernel"), textIn(attempt, "tool"),
                         textIn(attempt, "candidate"), textIn(attempt, "verdict"),
-                        textIn(attempt, "reason"));
+                        replaceAll(textIn(attempt, "reason"), "\n", " "));
   if (attempts.empty())
     text += "- nothing was tried\n";
   for (const json &memo : memos) {
@@ -225,6 +225,9 @@ ToolResult described(const json &envelope) {
       continue;
     text += fmt::format("{} ({}): {}\n", textIn(result, "kernel"), textIn(result, "run"),
                         textIn(result, "stop_reason"));
+    for (const json &given : result.value("given", json::array()))
+      text +=
+          fmt::format("the candidate: {}: {}\n", textIn(given, "verdict"), textIn(given, "reason"));
     if (const json winner = result.value("winner", json()); winner.is_object())
       text +=
           fmt::format("winner: {}, {:.3f}x; patch: {}; report: kopt://report/{}\n",

@@ -176,11 +176,12 @@ Result<ToolResult> AgentTools::tune(const Request &request) {
   KOPT_TRY(const KernelView view, bench_.view(textIn(request.arguments, "kernel")));
   const double seconds =
       std::min(request.arguments.value("seconds", 300.0), settings_.budgetSeconds - used_);
-  std::vector<std::string> words{"tune", "--json", "--kernel=" + view.subject.label,
-                                 fmt::format("--budget-seconds={:.0f}", std::max(1.0, seconds))};
+  std::vector<std::string> words{"tune"}; // the files first: options that take lists are greedy
+  words.insert(words.end(), settings_.files.begin(), settings_.files.end());
+  words.insert(words.end(), {"--json", "--kernel=" + view.subject.label,
+                             fmt::format("--budget-seconds={:.0f}", std::max(1.0, seconds))});
   if (isSubmitted)
     words.insert(words.end(), {"--candidate=" + candidate.string(), "--proposers=given"});
-  words.insert(words.end(), settings_.files.begin(), settings_.files.end());
   if (!settings_.nvccFlags.empty())
     words.push_back("--");
   words.insert(words.end(), settings_.nvccFlags.begin(), settings_.nvccFlags.end());

@@ -251,18 +251,20 @@ TEST_F(AgentToolsTest, MachineCodeIsGivenInParts) {
 TEST_F(AgentToolsTest, WhatIsSubmittedGoesToATuneOfItsOwn) {
   make({.files = {"scale.cu", "--run=./main"}, .nvccFlags = {"-O3"}, .budgetSeconds = 100});
   kopts_.result =
-      R"({"results": [{"kernel": "scale", "run": "scale-7", "stop_reason": "all were judged",
+      R"({"results": [{"kernel": "scale", "run": "scale-7", "stop_reason": "all were judged", "given": [{"verdict": "Faster", "reason": "by far"}],
     "winner": {"title": "given", "patch": "p.patch", "speedup": {"estimate": 1.5}}}], "error": null})";
   const ToolResult done =
       call("submit", {{"kernel", "scale"}, {"source", "good"}, {"seconds", 500}});
   EXPECT_FALSE(done.failed);
   EXPECT_THAT(done.text,
               HasSubstr("winner: given, 1.500x; patch: p.patch; report: kopt://report/scale-7"));
+  EXPECT_THAT(done.text, HasSubstr("the candidate: Faster: by far"));
   EXPECT_THAT(progress_, ElementsAre("step 1", "step 2"));
-  const std::string candidate = kopts_.words[4].substr(std::string("--candidate=").size());
-  EXPECT_THAT(kopts_.words, ElementsAre("tune", "--json", "--kernel=scale", "--budget-seconds=100",
-                                        "--candidate=" + candidate, "--proposers=given", "scale.cu",
-                                        "--run=./main", "--", "-O3"));
+  const std::string candidate = kopts_.words[6].substr(std::string("--candidate=").size());
+  EXPECT_THAT(kopts_.words,
+              ElementsAre("tune", "scale.cu", "--run=./main", "--json", "--kernel=scale",
+                          "--budget-seconds=100", "--candidate=" + candidate, "--proposers=given",
+                          "--", "-O3"));
   EXPECT_EQ(must(readFile(candidate)), "good");
   EXPECT_EQ(call("history").data["attempts"][0]["tool"], "submit");
   kopts_.result = R"({"results": [], "error": {"what": "no device", "hint": "give one"}})";
