@@ -25,7 +25,7 @@ void CallTerminal::status(std::string_view text) {
 }
 
 ProjectBench::ProjectBench(const Services &services, KernelRequest request, JudgeOptions options)
-    : terminal_(services.terminal),
+    : stopped_(services.interrupted), terminal_(services.terminal),
       services_{services.processes, services.clock, terminal_, services.installation},
       request_(std::move(request)), options_(std::move(options)), settings_{request_} {
   if (!request_.program.empty())
@@ -48,7 +48,7 @@ Status ProjectBench::open() {
     return {};
   planner_.emplace(services_, settings_);
   Services kept = services_;
-  kept.interrupted = nullptr; // the bench outlives the call
+  kept.interrupted = stopped_; // the bench outlives the call
   KOPT_TRY(bench_, Workbench::open(kept, request_, {0},
                                    [&](const ExtractionResult &found, const ProveAhead &prove) {
                                      return planner_->plan(found, prove).map([](KernelPlan plan) {

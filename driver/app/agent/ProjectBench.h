@@ -59,6 +59,7 @@ private:
   Result<Open *> begun(const std::string &kernel);
   Result<Candidate> read(const Open &kernel, const std::filesystem::path &candidate);
 
+  const std::atomic<bool> *stopped_; ///< by the user
   CallTerminal terminal_;
   Services services_;
   KernelRequest request_;
