@@ -9,12 +9,13 @@ import unittest
 
 from kopt_test import BIN, DATA, FLAGS, KoptTest
 
-sys.path.append(str(BIN.parent / "tests" / "python"))
+PACKAGES = str(BIN.parent / "tests" / "python")
+sys.path.insert(0, PACKAGES)  # before the machine's own, which may be too old for it
 try:
     from mcp import ClientSession, StdioServerParameters
     from mcp.client.stdio import stdio_client
 except ImportError as missing:
-    print(f"skipped: {missing}; python3 -m pip install --target {sys.path[-1]} mcp")
+    print(f"skipped: {missing}; python3 -m pip install --target {PACKAGES} mcp")
     sys.exit(77)
 
 
