@@ -249,4 +249,14 @@ Result<Course> courseOf(const RecordedKernel &kernel, Strategy &strategy, int tr
   return course;
 }
 
+int runChecked(int count, char **arguments,
+               Result<int> (*run)(const std::vector<std::string> &files, bool isCheck)) {
+  std::vector<std::string> files(arguments + 1, arguments + count);
+  const bool isCheck = std::erase(files, "--check") > 0;
+  const Result<int> done = run(files, isCheck);
+  if (!done)
+    fmt::print(stderr, "error: {}\n", done.error().what);
+  return done.value_or(2);
+}
+
 } // namespace kopt::fakes

@@ -103,4 +103,9 @@ struct KnownBefore {
 Result<Course> courseOf(const RecordedKernel &kernel, Strategy &strategy, int trials,
                         const KnownBefore &known = {});
 
+/// main() of a program over recordings: calls `run` with the files and whether `--check` was given.
+/// Returns its exit code; 2 if it fails, with the error printed.
+int runChecked(int count, char **arguments,
+               Result<int> (*run)(const std::vector<std::string> &files, bool isCheck));
+
 } // namespace kopt::fakes

@@ -164,10 +164,5 @@ Result<int> run(const std::vector<std::string> &files, bool isCheck) {
 } // namespace kopt::fakes
 
 int main(int count, char **arguments) {
-  std::vector<std::string> files(arguments + 1, arguments + count);
-  const bool isCheck = std::erase(files, "--check") > 0;
-  const auto done = kopt::fakes::run(files, isCheck);
-  if (!done)
-    fmt::print(stderr, "error: {}\n", done.error().what);
-  return done.value_or(2);
+  return kopt::fakes::runChecked(count, arguments, kopt::fakes::run);
 }
