@@ -396,9 +396,9 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
   };
   KOPT_TRY(RecallingJudge judge, RecallingJudge::open(*devices, *store_, run.record.id, finish));
   KOPT_TRY(Journal journal, Journal::open(*store_, run.record.id));
-  KOPT_TRY(const std::vector<Trial> known, store_->trials(run.record.id));
+  KOPT_TRY(const std::optional<Trial> earlier, store_->baseline(run.record.id));
   KOPT_TRY(const Baseline baseline, stage(subject, "measure the baseline", [&] {
-             if (known.empty() && settings_.options.roof == "stop")
+             if (!earlier && settings_.options.roof == "stop")
                library.recognise(workload.workload);
              return measureBaseline(subject, judge, journal);
            }));
