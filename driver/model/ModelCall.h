@@ -3,6 +3,8 @@
 
 #include "clang_plugin/output/Fields.h"
 
+#include <map>
+#include <optional>
 #include <string>
 
 namespace kopt {
@@ -12,8 +14,13 @@ struct ModelCall {
   std::string requestHash, purpose, model, request, reply;
   long inputTokens = 0, outputTokens = 0, cachedTokens = 0;
   double seconds = 0;
+  // Unset in records of earlier versions:
+  std::optional<int> ask{};                              ///< id of the Ask that it was made for
+  std::optional<long> cacheWriteTokens{};                ///< of inputTokens
+  std::optional<double> dollars{};                       ///< unset, too, where no price is known
+  std::optional<std::map<std::string, long>> sections{}; ///< bytes of each section of the prompt
 };
 KOPT_FIELDS(ModelCall, requestHash, purpose, model, request, reply, inputTokens, outputTokens,
-            cachedTokens, seconds)
+            cachedTokens, seconds, ask, cacheWriteTokens, dollars, sections)
 
 } // namespace kopt
