@@ -60,6 +60,8 @@ class ChatModel {
 public:
   virtual ~ChatModel() = default;
   virtual std::string name() const = 0;
+  /// True if replies may come in a later session of the run.
+  virtual bool repliesLater() const { return false; }
   /// Retries 429, 5xx and network failures with backoff, continues a reply that was cut off by its
   /// length. Fails with Environment: a refused key, an unknown model, no endpoint, a refusal, a
   /// command that fails.

@@ -32,6 +32,8 @@ std::string Stop::inWords() const {
     return fmt::format("the kernel is at its roof: at most {:.2f}x is left, and '--roof ignore' "
                        "tries all the same",
                        limit);
+  case StopReason::WaitsForReplies:
+    return "nothing else is left to try until the model's replies are there";
   }
   return {};
 }

@@ -25,10 +25,12 @@ enum class StopReason {
   Patience,        ///< too many rounds in a row without a better incumbent
   ProposersFailed, ///< every remaining proposer failed
   AtRoof,          ///< the kernel is as fast as the device lets it be: nothing was tried
+  WaitsForReplies, ///< of a model; a later session goes on with them
 };
 constexpr auto spellings(StopReason) {
   return std::to_array<std::string_view>({"exhausted", "target", "rounds", "trials", "seconds",
-                                          "patience", "proposers-failed", "at-roof"});
+                                          "patience", "proposers-failed", "at-roof",
+                                          "waits-for-replies"});
 }
 
 /// What a decision was based on.

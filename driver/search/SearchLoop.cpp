@@ -15,6 +15,8 @@ Result<SearchHistory> SearchLoop::run(const Baseline &baseline) {
     while (auto arrival = services_.inbox.take())
       KOPT_CHECK(take(std::move(*arrival)));
     Decision decision = decide();
+    if (std::holds_alternative<Wait>(decision.what) && waitsForLater())
+      decision = {Stop{StopReason::WaitsForReplies}};
     if (auto *ask = std::get_if<Ask>(&decision.what)) {
       KOPT_CHECK(act(std::move(*ask), std::move(decision.evidence)));
     } else if (const auto *profile = std::get_if<Profile>(&decision.what)) {
@@ -24,7 +26,12 @@ Result<SearchHistory> SearchLoop::run(const Baseline &baseline) {
     } else if (const auto *wait = std::get_if<Wait>(&decision.what)) {
       KOPT_CHECK(act(*wait));
     } else {
-      const Stop &stop = std::get<Stop>(decision.what);
+      Stop stop = std::get<Stop>(decision.what);
+      KOPT_TRY(const bool goesOn, askLast(stop));
+      if (goesOn)
+        continue;
+      if (!later_.empty())
+        stop = {StopReason::WaitsForReplies};
       KOPT_CHECK(act(stop, std::move(decision.evidence)));
       if (stop.reason == StopReason::ProposersFailed && history_.trials.size() == 1)
         return tl::unexpected(*failure_);
@@ -123,6 +130,28 @@ Status SearchLoop::act(const Stop &stop, std::vector<Evidence> evidence) {
   return append({.what = stop, .evidence = std::move(evidence)});
 }
 
+Result<bool> SearchLoop::askLast(const Stop &stop) {
+  if (!settings_.last || stop.reason == StopReason::AtRoof || stop.reason == StopReason::Target)
+    return false;
+  const auto same = [&](const Asked &asked) { return asked.ask.role == settings_.last->role; };
+  const auto earlier = std::find_if(history_.asked.rbegin(), history_.asked.rend(), same);
+  if (earlier != history_.asked.rend() && (!earlier->isDone() || earlier->offered == 0))
+    return false;
+  Ask ask = *settings_.last;
+  ask.parents = {history_.best().candidateHash};
+  KOPT_CHECK(act(std::move(ask), {}));
+  const Asked &last = history_.asked.back();
+  while (!last.isAnswered && !later_.contains(last.ask.id))
+    KOPT_CHECK(take(services_.inbox.wait()));
+  return last.isAnswered;
+}
+
+bool SearchLoop::waitsForLater() const {
+  return !later_.empty() && std::ranges::all_of(history_.asked, [&](const Asked &asked) {
+    return asked.isDone() || later_.contains(asked.ask.id);
+  });
+}
+
 Status SearchLoop::act(const Wait &) {
   if (!history_.waiting.empty())
     return judgeNext();
@@ -157,6 +186,8 @@ Status SearchLoop::judgeNext() {
 Status SearchLoop::take(Arrival arrival) {
   const Ask ask = history_.asked.at(std::size_t(arrival.ask) - 1).ask;
   if (auto *reply = std::get_if<Result<ChatReply>>(&arrival.what)) {
+    if (*reply && (*reply)->isLater)
+      later_.insert(ask.id);
     proposerOf(ask).heard({problem_, history_, ask}, std::move(*reply), services_.inbox);
     return {};
   }

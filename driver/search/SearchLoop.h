@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 
 namespace kopt {
 
@@ -33,6 +34,9 @@ struct SearchSettings {
   double secondsUsed = 0;         ///< seconds of the budget used before the search
   std::optional<Decision> roof{}; ///< the Stop of a kernel of which nothing else is tried
   std::optional<Ask> first{};     ///< what is asked for before the strategy decides
+  /// What is asked for, of the best, before the search ends: a proposer whose answers may come in a
+  /// later session. The strategy does not ask it.
+  std::optional<Ask> last{};
 };
 
 /// All of these are used from one thread and must outlive the loop.
@@ -72,6 +76,11 @@ private:
   Status act(Ask ask, std::vector<Evidence> evidence);
   Status act(const Profile &profile);
   Status act(const Stop &stop, std::vector<Evidence> evidence);
+  /// Asks for settings_.last, if it was not asked or its last candidates are judged, and waits
+  /// until it has answered or is known to answer later. True if it has answered.
+  Result<bool> askLast(const Stop &stop);
+  /// True if nothing can happen until a later session.
+  bool waitsForLater() const;
   /// Judges the next candidate; without one, waits for what arrives.
   Status act(const Wait &wait);
   Status judgeNext();
@@ -85,6 +94,7 @@ private:
   SearchSettings settings_;
   SearchHistory history_;
   std::optional<Error> failure_; ///< error of the proposer that failed last
+  std::set<int> later_;          ///< asks whose answers come in a later session
   std::chrono::steady_clock::time_point start_;
   double judging_ = 0; ///< seconds spent on judging candidates, without waitOfFirst_
   double waitOfFirst_ =

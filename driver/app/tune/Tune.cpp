@@ -115,6 +115,9 @@ Result<std::unique_ptr<Strategy>> makeStrategy(const TuneSettings &settings,
                            .patience = settings.budget.patience});
 }
 
+/// Candidates that a reply of a later session may have.
+constexpr std::size_t kMostOfReply = 4;
+
 bool endsTheSession(const Error &error) {
   return error.code == ErrorCode::Environment || error.code == ErrorCode::Interrupted;
 }
@@ -697,7 +700,9 @@ Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Base
                          .limit = givenOf(subject).candidates.size()};
   std::vector<std::string> names; // of those that take turns
   for (const auto &proposer : proposers)
-    if (proposer->name() != "classes" && proposer->name() != GivenProposer::kName)
+    if (proposer->name() == "llm" && model_->repliesLater())
+      settings.last = Ask{.role = "llm", .parents = {}, .technique = "", .limit = kMostOfReply};
+    else if (proposer->name() != "classes" && proposer->name() != GivenProposer::kName)
       names.push_back(proposer->name());
   KOPT_TRY(
       const std::unique_ptr<Strategy> strategy,

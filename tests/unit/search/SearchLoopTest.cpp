@@ -66,6 +66,28 @@ private:
   std::vector<std::pair<Candidate, std::string>> candidates_; ///< with their hashes
 };
 
+/// Answers in a later session, when its replies are there: one list of titles an ask.
+class LaterProposer final : public Proposer {
+public:
+  std::string name() const override { return "later"; }
+  void start(const ProposalContext &context, Inbox &inbox) override {
+    parents.push_back(context.parent().title);
+    if (!replies.contains(context.ask.id)) {
+      ChatReply none;
+      none.isLater = true;
+      return inbox.put({context.ask.id, Result<ChatReply>(none)});
+    }
+    std::vector<Candidate> candidates;
+    for (const std::string &title : replies[context.ask.id]) {
+      candidates.emplace_back().title = title;
+      candidates.back().constants[title] = 1;
+    }
+    inbox.put({context.ask.id, ProposerAnswer{candidates}});
+  }
+  std::map<int, std::vector<std::string>> replies; ///< by the id of the ask
+  std::vector<std::string> parents;
+};
+
 /// Asks all proposers at once, each again as soon as its answer is judged, and accepts nothing.
 class AllAtOnce final : public Strategy {
 public:
@@ -445,6 +467,47 @@ TEST_F(SearchLoopTest, WhileOneAskWaitsForAModelTheOthersKeepTheDeviceBusy) {
     ASSERT_TRUE(search(judge_, strategy));
     EXPECT_EQ(sorted(), expected) << "killed after " << count;
   }
+}
+
+TEST_F(SearchLoopTest, WhoAnswersLaterIsAskedLastAndALaterSessionGoesOn) {
+  offer("a", {"1.1x", "a2"});
+  proposers_.push_back(std::make_unique<LaterProposer>());
+  auto &later = static_cast<LaterProposer &>(*proposers_[1]);
+  turns_.followers = {"later"}; // it takes no turns
+  settings_.last = Ask{0, "later", {}, "", 4};
+  const auto reason = [](const SearchHistory &history) {
+    return std::get<Stop>(history.events.back().what).reason;
+  };
+  const auto first = must(search());
+  EXPECT_EQ(reason(first), StopReason::WaitsForReplies);
+  EXPECT_THAT(later.parents, ElementsAre("1.1x")) << "the best of what the others found";
+  const std::vector<std::string> before = recorded();
+  EXPECT_EQ(reason(must(search())), StopReason::WaitsForReplies);
+  EXPECT_EQ(recorded(), before) << "there is no reply yet";
+
+  const int ask = first.asked.back().ask.id;
+  later.replies[ask] = {"1.5x", "wrong"};
+  const auto second = must(search());
+  EXPECT_EQ(second.best().candidate.title, "1.5x");
+  EXPECT_EQ(reason(second), StopReason::WaitsForReplies) << "it is asked again for the new best";
+  EXPECT_EQ(later.parents.back(), "1.5x");
+
+  later.replies[ask + 2] = {}; // "a" was asked between them
+  const auto third = must(search());
+  EXPECT_EQ(reason(third), StopReason::Exhausted) << "it has nothing more";
+  EXPECT_EQ(third.trials.size(), second.trials.size());
+}
+
+TEST_F(SearchLoopTest, WhoAnswersLaterIsAskedWhenTheTimeIsUpToo) {
+  offer("a", {"1.1x", "a2", "1.4x", "a4", "a5", "a6"});
+  proposers_.push_back(std::make_unique<LaterProposer>());
+  turns_.followers = {"later"};
+  settings_.last = Ask{0, "later", {}, "", 4};
+  settings_.budget.seconds = 3;
+  const auto history = must(search());
+  EXPECT_EQ(std::get<Stop>(history.events.back().what).reason, StopReason::WaitsForReplies);
+  EXPECT_EQ(history.asked.back().ask.role, "later");
+  EXPECT_LT(history.trials.size(), 7u);
 }
 
 TEST_F(SearchLoopTest, AFinishedSearchResumesWithoutAJudgement) {
