@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/agent/AgentTools.h"
 
-#include "driver/app/agent/AgentTexts.h"
+#include "driver/app/tools/AgentTexts.h"
 #include "driver/app/agent/KoptChild.h"
-#include "driver/app/agent/ProjectFiles.h"
+#include "driver/app/tools/ProjectFiles.h"
 #include "driver/model/Json.h"
 #include "driver/support/Hash.h"
-#include "knowledge/ToolFiles.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -15,14 +14,6 @@ namespace kopt {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-std::vector<Tool> agentTools() {
-  std::vector<Tool> tools;
-  for (const json &tool : json::parse(knowledge::tools::kFiles.front().second))
-    tools.push_back(
-        {tool["name"], tool["description"], tool["input"], tool.value("changes_files", false)});
-  return tools;
-}
 
 const std::map<std::string, AgentTools::Operation> &AgentTools::operations() {
   static const std::map<std::string, Operation> kAll = {

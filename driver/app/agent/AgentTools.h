@@ -3,7 +3,8 @@
 // judge.
 #pragma once
 
-#include "driver/app/agent/AgentBench.h"
+#include "driver/app/tools/AgentBench.h"
+#include "driver/app/tools/AgentTexts.h"
 #include "driver/support/Clock.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Process.h"
@@ -19,9 +20,6 @@ struct AgentSettings {
   double budgetSeconds = 0; ///< of work on the device, all calls together
   bool mayApply = false;    ///< without a person
 };
-
-/// The tools of knowledge/tools.json, as they stand there.
-std::vector<Tool> agentTools();
 
 class AgentTools final : public ToolBox {
 public:

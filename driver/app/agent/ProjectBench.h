@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "driver/app/agent/AgentBench.h"
+#include "driver/app/tools/AgentBench.h"
 #include "driver/app/tune/KernelPlanner.h"
 
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/app/agent/ProjectFiles.h"
+#include "driver/app/tools/ProjectFiles.h"
 
 #include "driver/support/FileSystem.h"
 #include "tests/fakes/Results.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/app/agent/AgentTexts.h"
+#include "driver/app/tools/AgentTexts.h"
 
 #include "driver/app/ProfileText.h"
 #include "driver/app/trial/TrialText.h"
@@ -9,6 +9,7 @@
 #include "driver/support/JsonText.h"
 #include "driver/support/Text.h"
 #include "driver/workload/OtherScalars.h"
+#include "knowledge/ToolFiles.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -70,6 +71,14 @@ bool isPassedLook(const Trial &trial) {
 }
 
 } // namespace
+
+std::vector<Tool> agentTools() {
+  std::vector<Tool> tools;
+  for (const json &tool : json::parse(knowledge::tools::kFiles.front().second))
+    tools.push_back(
+        {tool["name"], tool["description"], tool["input"], tool.value("changes_files", false)});
+  return tools;
+}
 
 ToolResult described(const std::vector<AgentKernel> &kernels) {
   std::string text;

@@ -3,9 +3,12 @@
 // stands in texts alone.
 #pragma once
 
-#include "driver/app/agent/AgentBench.h"
+#include "driver/app/tools/AgentBench.h"
 
 namespace kopt {
+
+/// The tools of knowledge/tools.json, as they stand there.
+std::vector<Tool> agentTools();
 
 ToolResult described(const std::vector<AgentKernel> &kernels);
 ToolResult described(const KernelView &view);
