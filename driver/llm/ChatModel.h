@@ -39,9 +39,9 @@ struct ChatRequest {
   std::vector<ChatMessage> messages;
   std::vector<Tool> tools{}; ///< that the model may use; the same in all requests of a run
   int maxTokens = 8192;
-  Duration timeout{300};
-  int call = 0;      ///< number of this exchange in its run, from 1; 0: not numbered
-  std::string key{}; ///< "12-3": ask and step, unique in its run
+  Duration timeout{300}; ///< for the whole call, with all that is asked again
+  int call = 0;          ///< number of this exchange in its run, from 1; 0: not numbered
+  std::string key{};     ///< "12-3": ask and step, unique in its run
 };
 
 struct ChatReply {

@@ -3,11 +3,14 @@
 // errors in words.
 #include "driver/llm/Models.h"
 
+#include "driver/llm/Wire.h"
 #include "driver/support/JsonText.h"
+#include "driver/support/Text.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 namespace kopt {
@@ -17,19 +20,24 @@ const char *const kContinue =
     "Your reply was cut off by its length limit. Continue exactly where it stopped, in the "
     "middle of a line if need be. Repeat nothing, and write nothing before it.";
 
+const char *const kWithinUse =
+    "Your use of a tool was cut off by the length limit of a reply, and was not run. Use the tool "
+    "again with a shorter input, and write nothing before it.";
+
 bool isRetriable(long status) { return status == 408 || status == 429 || status >= 500; }
 
-/// The provider's own words, from {"error":{"message":...}} or {"error":"..."}; they are short or
-/// made so.
+/// The provider's own words, from {"error":{"message":...}}, {"error":"..."} or {"message":"..."}.
 std::string messageOf(const std::string &body) {
-  nlohmann::json document = nlohmann::json::parse(body, nullptr, false);
-  std::string message = textIn(document, "error");
-  if (document.is_object() && message.empty())
-    message = textIn(document.value("error", nlohmann::json()), "message");
-  if (message.empty())
-    message = "no message";
-  return message.substr(0, 300);
+  const nlohmann::json document = parseWire(validUtf8(body)).value_or(nlohmann::json());
+  const nlohmann::json &error = memberIn(document, "error");
+  for (const std::string &message :
+       {textIn(document, "error"), textIn(error, "message"), textIn(document, "message")})
+    if (!message.empty())
+      return withoutControls(message);
+  return "no message";
 }
+
+std::string shortened(const std::string &text) { return validUtf8(text.substr(0, 300)); }
 
 std::optional<Duration> retryAfter(const HttpResponse &response) {
   auto header = response.headers.find("retry-after");
@@ -51,19 +59,21 @@ public:
   std::string name() const override { return dialect_->name(); }
 
   Result<ChatReply> complete(const ChatRequest &request) override {
-    auto begin = clock_.now();
+    const auto begin = clock_.now();
+    const auto left = [&] { return request.timeout - Duration(clock_.now() - begin); };
     ChatRequest next = request;
     ChatReply whole;
     for (int part = 0;; ++part) {
-      KOPT_TRY(ChatDialect::Part answer, ask(next));
-      whole.text += answer.reply.text;
-      whole.model = answer.reply.model;
-      whole.inputTokens += answer.reply.inputTokens;
-      whole.outputTokens += answer.reply.outputTokens;
-      whole.cachedTokens += answer.reply.cachedTokens;
-      if (!answer.cutOff)
-        break;
-      if (answer.reply.text.empty())
+      KOPT_TRY(const ChatDialect::Part answer, ask(next, left));
+      const ChatReply &reply = answer.reply;
+      whole.text += reply.text;
+      whole.model = reply.model;
+      count(reply, whole);
+      if (!request.tools.empty())
+        whole.uses.insert(whole.uses.end(), reply.uses.begin(), reply.uses.end());
+      if (!answer.cutOff || !whole.uses.empty())
+        break; // uses that are complete are answered first, whatever would have followed them
+      if (reply.text.empty() && !answer.cutWithin)
         return makeError(
             ErrorCode::Environment,
             fmt::format("{} used all of its {} tokens without writing a word", name(),
@@ -75,55 +85,91 @@ public:
             fmt::format("the reply of {} was cut off {} times and is still not complete", name(),
                         part + 1),
             "raise the limit of tokens per reply");
-      next.messages.push_back({"assistant", answer.reply.text});
-      next.messages.push_back({"user", kContinue});
+      next.messages.push_back({"assistant", reply.text.empty() ? "(a use of a tool)" : reply.text});
+      next.messages.push_back({"user", answer.cutWithin ? kWithinUse : kContinue});
     }
+    if (whole.text.empty() && whole.uses.empty())
+      return makeError(ErrorCode::Environment,
+                       fmt::format("{} gave no reply: it used tools, and has none", name()));
+    identify(whole.uses, request);
     whole.seconds = Duration(clock_.now() - begin).count();
     return whole;
   }
 
 private:
+  static void count(const ChatReply &part, ChatReply &whole) {
+    whole.inputTokens += part.inputTokens;
+    whole.outputTokens += part.outputTokens;
+    whole.cachedTokens += part.cachedTokens;
+    whole.cacheWriteTokens += part.cacheWriteTokens;
+  }
+
   /// One reply, possibly cut off. Transient failures are waited out.
-  Result<ChatDialect::Part> ask(const ChatRequest &request) {
+  Result<ChatDialect::Part> ask(const ChatRequest &request, const std::function<Duration()> &left) {
     HttpRequest http = dialect_->encode(request);
     Duration delay = policy_.firstDelay;
     for (int attempt = 1;; ++attempt) {
+      http.timeout = left();
       std::string failure;
       std::optional<Duration> wanted;
-      Result<HttpResponse> response = http_->post(http);
+      const Result<HttpResponse> response = http_->post(http);
       if (!response) {
         failure = response.error().what;
       } else if (response->status >= 200 && response->status < 300) {
-        if (auto part = dialect_->decode(response->body)) {
+        const auto document = parseWire(validUtf8(response->body));
+        if (auto part = document ? dialect_->decode(*document) : std::nullopt) {
+          hideKey(*part);
           if (!part->refusal.empty())
             return makeError(ErrorCode::Environment,
-                             fmt::format("{} gave no reply: {}", name(), part->refusal));
+                             fmt::format("{} gave no reply: {}", name(), shortened(part->refusal)));
           return std::move(*part);
         }
         failure = "the answer is not a reply of this kind of service";
       } else if (isRetriable(response->status)) {
-        failure = fmt::format("status {}: {}", response->status, messageOf(response->body));
+        failure = fmt::format("status {}: {}", response->status, wordsOf(response->body));
         wanted = retryAfter(*response);
       } else {
         return refused(*response);
       }
-      if (wanted && *wanted > policy_.longestDelay)
+      if (wanted && *wanted > std::min(policy_.longestDelay, left()))
         return makeError(ErrorCode::Environment,
                          fmt::format("{} is limited ({}) and asks to wait {:.0f} s", name(),
                                      failure, wanted->count()),
                          "run again later with --resume, or use another model");
-      if (attempt == policy_.attempts)
-        return makeError(
-            ErrorCode::Environment,
-            fmt::format("{} did not answer in {} attempts; the last: {}", name(), attempt, failure),
-            "check the endpoint, and run again with --resume");
-      clock_.sleep(wanted ? *wanted : delay);
+      const bool isLate = wanted.value_or(delay) >= left();
+      if (isLate || attempt == policy_.attempts)
+        return makeError(ErrorCode::Environment,
+                         fmt::format("{} did not answer {}; the last: {}", name(),
+                                     isLate ? fmt::format("in time, asked {} times", attempt)
+                                            : fmt::format("in {} attempts", attempt),
+                                     failure),
+                         "check the endpoint, and run again with --resume");
+      clock_.sleep(wanted.value_or(delay));
       delay = std::min(delay * 2, policy_.longestDelay);
     }
   }
 
+  /// A service may repeat what it was sent. What is shorter than this is no key, but "none" or so,
+  /// and a word of other texts.
+  std::string withoutKey(std::string text) const {
+    constexpr std::size_t kShortest = 12;
+    const std::string key = dialect_->key();
+    return key.size() < kShortest ? text : replaceAll(std::move(text), key, "(the key)");
+  }
+  void hideKey(ChatDialect::Part &part) const {
+    for (std::string *text : {&part.reply.text, &part.reply.model, &part.refusal})
+      *text = withoutKey(std::move(*text));
+    for (ToolUse &use : part.reply.uses)
+      for (std::string *text : {&use.id, &use.name, &use.input})
+        *text = withoutKey(std::move(*text));
+  }
+  /// The words of an error, made short.
+  std::string wordsOf(const std::string &body) const {
+    return shortened(withoutKey(messageOf(body)));
+  }
+
   tl::unexpected<Error> refused(const HttpResponse &response) const {
-    std::string message = messageOf(response.body);
+    const std::string message = wordsOf(response.body);
     switch (response.status) {
     case 401:
     case 403:

@@ -15,17 +15,25 @@ public:
   virtual std::string name() const = 0; ///< "anthropic:MODEL"
   virtual std::string model() const = 0;
   virtual std::string keyVariable() const = 0; ///< named in errors
+  virtual std::string key() const = 0;         ///< to be kept out of everything
   virtual HttpRequest encode(const ChatRequest &request) const = 0;
   /// For HttpClient::get(): which models there are. It costs nothing.
   virtual HttpRequest listModels() const = 0;
 
   struct Part {
     ChatReply reply;
-    bool cutOff = false; ///< by its length: ask for the rest
-    std::string refusal; ///< why the model gave no text; empty if it gave some
+    bool cutOff = false;    ///< by its length: ask for the rest
+    bool cutWithin = false; ///< a use of a tool, which is dropped
+    std::string refusal;    ///< why the model gave no reply; empty if it gave one
+
+    /// What was written of the last use may well be JSON and yet not what the model meant.
+    void dropCutUse() {
+      reply.uses.pop_back();
+      cutWithin = true;
+    }
   };
-  /// Nothing where the body is not a reply of this provider.
-  virtual std::optional<Part> decode(const std::string &body) const = 0;
+  /// Nothing where the document is not a reply of this provider.
+  virtual std::optional<Part> decode(const nlohmann::json &document) const = 0;
 };
 
 /// Anthropic Messages at `baseUrl` (without /v1/messages).

@@ -2,6 +2,7 @@
 #include "driver/llm/mcp/McpServer.h"
 
 #include "driver/llm/Schema.h"
+#include "driver/llm/Wire.h"
 #include "driver/model/Version.h"
 #include "driver/support/Text.h"
 
@@ -20,20 +21,6 @@ constexpr std::array kRevisions{"2024-11-05", "2025-03-26", "2025-06-18", "2025-
 /// JSON-RPC 2.0, section 5.1, and the protocol's own for a resource that there is not.
 constexpr int kParseError = -32700, kInvalidRequest = -32600, kMethodNotFound = -32601,
               kInvalidParams = -32602, kResourceNotFound = -32002;
-
-/// Nested deeper is no message of this protocol.
-constexpr int kMostNested = 64;
-
-std::optional<json> parse(std::string_view line) {
-  bool isDeep = false;
-  json message = json::parse(
-      line.begin(), line.end(),
-      [&](int depth, json::parse_event_t, json &) { return !(isDeep |= depth > kMostNested); },
-      /*allow_exceptions=*/false);
-  if (message.is_discarded() || isDeep)
-    return std::nullopt;
-  return message;
-}
 
 bool isId(const json &id) { return id.is_string() || id.is_number_integer(); }
 
@@ -69,7 +56,7 @@ void McpServer::finish() {
 void McpServer::receive(std::string_view line) {
   if (trim(line).empty())
     return;
-  const auto message = parse(line);
+  const auto message = parseWire(line);
   if (!message)
     return fail(nullptr, kParseError, "the line is not JSON");
   handle(*message);

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace kopt {
 namespace {
@@ -74,6 +75,7 @@ TEST_F(HttpChatTest, AnthropicRequestAndReply) {
   EXPECT_EQ(reply.inputTokens, 130);
   EXPECT_EQ(reply.cachedTokens, 100);
   EXPECT_EQ(reply.outputTokens, 5);
+  EXPECT_EQ(reply.cacheWriteTokens, 20);
   ASSERT_EQ(script.requests.size(), 1u);
   const HttpRequest &sent = script.requests[0];
   EXPECT_EQ(sent.url, "http://host/v1/messages");
@@ -85,7 +87,8 @@ TEST_F(HttpChatTest, AnthropicRequestAndReply) {
   EXPECT_EQ(body["system"][0]["text"], "the rules");
   EXPECT_EQ(body["system"][0]["cache_control"]["type"], "ephemeral");
   EXPECT_EQ(body["messages"][0]["role"], "user");
-  EXPECT_EQ(body["messages"][0]["content"], "the task");
+  EXPECT_EQ(body["messages"][0]["content"][0]["text"], "the task");
+  EXPECT_FALSE(body.contains("tools"));
 }
 
 TEST_F(HttpChatTest, OpenAiRequestAndReply) {
@@ -164,7 +167,7 @@ TEST_F(HttpChatTest, GoesOnWhereAReplyWasCutOffAndCountsAllTokens) {
   json second = json::parse(script.requests.at(1).body);
   ASSERT_EQ(second["messages"].size(), 3u);
   EXPECT_EQ(second["messages"][1]["role"], "assistant");
-  EXPECT_EQ(second["messages"][1]["content"], "first ha");
+  EXPECT_EQ(second["messages"][1]["content"][0]["text"], "first ha");
   EXPECT_EQ(second["messages"][2]["role"], "user");
 }
 
@@ -172,6 +175,139 @@ TEST_F(HttpChatTest, OpenAiCutOffIsContinuedToo) {
   script.answer(200, openAiReply("one ", "length"));
   script.answer(200, openAiReply("two"));
   EXPECT_EQ(openAi()->complete(request())->text, "one two");
+}
+
+json anthropicUse(const json &id, const json &name, const json &input) {
+  return {{"type", "tool_use"}, {"id", id}, {"name", name}, {"input", input}};
+}
+
+std::string anthropicUses(json blocks, const std::string &stop = "tool_use") {
+  json reply = json::parse(anthropicReply("", stop));
+  reply["content"] = std::move(blocks);
+  return reply.dump();
+}
+
+std::string openAiUses(const json &calls, const std::string &finish = "tool_calls") {
+  json reply = json::parse(openAiReply("", finish));
+  reply["choices"][0]["message"] = {{"content", nullptr}, {"tool_calls", calls}};
+  return reply.dump();
+}
+
+/// A conversation in which two tools were used, one of them in vain.
+ChatRequest toolRequest() {
+  ChatRequest request;
+  request.system = "the rules";
+  request.tools = {{"compile", "builds it", {{"type", "object"}}}, {"time", "times it", {}}};
+  request.messages = {
+      {"user", "the task"},
+      {"assistant", "I try", {{"a", "compile", R"({"x":1})"}, {"b", "no such", "{broken"}}},
+      {"user", "go on", {}, {{"a", "fine"}, {"b", "unknown", true}}}};
+  return request;
+}
+
+TEST_F(HttpChatTest, AnthropicToolsUsesAndOutcomes) {
+  script.answer(200, anthropicUses({{{"type", "text"}, {"text", "now"}},
+                                    anthropicUse("c", "time", {{"n", 1}}),
+                                    anthropicUse("d", "x", {})}));
+  auto reply = must(anthropic()->complete(toolRequest()));
+  EXPECT_EQ(reply.text, "now");
+  ASSERT_EQ(reply.uses.size(), 2u);
+  EXPECT_EQ(reply.uses[0].id, "c");
+  EXPECT_EQ(reply.uses[0].name, "time");
+  EXPECT_EQ(reply.uses[0].input, R"({"n":1})");
+  EXPECT_EQ(reply.uses[1].input, "{}");
+  const json body = json::parse(script.requests.at(0).body);
+  EXPECT_EQ(body["tools"][0], json({{"name", "compile"},
+                                    {"description", "builds it"},
+                                    {"input_schema", {{"type", "object"}}}}));
+  const json &said = body["messages"][1]["content"], &heard = body["messages"][2]["content"];
+  EXPECT_EQ(said[0], json({{"type", "text"}, {"text", "I try"}}));
+  EXPECT_EQ(said[1], anthropicUse("a", "compile", {{"x", 1}}));
+  EXPECT_EQ(said[2], anthropicUse("b", "no_such", json::object())); // others are refused
+  EXPECT_EQ(heard[0]["tool_use_id"], "a");
+  EXPECT_EQ(heard[0]["content"], "fine");
+  EXPECT_EQ(heard[0]["is_error"], false);
+  EXPECT_EQ(heard[1]["is_error"], true);
+  EXPECT_EQ(
+      heard[2],
+      json({{"type", "text"}, {"text", "go on"}, {"cache_control", {{"type", "ephemeral"}}}}));
+}
+
+TEST_F(HttpChatTest, OpenAiToolsUsesAndOutcomes) {
+  script.answer(
+      200, openAiUses({{{"id", "c"},
+                        {"type", "function"},
+                        {"function", {{"name", "time"}, {"arguments", "{\"n\": 1}"}}}},
+                       {{"id", "d"}, {"function", {{"name", "x"}, {"arguments", {{"n", 2}}}}}}}));
+  auto reply = must(openAi()->complete(toolRequest()));
+  EXPECT_EQ(reply.text, "");
+  ASSERT_EQ(reply.uses.size(), 2u);
+  EXPECT_EQ(reply.uses[0].id, "c");
+  EXPECT_EQ(reply.uses[0].input, "{\"n\": 1}"); // as the model wrote it
+  EXPECT_EQ(reply.uses[1].input, R"({"n":2})");
+  const json body = json::parse(script.requests.at(0).body);
+  EXPECT_EQ(body["tools"][0]["type"], "function");
+  EXPECT_EQ(body["tools"][0]["function"]["parameters"], json({{"type", "object"}}));
+  const json &messages = body["messages"];
+  ASSERT_EQ(messages.size(), 6u); // system, task, assistant, two outcomes, "go on"
+  EXPECT_EQ(messages[2]["content"], "I try");
+  EXPECT_EQ(messages[2]["tool_calls"][0]["function"],
+            json({{"name", "compile"}, {"arguments", R"({"x":1})"}}));
+  EXPECT_EQ(messages[2]["tool_calls"][1]["function"]["arguments"], "{}");
+  EXPECT_EQ(messages[3], json({{"role", "tool"}, {"tool_call_id", "a"}, {"content", "fine"}}));
+  EXPECT_EQ(messages[4]["content"], "failed: unknown");
+  EXPECT_EQ(messages[5], json({{"role", "user"}, {"content", "go on"}}));
+}
+
+TEST_F(HttpChatTest, UsesWithoutAnIdOfTheirOwnGetOne) {
+  script.answer(200, anthropicUses({anthropicUse("a", "time", {}), anthropicUse("n", "time", {}),
+                                    anthropicUse("n", nullptr, 3), anthropicUse(7, "x", "y")}));
+  auto uses = must(anthropic()->complete(toolRequest())).uses;
+  ASSERT_EQ(uses.size(), 4u);
+  std::set<std::string> ids{"a", "b", ""};
+  for (const ToolUse &use : uses)
+    EXPECT_TRUE(ids.insert(use.id).second) << use.id;
+  EXPECT_EQ(uses[1].id, "n");
+  EXPECT_EQ(uses[2].name, "");
+  EXPECT_EQ(uses[2].input, "3");
+}
+
+TEST_F(HttpChatTest, AUseThatIsCutOffIsDroppedAndThoseBeforeItAreKept) {
+  const json whole = anthropicUse("c", "time", {}), cut = anthropicUse("d", "time", {});
+  script.answer(200, anthropicUses({whole, cut}, "max_tokens"));
+  auto reply = must(anthropic()->complete(toolRequest()));
+  ASSERT_EQ(reply.uses.size(), 1u);
+  EXPECT_EQ(reply.uses[0].id, "c");
+  EXPECT_EQ(script.requests.size(), 1u);
+}
+
+TEST_F(HttpChatTest, ACutUseAloneIsAskedForAgainAndShorter) {
+  const json cut{{"id", "c"}, {"function", {{"name", "time"}, {"arguments", "{\"code\": \"in"}}}};
+  script.answer(200, openAiUses(json::array({cut}), "length"));
+  script.answer(200, openAiReply("done"));
+  auto reply = must(openAi()->complete(toolRequest()));
+  EXPECT_EQ(reply.text, "done");
+  EXPECT_TRUE(reply.uses.empty());
+  EXPECT_EQ(reply.outputTokens, 10);
+  const json messages = json::parse(script.requests.at(1).body)["messages"];
+  EXPECT_EQ(messages[messages.size() - 2]["role"], "assistant");
+  EXPECT_THAT(messages.back()["content"].get<std::string>(), HasSubstr("shorter input"));
+}
+
+TEST_F(HttpChatTest, ToolsThatNobodyOfferedAreNotUsed) {
+  script.answer(200, anthropicUses(json::array({anthropicUse("c", "time", {})})));
+  EXPECT_THAT(anthropic()->complete(request()), fails({.what = HasSubstr("has none")}));
+}
+
+TEST_F(HttpChatTest, TheTimeLimitIsThatOfAllAttempts) {
+  for (int i = 0; i < 6; ++i)
+    script.answer(500, kLimited);
+  ChatRequest hurried = request();
+  hurried.timeout = Duration{5};
+  EXPECT_THAT(anthropic()->complete(hurried),
+              fails({.what = HasSubstr("in time, asked 3 times; the last: status 500")}));
+  EXPECT_DOUBLE_EQ(clock.slept, 3);
+  EXPECT_EQ(script.requests.at(2).timeout, Duration{2});
 }
 
 TEST_F(HttpChatTest, AReplyThatNeverEndsIsAnError) {
