@@ -22,8 +22,10 @@ public:
   std::string keyVariable() const override { return "ANTHROPIC_API_KEY"; }
   std::string key() const override { return key_; }
 
-  HttpRequest encode(const ChatRequest &request) const override {
+  HttpRequest encode(const ChatRequest &request, bool streamed) const override {
     json body{{"model", model_}, {"max_tokens", request.maxTokens}, {"messages", json::array()}};
+    if (streamed)
+      body["stream"] = true;
     if (!request.system.empty())
       body["system"] = json::array({cached({{"type", "text"}, {"text", request.system}})});
     for (const Tool &tool : request.tools)
@@ -44,6 +46,38 @@ public:
 
   HttpRequest listModels() const override {
     return {baseUrl_ + "/v1/models", headers(), {}, Duration(30)};
+  }
+
+  Fold fold(const json &event, json &document) const override {
+    const std::string type = textIn(event, "type");
+    if (type == "message_stop")
+      return Fold::Ended;
+    if (type == "message_start") {
+      const json &message = memberIn(event, "message");
+      document = message.is_object() ? message : json::object();
+      document["content"] = json::array();
+    } else if (document.is_null()) {
+      return type == "ping" ? Fold::More : Fold::Broken;
+    } else if (type == "content_block_start") {
+      document["content"].push_back(memberIn(event, "content_block"));
+    } else if (type == "content_block_delta") {
+      json &content = document["content"];
+      const std::size_t index = indexIn(event, content.size());
+      if (index >= content.size() || !content[index].is_object())
+        return Fold::Broken;
+      const json &delta = memberIn(event, "delta");
+      appendTo(content[index]["text"], textIn(delta, "text"));
+      appendTo(content[index]["input"], textIn(delta, "partial_json"));
+    } else if (type == "message_delta") {
+      if (const json &reason = memberIn(memberIn(event, "delta"), "stop_reason"); !reason.is_null())
+        document["stop_reason"] = reason;
+      json &usage = document["usage"];
+      for (const auto &[name, count] : memberIn(event, "usage").items())
+        if (count.is_number_unsigned() && count > 0 && (usage.is_object() || usage.is_null()))
+          usage[name] =
+              count; // the whole until here; some services put 0 for what they said before
+    }
+    return Fold::More;
   }
 
   std::optional<Part> decode(const json &document) const override {

@@ -3,11 +3,13 @@
 // errors in words.
 #include "driver/llm/Models.h"
 
+#include "driver/llm/EventStream.h"
 #include "driver/llm/Wire.h"
 #include "driver/support/JsonText.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <functional>
@@ -15,6 +17,8 @@
 
 namespace kopt {
 namespace {
+
+using nlohmann::json;
 
 const char *const kContinue =
     "Your reply was cut off by its length limit. Continue exactly where it stopped, in the "
@@ -27,15 +31,82 @@ const char *const kWithinUse =
 bool isRetriable(long status) { return status == 408 || status == 429 || status >= 500; }
 
 /// The provider's own words, from {"error":{"message":...}}, {"error":"..."} or {"message":"..."}.
-std::string messageOf(const std::string &body) {
-  const nlohmann::json document = parseWire(validUtf8(body)).value_or(nlohmann::json());
-  const nlohmann::json &error = memberIn(document, "error");
+std::string messageIn(const json &document) {
   for (const std::string &message :
-       {textIn(document, "error"), textIn(error, "message"), textIn(document, "message")})
+       {textIn(document, "error"), textIn(memberIn(document, "error"), "message"),
+        textIn(document, "message")})
     if (!message.empty())
       return withoutControls(message);
   return "no message";
 }
+
+/// The body of an answer while it arrives: a stream of events, or a document in one piece from
+/// services that do not stream.
+class IncomingReply {
+public:
+  explicit IncomingReply(const ChatDialect &dialect)
+      : dialect_(dialect), events_([this](const std::string &data) { receive(data); }) {}
+
+  /// False when nothing more is needed.
+  bool take(std::string_view bytes) {
+    if (body_.empty() && !isStream_)
+      bytes.remove_prefix(std::min(bytes.find_first_not_of(" \t\r\n"), bytes.size()));
+    if (bytes.empty())
+      return true;
+    isStream_ = isStream_ || (body_.empty() && bytes[0] != '{' && bytes[0] != '<');
+    if (isStream_)
+      events_.add(bytes);
+    else
+      body_ += bytes;
+    return !hasEnded_ && failure_.empty();
+  }
+
+  /// What has arrived, whole or not.
+  std::optional<ChatDialect::Part> part() const {
+    const auto document = arrived();
+    return document ? dialect_.decode(*document) : std::nullopt;
+  }
+  /// Why it is no reply; empty where it may be one.
+  std::string failure() const {
+    if (!failure_.empty())
+      return failure_;
+    const json document = arrived().value_or(json());
+    if (isStream_ && !hasEnded_ && !document.is_null())
+      return "the stream ended before the reply did";
+    if (!memberIn(document, "error").is_null())
+      return "an error in place of a reply: " + messageIn(document);
+    return part() ? "" : "the answer is not a reply of this kind of service";
+  }
+
+private:
+  std::optional<json> arrived() const {
+    return isStream_ ? std::optional(document_) : parseWire(validUtf8(body_));
+  }
+
+  void receive(const std::string &data) {
+    if (hasEnded_ || !failure_.empty())
+      return;
+    if (trim(data) == "[DONE]") {
+      hasEnded_ = true;
+      return;
+    }
+    const auto event = parseWire(validUtf8(data));
+    if (!event || !event->is_object())
+      failure_ = "the stream has an event that is none of this kind of service";
+    else if (!memberIn(*event, "error").is_null())
+      failure_ = "the stream broke off: " + messageIn(*event);
+    else if (const auto fold = dialect_.fold(*event, document_); fold == ChatDialect::Fold::Broken)
+      failure_ = "the events of the stream do not fit together";
+    else
+      hasEnded_ = fold == ChatDialect::Fold::Ended;
+  }
+
+  const ChatDialect &dialect_;
+  EventStream events_;
+  std::string body_, failure_;
+  json document_;
+  bool isStream_ = false, hasEnded_ = false;
+};
 
 std::string shortened(const std::string &text) { return validUtf8(text.substr(0, 300)); }
 
@@ -54,7 +125,8 @@ class HttpChat final : public ChatModel {
 public:
   HttpChat(std::unique_ptr<ChatDialect> dialect, std::unique_ptr<HttpClient> http, Clock &clock,
            RetryPolicy policy)
-      : dialect_(std::move(dialect)), http_(std::move(http)), clock_(clock), policy_(policy) {}
+      : dialect_(std::move(dialect)), http_(std::move(http)), clock_(clock), policy_(policy),
+        streamed_(policy.streamed) {}
 
   std::string name() const override { return dialect_->name(); }
 
@@ -64,7 +136,7 @@ public:
     ChatRequest next = request;
     ChatReply whole;
     for (int part = 0;; ++part) {
-      KOPT_TRY(const ChatDialect::Part answer, ask(next, left));
+      KOPT_TRY(const ChatDialect::Part answer, ask(next, left, whole));
       const ChatReply &reply = answer.reply;
       whole.text += reply.text;
       whole.model = reply.model;
@@ -104,33 +176,42 @@ private:
     whole.cacheWriteTokens += part.cacheWriteTokens;
   }
 
-  /// One reply, possibly cut off. Transient failures are waited out.
-  Result<ChatDialect::Part> ask(const ChatRequest &request, const std::function<Duration()> &left) {
-    HttpRequest http = dialect_->encode(request);
+  /// One reply, possibly cut off. Transient failures are waited out; what is known of the tokens of
+  /// replies that broke off is counted in `whole`.
+  Result<ChatDialect::Part> ask(const ChatRequest &request, const std::function<Duration()> &left,
+                                ChatReply &whole) {
     Duration delay = policy_.firstDelay;
     for (int attempt = 1;; ++attempt) {
+      const bool streamed = streamed_;
+      HttpRequest http = dialect_->encode(request, streamed);
       http.timeout = left();
       std::string failure;
       std::optional<Duration> wanted;
-      const Result<HttpResponse> response = http_->post(http);
-      if (!response) {
-        failure = response.error().what;
-      } else if (response->status >= 200 && response->status < 300) {
-        const auto document = parseWire(validUtf8(response->body));
-        if (auto part = document ? dialect_->decode(*document) : std::nullopt) {
-          hideKey(*part);
-          if (!part->refusal.empty())
-            return makeError(ErrorCode::Environment,
-                             fmt::format("{} gave no reply: {}", name(), shortened(part->refusal)));
-          return std::move(*part);
-        }
-        failure = "the answer is not a reply of this kind of service";
+      IncomingReply incoming(*dialect_);
+      const auto take = [&](std::string_view bytes) { return incoming.take(bytes); };
+      const Result<HttpResponse> response =
+          streamed ? http_->stream(http, take) : http_->post(http);
+      const bool isReply = response && response->status >= 200 && response->status < 300;
+      if (isReply && !streamed)
+        take(response->body);
+      if (isReply || !response) {
+        failure = response ? incoming.failure() : response.error().what;
+        auto part = incoming.part();
+        if (part && failure.empty())
+          return taken(std::move(*part));
+        if (part)
+          count(part->reply, whole);
       } else if (isRetriable(response->status)) {
         failure = fmt::format("status {}: {}", response->status, wordsOf(response->body));
         wanted = retryAfter(*response);
+      } else if (streamed && response->status == 400 &&
+                 response->body.find("stream") != std::string::npos) {
+        streamed_ = false; // a service that cannot
+        continue;
       } else {
         return refused(*response);
       }
+      failure = shortened(withoutKey(failure));
       if (wanted && *wanted > std::min(policy_.longestDelay, left()))
         return makeError(ErrorCode::Environment,
                          fmt::format("{} is limited ({}) and asks to wait {:.0f} s", name(),
@@ -156,16 +237,20 @@ private:
     const std::string key = dialect_->key();
     return key.size() < kShortest ? text : replaceAll(std::move(text), key, "(the key)");
   }
-  void hideKey(ChatDialect::Part &part) const {
+  Result<ChatDialect::Part> taken(ChatDialect::Part part) const {
     for (std::string *text : {&part.reply.text, &part.reply.model, &part.refusal})
       *text = withoutKey(std::move(*text));
     for (ToolUse &use : part.reply.uses)
       for (std::string *text : {&use.id, &use.name, &use.input})
         *text = withoutKey(std::move(*text));
+    if (!part.refusal.empty())
+      return makeError(ErrorCode::Environment,
+                       fmt::format("{} gave no reply: {}", name(), shortened(part.refusal)));
+    return part;
   }
   /// The words of an error, made short.
   std::string wordsOf(const std::string &body) const {
-    return shortened(withoutKey(messageOf(body)));
+    return shortened(withoutKey(messageIn(parseWire(validUtf8(body)).value_or(json()))));
   }
 
   tl::unexpected<Error> refused(const HttpResponse &response) const {
@@ -192,6 +277,7 @@ private:
   std::unique_ptr<HttpClient> http_;
   Clock &clock_;
   RetryPolicy policy_;
+  std::atomic<bool> streamed_; ///< until the service says that it cannot
 };
 
 } // namespace

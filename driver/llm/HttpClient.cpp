@@ -12,12 +12,27 @@ namespace {
 
 constexpr std::size_t kBodyLimit = 32u << 20;
 
-std::size_t appendBody(char *data, std::size_t size, std::size_t count, void *user) {
-  auto &body = *static_cast<std::string *>(user);
-  if (body.size() + size * count > kBodyLimit)
+/// Where a body goes: into the response, or to who takes it.
+struct Body {
+  CURL *handle;
+  HttpResponse &response;
+  const std::function<bool(std::string_view)> *take;
+  std::size_t size = 0;
+  bool isEnough = false;
+};
+
+std::size_t receiveBody(char *data, std::size_t size, std::size_t count, void *user) {
+  auto &body = *static_cast<Body *>(user);
+  body.size += size * count;
+  if (body.size > kBodyLimit)
     return 0; // curl reports it as a write error
-  body.append(data, size * count);
-  return size * count;
+  long status = 0;
+  curl_easy_getinfo(body.handle, CURLINFO_RESPONSE_CODE, &status);
+  if (!body.take || status < 200 || status >= 300)
+    body.response.body.append(data, size * count);
+  else
+    body.isEnough = !(*body.take)({data, size * count});
+  return body.isEnough ? 0 : size * count;
 }
 
 std::size_t collectHeader(char *data, std::size_t size, std::size_t count, void *user) {
@@ -39,11 +54,20 @@ public:
     ready_ = kInitialised == CURLE_OK;
   }
 
-  Result<HttpResponse> post(const HttpRequest &request) override { return send(request, true); }
-  Result<HttpResponse> get(const HttpRequest &request) override { return send(request, false); }
+  Result<HttpResponse> post(const HttpRequest &request) override {
+    return send(request, true, nullptr);
+  }
+  Result<HttpResponse> stream(const HttpRequest &request,
+                              const std::function<bool(std::string_view)> &take) override {
+    return send(request, true, &take);
+  }
+  Result<HttpResponse> get(const HttpRequest &request) override {
+    return send(request, false, nullptr);
+  }
 
 private:
-  Result<HttpResponse> send(const HttpRequest &request, bool hasBody) {
+  Result<HttpResponse> send(const HttpRequest &request, bool hasBody,
+                            const std::function<bool(std::string_view)> *take) {
     std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(ready_ ? curl_easy_init() : nullptr,
                                                              &curl_easy_cleanup);
     if (!curl)
@@ -69,25 +93,29 @@ private:
                        static_cast<curl_off_t>(request.body.size()));
     }
     curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, 20000L);
-    curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(request.timeout.count() * 1000));
-    curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, appendBody);
-    curl_easy_setopt(handle, CURLOPT_WRITEDATA, &response.body);
+    curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS,
+                     std::max(1L, static_cast<long>(request.timeout.count() * 1000)));
+    Body body{handle, response, take};
+    curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, receiveBody);
+    curl_easy_setopt(handle, CURLOPT_WRITEDATA, &body);
     curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, collectHeader);
     curl_easy_setopt(handle, CURLOPT_HEADERDATA, &response.headers);
     curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, message);
-    Stall stall;
+    Stall stall{request.stall};
     curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, watchForStall);
     curl_easy_setopt(handle, CURLOPT_XFERINFODATA, &stall);
 
     CURLcode code = curl_easy_perform(handle);
-    if (code != CURLE_OK)
+    if (code != CURLE_OK && !body.isEnough)
       return makeError(ErrorCode::Environment,
                        fmt::format("no answer from {}: {}", hostOf(request.url),
                                    code == CURLE_ABORTED_BY_CALLBACK
-                                       ? "the transfer stalled for a minute"
-                                   : *message ? message
-                                              : curl_easy_strerror(code)),
+                                       ? fmt::format("the transfer stalled for {}",
+                                                     formatDuration(request.stall.count()))
+                                   : body.size > kBodyLimit ? "it is longer than any reply"
+                                   : *message               ? message
+                                                            : curl_easy_strerror(code)),
                        "check the network, the proxy and the endpoint");
     curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &response.status);
     return response;
@@ -96,6 +124,7 @@ private:
   /// A model thinks for minutes before its first byte, so curl's own low-speed limit does not serve
   /// here.
   struct Stall {
+    Duration limit;
     curl_off_t received = 0;
     std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
   };
@@ -103,8 +132,8 @@ private:
     auto &stall = *static_cast<Stall *>(user);
     auto now = std::chrono::steady_clock::now();
     if (received != stall.received || received == 0)
-      stall = {received, now};
-    return now - stall.since > std::chrono::seconds(60) ? 1 : 0;
+      stall = {stall.limit, received, now};
+    return now - stall.since > stall.limit ? 1 : 0;
   }
 
   bool ready_ = false;

@@ -5,6 +5,7 @@
 
 #include "driver/support/Process.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,6 +18,7 @@ struct HttpRequest {
       headers; ///< may hold a key: never logged, never part of an error
   std::string body;
   Duration timeout{300}; ///< for the whole exchange
+  Duration stall{60};    ///< without a byte, once the answer has begun
 };
 
 struct HttpResponse {
@@ -31,6 +33,10 @@ public:
   /// Any status is an answer. Fails with Environment where there is none: no connection, a stalled
   /// or cut transfer. The message names the host, never the headers.
   virtual Result<HttpResponse> post(const HttpRequest &request) = 0;
+  /// As post(), but the body of an answer with status 2xx goes to `take` as it arrives, which
+  /// returns false when it has enough: that ends the exchange.
+  virtual Result<HttpResponse> stream(const HttpRequest &request,
+                                      const std::function<bool(std::string_view)> &take) = 0;
   /// As post(), with the method GET and without the body.
   virtual Result<HttpResponse> get(const HttpRequest &request) = 0;
 };
@@ -39,8 +45,7 @@ public:
 std::string hostOf(const std::string &url);
 
 /// libcurl over HTTP and HTTPS, certificates checked, proxies from the environment, no redirects (a
-/// key stays with the host it was meant for). A transfer that stalls for a minute counts as cut
-/// only once the answer has begun.
+/// key stays with the host it was meant for). A body is at most 32 MiB.
 std::unique_ptr<HttpClient> makeHttpClient();
 
 } // namespace kopt

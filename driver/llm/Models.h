@@ -16,7 +16,8 @@ public:
   virtual std::string model() const = 0;
   virtual std::string keyVariable() const = 0; ///< named in errors
   virtual std::string key() const = 0;         ///< to be kept out of everything
-  virtual HttpRequest encode(const ChatRequest &request) const = 0;
+  /// `streamed`: the reply comes as events, if the service can.
+  virtual HttpRequest encode(const ChatRequest &request, bool streamed) const = 0;
   /// For HttpClient::get(): which models there are. It costs nothing.
   virtual HttpRequest listModels() const = 0;
 
@@ -32,6 +33,10 @@ public:
       cutWithin = true;
     }
   };
+  /// Adds an event to the document, null at first, which becomes what the same reply would be in
+  /// one piece.
+  enum class Fold { More, Ended, Broken };
+  virtual Fold fold(const nlohmann::json &event, nlohmann::json &document) const = 0;
   /// Nothing where the document is not a reply of this provider.
   virtual std::optional<Part> decode(const nlohmann::json &document) const = 0;
 };
@@ -50,6 +55,7 @@ struct RetryPolicy {
   Duration firstDelay{1};    ///< doubled each time
   Duration longestDelay{60}; ///< also the longest Retry-After that is waited for
   int continuations = 4;     ///< of a reply that was cut off
+  bool streamed = true;      ///< so that a long silence is known from a long reply
 };
 
 /// A ChatModel over HTTP. `clock` outlives it.

@@ -22,10 +22,14 @@ public:
   std::string keyVariable() const override { return "OPENAI_API_KEY"; }
   std::string key() const override { return key_; }
 
-  HttpRequest encode(const ChatRequest &request) const override {
+  HttpRequest encode(const ChatRequest &request, bool streamed) const override {
     json body{{"model", model_},
               {ownService_ ? "max_completion_tokens" : "max_tokens", request.maxTokens},
               {"messages", json::array()}};
+    if (streamed) {
+      body["stream"] = true;
+      body["stream_options"] = {{"include_usage", true}};
+    }
     if (!request.system.empty())
       body["messages"].push_back({{"role", "system"}, {"content", request.system}});
     for (const ChatMessage &message : request.messages)
@@ -42,6 +46,37 @@ public:
 
   HttpRequest listModels() const override {
     return {baseUrl_ + "/models", headers(), {}, Duration(30)};
+  }
+
+  /// The end is "[DONE]", which is no JSON and no event of this kind.
+  Fold fold(const json &event, json &document) const override {
+    for (const char *key : {"model", "usage"})
+      if (const json &value = memberIn(event, key); !value.is_null())
+        document[key] = value;
+    const json &choices = memberIn(event, "choices");
+    if (!choices.is_array() || choices.empty())
+      return Fold::More;
+    json &choice = document["choices"][0], &message = choice["message"];
+    if (const json &reason = memberIn(choices[0], "finish_reason"); !reason.is_null())
+      choice["finish_reason"] = reason;
+    const json &delta = memberIn(choices[0], "delta");
+    for (const char *key : {"content", "refusal"})
+      appendTo(message[key], textIn(delta, key));
+    for (const json &piece : memberIn(delta, "tool_calls")) {
+      json &calls = message["tool_calls"];
+      // Servers that do not count their calls send each in one piece.
+      const std::size_t index = indexIn(piece, calls.size());
+      if (index > calls.size())
+        return Fold::Broken;
+      json &call = calls[index], &function = call["function"];
+      const json &more = memberIn(piece, "function");
+      if (const std::string id = textIn(piece, "id"); !id.empty())
+        call["id"] = id;
+      if (const std::string name = textIn(more, "name"); !name.empty())
+        function["name"] = name;
+      appendTo(function["arguments"], textIn(more, "arguments"));
+    }
+    return Fold::More;
   }
 
   std::optional<Part> decode(const json &document) const override {

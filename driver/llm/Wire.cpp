@@ -29,6 +29,19 @@ const json &memberIn(const json &object, const char *key) {
   return found == object.end() ? kNone : *found;
 }
 
+std::size_t indexIn(const json &event, std::size_t none) {
+  const json &index = memberIn(event, "index");
+  return index.is_number_unsigned() ? index.get<std::size_t>() : none;
+}
+
+void appendTo(json &text, const std::string &piece) {
+  if (piece.empty())
+    return;
+  if (!text.is_string())
+    text = "";
+  text.get_ref<std::string &>() += piece;
+}
+
 long tokenCount(const json &usage, const char *key) {
   const json &count = memberIn(usage, key);
   return count.is_number_unsigned()

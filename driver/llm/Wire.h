@@ -19,6 +19,12 @@ std::optional<nlohmann::json> parseWire(std::string_view text);
 /// The member; null if there is none, or no object.
 const nlohmann::json &memberIn(const nlohmann::json &object, const char *key);
 
+/// Which part of a reply an event is about; `none` where it does not say.
+std::size_t indexIn(const nlohmann::json &event, std::size_t none);
+
+/// Adds a piece of a text that arrives in pieces. What is no text is replaced.
+void appendTo(nlohmann::json &text, const std::string &piece);
+
 /// A provider's count of tokens; 0 where there is none. At most a million million: sums of what a
 /// service claims do not overflow.
 long tokenCount(const nlohmann::json &usage, const char *key);

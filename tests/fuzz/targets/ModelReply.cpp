@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What language models and their services answer: code replies, and the two kinds of HTTP bodies
-// with their status.
+// and streams with their status.
 #include "driver/llm/CodeReply.h"
 #include "driver/llm/Models.h"
+#include "driver/llm/Wire.h"
 #include "tests/fakes/FakeClock.h"
 #include "tests/fakes/FakeHttpClient.h"
 #include "tests/fuzz/Fuzz.h"
@@ -63,12 +64,15 @@ void service(std::string_view input, bool anthropic) {
                            : makeOpenAiDialect("m", "key", "http://localhost/v1", true);
   const auto model =
       makeHttpChat(std::move(dialect), std::make_unique<fakes::FakeHttpClient>(script), clock);
-  const auto reply = model->complete({"coder", "system", {{"user", "hello"}}});
+  const auto reply = model->complete(
+      {"coder", "system", {{"user", "hello"}}, {{"time", "times it", {{"type", "object"}}}}});
   if (!reply) {
     require(!reply.error().what.empty(), "an error says what");
     return;
   }
-  require(!reply->text.empty(), "a reply has a text");
+  require(!reply->text.empty() || !reply->uses.empty(), "a reply says something");
+  for (const ToolUse &use : reply->uses)
+    require(!use.id.empty() && argumentsOf(use).is_object(), "a use can be answered and repeated");
   require(reply->inputTokens >= 0 && reply->outputTokens >= 0 && reply->cachedTokens >= 0,
           "tokens are counted from 0");
 }

@@ -5,6 +5,7 @@
 #include "tests/fakes/FakeClock.h"
 #include "tests/fakes/FakeHttpClient.h"
 #include "tests/fakes/Results.h"
+#include "tests/fakes/WireReply.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -308,6 +309,52 @@ TEST_F(HttpChatTest, TheTimeLimitIsThatOfAllAttempts) {
               fails({.what = HasSubstr("in time, asked 3 times; the last: status 500")}));
   EXPECT_DOUBLE_EQ(clock.slept, 3);
   EXPECT_EQ(script.requests.at(2).timeout, Duration{2});
+}
+
+TEST_F(HttpChatTest, AStreamGivesTheSameReplyAsABody) {
+  const fakes::WireReply wire{"let me see", {{"c", "time", R"({"n": 1})"}, {"d", "compile", ""}}};
+  for (const bool isAnthropic : {true, false})
+    for (const bool streamed : {true, false}) {
+      script.answer(200, fakes::wireBody(wire, isAnthropic, streamed));
+      auto reply = must((isAnthropic ? anthropic() : openAi())->complete(toolRequest()));
+      EXPECT_EQ(reply.text, "let me see");
+      EXPECT_EQ(reply.model, "m-1");
+      ASSERT_EQ(reply.uses.size(), 2u);
+      EXPECT_EQ(reply.uses[0].id, "c");
+      EXPECT_EQ(reply.uses[0].name, "time");
+      EXPECT_EQ(json::parse(reply.uses[0].input), json({{"n", 1}}));
+      EXPECT_EQ(reply.uses[1].name, "compile");
+      EXPECT_EQ(reply.inputTokens, 150);
+      EXPECT_EQ(reply.cachedTokens, 100);
+      EXPECT_EQ(reply.cacheWriteTokens, isAnthropic ? 20 : 0);
+      EXPECT_EQ(reply.outputTokens, 5);
+      EXPECT_EQ(json::parse(script.requests.back().body)["stream"], true);
+    }
+  EXPECT_EQ(json::parse(script.requests.back().body)["stream_options"]["include_usage"], true);
+  EXPECT_EQ(script.requests.size(), 4u);
+}
+
+TEST_F(HttpChatTest, TheTokensOfAStreamThatBrokeOffAreCountedToo) {
+  std::string body = fakes::wireBody({"hello"}, true, true);
+  script.answer(200, body.substr(0, body.find("event: message_delta")));
+  script.answer(200, body);
+  auto reply = must(anthropic()->complete(request()));
+  EXPECT_EQ(reply.text, "hello");
+  EXPECT_EQ(reply.inputTokens, 300);
+  EXPECT_EQ(reply.outputTokens, 6);
+}
+
+TEST_F(HttpChatTest, AServiceThatCannotStreamIsAskedWithout) {
+  script.answer(400, R"({"error":{"message":"unknown field stream_options"}})");
+  script.answer(200, openAiReply("fine"));
+  script.answer(200, openAiReply("still fine"));
+  auto model = openAi();
+  EXPECT_EQ(model->complete(request())->text, "fine");
+  EXPECT_EQ(model->complete(request())->text, "still fine");
+  EXPECT_DOUBLE_EQ(clock.slept, 0);
+  EXPECT_TRUE(json::parse(script.requests[0].body).contains("stream"));
+  EXPECT_FALSE(json::parse(script.requests[1].body).contains("stream"));
+  EXPECT_FALSE(json::parse(script.requests[2].body).contains("stream"));
 }
 
 TEST_F(HttpChatTest, AReplyThatNeverEndsIsAnError) {
