@@ -66,8 +66,9 @@ std::string checkModel(const OptionValue &value) {
   const std::string &text = std::get<std::string>(value);
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos || colon + 1 == text.size())
-    return "'" + text + "' is not of the form anthropic:MODEL, openai:MODEL or exec:COMMAND";
-  return checkOneOf(text.substr(0, colon), {"anthropic", "openai", "exec"});
+    return "'" + text +
+           "' is not of the form anthropic:MODEL, openai:MODEL, exec:COMMAND or folder:DIR";
+  return checkOneOf(text.substr(0, colon), {"anthropic", "openai", "exec", "folder"});
 }
 std::string checkGpus(const OptionValue &value) {
   const auto gpus = parseGpuSelection(std::get<std::string>(value));
@@ -177,7 +178,7 @@ std::vector<Option> makeOptions() {
              "device can; `ignore` tries all the same, and measures no library beside a kernel",
              {"stop", "ignore"}),
       {"model", &S::model, checkModel,
-       "language model for the llm proposer: anthropic:MODEL, openai:MODEL or exec:COMMAND"},
+       "model of the llm proposer: anthropic:MODEL, openai:MODEL, exec:COMMAND, folder:DIR"},
       {"max-tokens", &S::maxTokens, checkFromZero,
        "limit on the tokens of all model calls together; 0 for no limit"},
       choice("device", &S::device,

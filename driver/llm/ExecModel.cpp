@@ -3,6 +3,7 @@
 // line, and it may well be a client that needs a key: it inherits the whole environment, unlike
 // every other child of kopt.
 #include "driver/llm/Models.h"
+#include "driver/llm/PlainText.h"
 #include "driver/support/Text.h"
 
 #include <fmt/format.h>
@@ -20,8 +21,10 @@ public:
   Result<ChatReply> complete(const ChatRequest &request) override {
     ProcessSpec spec;
     spec.argv = {"sh", "-c", command_};
-    spec.env = {{"KOPT_PURPOSE", request.purpose}, {"KOPT_CALL", std::to_string(request.call)}};
-    spec.input = promptText(request);
+    spec.env = {{"KOPT_PURPOSE", request.purpose},
+                {"KOPT_CALL", std::to_string(request.call)},
+                {"KOPT_KEY", request.key}};
+    spec.input = conversationText(request);
     spec.timeout = request.timeout;
     auto begin = clock_.now();
     KOPT_TRY(ProcessResult result, processes_.run(spec));
@@ -34,22 +37,13 @@ public:
       return failed("wrote more than kopt keeps of a reply", result);
     if (trim(result.out).empty())
       return failed("wrote nothing", result);
-    ChatReply reply;
-    reply.text = std::move(result.out);
+    ChatReply reply = replyOf(std::move(result.out), request);
     reply.model = name();
     reply.seconds = Duration(clock_.now() - begin).count();
     return reply;
   }
 
 private:
-  /// The conversation as one text: what was said under the name of who said it.
-  static std::string promptText(const ChatRequest &request) {
-    std::string text = request.system;
-    for (const ChatMessage &message : request.messages)
-      text += fmt::format("\n\n==== {} ====\n\n{}", message.role, message.text);
-    return text + "\n";
-  }
-
   tl::unexpected<Error> failed(const std::string &what, const ProcessResult &result) const {
     std::string_view words = trim(result.err);
     if (words.size() > 1000)

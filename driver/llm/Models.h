@@ -67,4 +67,7 @@ std::unique_ptr<ChatModel> makeHttpChat(std::unique_ptr<ChatDialect> dialect,
 std::unique_ptr<ChatModel> makeExecModel(std::string command, ProcessRunner &processes,
                                          Clock &clock);
 
+/// Requests as files in `folder`, which is created, and replies from there.
+Result<std::unique_ptr<ChatModel>> makeFolderModel(const std::filesystem::path &folder);
+
 } // namespace kopt

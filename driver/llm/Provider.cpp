@@ -66,6 +66,8 @@ Result<std::unique_ptr<ChatModel>> makeChatModel(const std::string &spec, Proces
   std::string rest = colon == std::string::npos ? "" : spec.substr(colon + 1);
   if (!rest.empty() && kind == "exec")
     return makeExecModel(rest, processes, clock);
+  if (!rest.empty() && kind == "folder")
+    return makeFolderModel(rest);
   for (const Provider &provider : findProviders()) {
     if (rest.empty() || kind != provider.kind)
       continue;
@@ -78,8 +80,8 @@ Result<std::unique_ptr<ChatModel>> makeChatModel(const std::string &spec, Proces
     return makeHttpChat(makeDialect(provider, rest), makeHttpClient(), clock);
   }
   return makeError(ErrorCode::Usage, fmt::format("\"{}\" does not name a model", spec),
-                   "use anthropic:MODEL, openai:MODEL (KOPT_OPENAI_BASE_URL for another server) or "
-                   "exec:COMMAND");
+                   "use anthropic:MODEL, openai:MODEL (KOPT_OPENAI_BASE_URL for another server), "
+                   "exec:COMMAND or folder:DIR");
 }
 
 } // namespace kopt

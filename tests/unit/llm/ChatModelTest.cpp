@@ -84,6 +84,7 @@ protected:
     request.system = "the rules";
     request.messages = {{"user", "the task"}};
     request.call = 3;
+    request.key = "4-2";
     request.timeout = timeout;
     return (*model)->complete(request);
   }
@@ -95,7 +96,7 @@ protected:
 };
 
 TEST_F(ChatModelTest, OtherWordsAreAUsageError) {
-  for (const char *spec : {"", "gpt", "anthropic", "anthropic:", "exec:", "claude:x"}) {
+  for (const char *spec : {"", "gpt", "anthropic", "anthropic:", "exec:", "folder:", "claude:x"}) {
     EXPECT_THAT(ask(spec), fails({.code = ErrorCode::Usage, .hint = HasSubstr("exec:COMMAND")}))
         << spec;
   }
@@ -173,8 +174,8 @@ TEST_F(ChatModelTest, AServiceThatIsNotThereIsAnErrorAfterRetries) {
 }
 
 TEST_F(ChatModelTest, ACommandGetsThePromptAndItsNumber) {
-  auto reply = must(ask("exec:echo \"$KOPT_PURPOSE $KOPT_CALL\"; cat"));
-  EXPECT_EQ(reply.text.find("coder 3\nthe rules"), 0u) << reply.text;
+  auto reply = must(ask("exec:echo \"$KOPT_PURPOSE $KOPT_CALL $KOPT_KEY\"; cat"));
+  EXPECT_EQ(reply.text.find("coder 3 4-2\nthe rules"), 0u) << reply.text;
   EXPECT_THAT(reply.text, HasSubstr("==== user ====\n\nthe task"));
 }
 
@@ -188,6 +189,43 @@ TEST_F(ChatModelTest, ACommandThatFailsOrSaysNothingIsAnErrorWithItsWords) {
 TEST_F(ChatModelTest, ACommandThatIsLateIsAnError) {
   EXPECT_THAT(ask("exec:sleep 30", Duration{0.2}),
               fails({.code = ErrorCode::Environment, .what = HasSubstr("did not answer within")}));
+}
+
+TEST_F(ChatModelTest, AFolderHasRequestsAndTakesRepliesLater) {
+  const std::filesystem::path folder = folder_->path() / "new" / "seat";
+  const std::string spec = "folder:" + folder.string();
+  EXPECT_TRUE(must(ask(spec)).isLater);
+  const std::filesystem::path asked = *std::filesystem::directory_iterator(folder);
+  EXPECT_THAT(asked.filename().string(), testing::MatchesRegex("4-2-[0-9a-f]{12}\\.request\\.md"));
+  EXPECT_THAT(must(readFile(asked)), HasSubstr("==== user ====\n\nthe task"));
+  EXPECT_TRUE(must(ask(spec)).isLater);
+  const std::string answer = replaceAll(asked.string(), ".request.", ".reply.");
+  ASSERT_TRUE(writeFileAtomically(answer, "an idea \xff"));
+  const auto reply = must(ask(spec));
+  EXPECT_FALSE(reply.isLater);
+  EXPECT_EQ(reply.text, "an idea \xEF\xBF\xBD");
+  EXPECT_EQ(reply.model, spec);
+  ASSERT_TRUE(writeFileAtomically(answer, " \n"));
+  EXPECT_THAT(ask(spec), fails({.code = ErrorCode::Environment, .where = HasSubstr("reply.md")}));
+  std::filesystem::remove(answer);
+  std::filesystem::create_directory(answer);
+  EXPECT_THAT(ask(spec), fails({.code = ErrorCode::Environment, .what = HasSubstr("reply.md")}));
+  ASSERT_TRUE(writeFileAtomically(folder_->path() / "file", ""));
+  EXPECT_THAT(ask("folder:" + (folder_->path() / "file" / "x").string()),
+              fails({.code = ErrorCode::Environment}));
+}
+
+TEST_F(ChatModelTest, AReplyIsOneToItsRequestAlone) {
+  auto model = must(makeChatModel("folder:" + folder_->path().string(), *processes_, clock_));
+  ChatRequest request;
+  request.messages = {{"user", "the task"}};
+  request.key = "4-2";
+  ASSERT_TRUE(must(model->complete(request)).isLater);
+  const std::filesystem::path asked = *std::filesystem::directory_iterator(folder_->path());
+  ASSERT_TRUE(writeFileAtomically(replaceAll(asked.string(), ".request.", ".reply."), "an idea"));
+  EXPECT_EQ(must(model->complete(request)).text, "an idea");
+  request.messages[0].text = "another task";
+  EXPECT_TRUE(must(model->complete(request)).isLater);
 }
 
 TEST_F(ChatModelTest, ReplayedRepliesAreFoundByCallNumber) {
