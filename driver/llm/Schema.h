@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of JSON Schema (2020-12) in which kopt tells models what it takes: type, properties,
-// required, additionalProperties (false), items, minItems, maxItems, enum, minimum, maximum,
-// maxLength. Other keywords describe.
+// required, additionalProperties, items, minItems, maxItems, enum, minimum, maximum, maxLength.
+// Other keywords describe.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,8 +10,14 @@
 
 namespace kopt {
 
-/// What breaks the schema, each with its JSON pointer, in the order of the schema:
-/// "/candidates/0/title: a string is expected, not a number". Empty: nothing.
-std::vector<std::string> schemaBreaches(const nlohmann::json &value, const nlohmann::json &schema);
+struct SchemaBreach {
+  std::string pointer; ///< "/candidates/0/title"; empty: the value itself
+  std::string what;    ///< "string is expected, not number"
+
+  std::string text() const { return (pointer.empty() ? "/" : pointer) + ": " + what; }
+};
+
+/// What breaks the schema, in its order. Empty: nothing.
+std::vector<SchemaBreach> schemaBreaches(const nlohmann::json &value, const nlohmann::json &schema);
 
 } // namespace kopt

@@ -186,8 +186,11 @@ void McpServer::run(Call &call) {
                        }};
   ToolResult result;
   // What a model got wrong it is told as the tool's result: that is what it reads.
-  if (const auto breaches = schemaBreaches(call.arguments, call.tool->input); !breaches.empty())
-    result = {.text = "the arguments are wrong: " + join(breaches, "; "), .failed = true};
+  std::vector<std::string> wrong;
+  for (const SchemaBreach &breach : schemaBreaches(call.arguments, call.tool->input))
+    wrong.push_back(breach.text());
+  if (!wrong.empty())
+    result = {.text = "the arguments are wrong: " + join(wrong, "; "), .failed = true};
   else if (!call.cancelled)
     result = tools_.call(*call.tool, call.arguments, under);
   {

@@ -23,6 +23,7 @@ constexpr std::size_t kSkillBodies = 3;             ///< most skill documents qu
 constexpr std::size_t kContextLimit = 24u << 10;    ///< bytes of read-only chunks
 constexpr std::size_t kDiagnosticsLimit = 8u << 10; ///< bytes of compiler diagnostics
 constexpr std::size_t kHistoryLines = 40;           ///< most attempts listed, the newest
+constexpr std::size_t kMostBreaches = 12;           ///< of a reply that are sent back
 
 Result<std::string> promptFile(std::string_view name) {
   for (const auto &[path, text] : knowledge::prompts::kFiles)
@@ -420,9 +421,19 @@ Result<std::string> fixerPrompt(const ProposalContext &context, const CodeTask &
                              {"evidence", evidenceText(failed)}});
 }
 
-Result<std::string> retryPrompt(const std::string &breach) {
+Result<std::string> retryPrompt(const CodeReply &reply) {
   KOPT_TRY(const std::string text, promptFile("retry.md"));
-  return fillTemplate(text, {{"breach", quoted(breach, 600)}});
+  std::string breaches;
+  for (const ReplyBreach &breach : reply.breaches | std::views::take(kMostBreaches))
+    breaches += fmt::format(
+        "- {}{}: {}\n",
+        breach.candidate.empty() ? "" : fmt::format("candidate {}, ", quoted(breach.candidate, 40)),
+        quoted(breach.where, 120), quoted(breach.what, 600));
+  std::vector<std::string> taken;
+  for (const ReplyCandidate &candidate : reply.candidates)
+    taken.push_back(quoted(candidate.id, 40));
+  return fillTemplate(
+      text, {{"breaches", breaches}, {"taken", taken.empty() ? "none" : join(taken, ", ")}});
 }
 
 } // namespace kopt

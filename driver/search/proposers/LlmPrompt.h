@@ -4,7 +4,7 @@
 // source and figures, never the contents of buffers.
 #pragma once
 
-#include "driver/llm/CodeReply.h"
+#include "driver/llm/Contract.h"
 #include "driver/search/Proposer.h"
 
 #include <map>
@@ -37,6 +37,7 @@ Result<std::string> systemPrompt();
 Result<std::string> coderPrompt(const ProposalContext &context, const CodeTask &task);
 Result<std::string> fixerPrompt(const ProposalContext &context, const CodeTask &task,
                                 const Trial &failed);
-Result<std::string> retryPrompt(const std::string &breach);
+/// Asks again for the candidates that broke the contract, and for those alone.
+Result<std::string> retryPrompt(const CodeReply &reply);
 
 } // namespace kopt

@@ -75,7 +75,7 @@ std::string withEndOf(std::string text, const std::string &original) {
 /// The name of a constant that the reply sets by value although the candidate rewrites its text;
 /// empty if there is none.
 std::string constantInNewText(const ProposalContext &context, const Candidate &candidate,
-                              const CodeReply &reply) {
+                              const ReplyCandidate &reply) {
   for (const NamedConstant &constant :
        constantsInScope(context.problem.kernel, context.problem.specialization))
     if (reply.constants.count(constant.name))
@@ -191,18 +191,19 @@ Status LlmProposer::use(const std::string &reply, const ProposalContext &context
     answer(context.ask.id, std::vector{std::move(*reading.candidate)}, inbox);
     return {};
   }
-  if (reading.stop.empty() && !exchange.isRetry) {
+  const std::vector<ReplyBreach> &breaches = reading.reply.breaches;
+  if (!breaches.empty() && !exchange.isRetry) {
     exchange.isRetry = true;
-    KOPT_TRY(std::string retry, retryPrompt(reading.breach));
+    KOPT_TRY(std::string retry, retryPrompt(reading.reply));
     exchange.request.messages.push_back({"assistant", reply});
     exchange.request.messages.push_back({"user", std::move(retry)});
     return send(context, inbox);
   }
   const std::string &purpose = exchange.request.purpose;
-  note(exchange,
-       reading.stop.empty()
-           ? fmt::format("the model's replies as {} could not be used: {}", purpose, reading.breach)
-           : fmt::format("the model as {} offers nothing: {}", purpose, reading.stop));
+  note(exchange, breaches.empty() ? fmt::format("the model as {} offers nothing: {}", purpose,
+                                                reading.reply.stop)
+                                  : fmt::format("the model's replies as {} could not be used: {}",
+                                                purpose, breaches.front().what));
   if (exchange.repaired.empty()) {
     answer(context.ask.id, {}, inbox);
     return {};
@@ -238,13 +239,16 @@ const Trial *LlmProposer::attemptToRepair(const ProposalContext &context) const 
 
 LlmProposer::Reading LlmProposer::read(const std::string &text, const ProposalContext &context,
                                        const Exchange &exchange) const {
-  const auto breached = [](std::string what) { return Reading{{}, "", std::move(what)}; };
   const CodeTask &task = exchange.task;
-  auto reply = parseCodeReply(text, task.contract);
-  if (!reply)
-    return breached(reply.error());
-  if (!reply->stop.empty())
-    return {{}, reply->stop, ""};
+  CodeReply read = readReply(text, task.contract);
+  if (read.candidates.empty())
+    return {{}, std::move(read)};
+  ReplyCandidate *reply = &read.candidates.front();
+  const auto breached = [&](std::string what) {
+    read.breaches.push_back({reply->id, "/", std::move(what)});
+    read.candidates.clear();
+    return Reading{{}, read};
+  };
 
   Candidate candidate = exchange.base;
   candidate.proposer = "llm";
@@ -287,7 +291,7 @@ LlmProposer::Reading LlmProposer::read(const std::string &text, const ProposalCo
   Offers offers(context);
   if (auto refusal = offers.add(std::move(candidate)))
     return breached(*refusal + "; propose something else");
-  return {std::move(offers.take().front()), "", ""};
+  return {std::move(offers.take().front()), std::move(read)};
 }
 
 } // namespace kopt

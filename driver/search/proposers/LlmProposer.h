@@ -54,9 +54,8 @@ private:
     std::string abandoned{};
   };
   struct Reading {
-    std::optional<Candidate> candidate;
-    std::string stop;   ///< the model's reason for offering nothing
-    std::string breach; ///< what is wrong with the reply
+    std::optional<Candidate> candidate; ///< the first of the reply, if it can be judged
+    CodeReply reply;
   };
 
   /// Makes the request: for a repair of `failed` if that is not null.

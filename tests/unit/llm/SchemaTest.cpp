@@ -17,11 +17,15 @@ const json kSchema = json::parse(R"j({
     "stage": {"enum": ["build", "verify"]},
     "repeats": {"type": "integer", "minimum": 1, "maximum": 9},
     "share": {"type": ["number", "null"]},
-    "values": {"type": "array", "minItems": 1, "maxItems": 2, "items": {"type": "integer"}}
+    "values": {"type": "array", "minItems": 1, "maxItems": 2, "items": {"type": "integer"}},
+    "sizes": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}}
   }})j");
 
 std::vector<std::string> breachesOf(const char *value) {
-  return schemaBreaches(json::parse(value), kSchema);
+  std::vector<std::string> texts;
+  for (const SchemaBreach &breach : schemaBreaches(json::parse(value), kSchema))
+    texts.push_back(breach.text());
+  return texts;
 }
 
 TEST(Schema, TakesWhatItDescribes) {
@@ -47,6 +51,12 @@ TEST(Schema, NamesEachBreachByItsPointer) {
                           "/values/1: integer is expected, not string"));
   EXPECT_THAT(breachesOf(R"({"kernel": "k", "values": []})"),
               ElementsAre("/values: at least 1 elements are expected"));
+}
+
+TEST(Schema, MembersOfAnyNameMayHaveASchema) {
+  EXPECT_THAT(breachesOf(R"({"kernel": "k", "sizes": {"n": 3, "m/2": 0, "k": "x"}})"),
+              ElementsAre("/sizes/k: integer is expected, not string",
+                          "/sizes/m~12: at least 1 is expected"));
 }
 
 TEST(Schema, ANumberBeyondWholeNumbersIsNone) {

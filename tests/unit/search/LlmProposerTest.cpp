@@ -325,7 +325,8 @@ TEST_F(LlmProposerTest, ABreachIsRetriedOnceWithItsReason) {
   ASSERT_EQ(model_.requests.size(), 2u);
   ASSERT_EQ(model_.requests[1].messages.size(), 3u);
   EXPECT_EQ(model_.requests[1].messages[1].text, "I would use shared memory.");
-  EXPECT_THAT(model_.requests[1].messages[2].text, HasSubstr("the reply has no fenced block"));
+  EXPECT_THAT(model_.requests[1].messages[2].text,
+              HasSubstr("the reply has no JSON header in a fenced block"));
   EXPECT_EQ(model_.requests[1].call, 2);
 }
 
