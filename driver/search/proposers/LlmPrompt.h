@@ -4,7 +4,7 @@
 // source and figures, never the contents of buffers.
 #pragma once
 
-#include "driver/llm/Contract.h"
+#include "driver/llm/contract/Contract.h"
 #include "driver/search/Proposer.h"
 
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/llm/ReplyText.h"
+#include "driver/llm/contract/ReplyText.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/llm/Contract.h"
-#include "driver/llm/ReplyText.h"
+#include "driver/llm/contract/Contract.h"
+#include "driver/llm/contract/ReplyText.h"
 #include "driver/llm/Schema.h"
 #include "driver/support/JsonText.h"
 #include "driver/support/Text.h"
