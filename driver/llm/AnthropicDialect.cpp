@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Anthropic Messages. Marked for the provider's cache are the system prompt, which is the same for
-// every call of a run (and so are the tools, which the service puts before it), and the end.
+// every call of a run (and so are the tools, which the service puts before it), and the end. What a
+// model thought is not sent back: the service would refuse it in a conversation that was edited.
 #include "driver/llm/Models.h"
 #include "driver/llm/Wire.h"
 #include "driver/support/JsonText.h"
@@ -73,7 +74,7 @@ public:
         document["stop_reason"] = reason;
       json &usage = document["usage"];
       for (const auto &[name, count] : memberIn(event, "usage").items())
-        if (count.is_number_unsigned() && count > 0 && (usage.is_object() || usage.is_null()))
+        if (count.is_number_unsigned() && count != 0 && (usage.is_object() || usage.is_null()))
           usage[name] =
               count; // the whole until here; some services put 0 for what they said before
     }

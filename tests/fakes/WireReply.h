@@ -3,6 +3,8 @@
 // stream of events.
 #pragma once
 
+#include "driver/llm/Models.h"
+
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -152,14 +154,30 @@ inline std::string openAiBody(const WireReply &reply) {
       .dump();
 }
 
-/// As the service of that protocol sends it.
-inline std::string wireBody(const WireReply &reply, bool anthropic, bool streamed) {
-  if (!streamed)
-    return anthropic ? anthropicBody(reply) : openAiBody(reply);
-  std::string body;
-  for (const nlohmann::json &event : anthropic ? anthropicEvents(reply) : openAiEvents(reply))
-    body += eventText(event);
-  return anthropic ? body : body + "data: [DONE]\n\n";
-}
+/// One of the four ways in which a reply is asked for and sent.
+struct Way {
+  bool anthropic = false, streamed = false;
+
+  std::string body(const WireReply &reply) const {
+    if (!streamed)
+      return anthropic ? anthropicBody(reply) : openAiBody(reply);
+    std::string body;
+    for (const nlohmann::json &event : anthropic ? anthropicEvents(reply) : openAiEvents(reply))
+      body += eventText(event);
+    return anthropic ? body : body + "data: [DONE]\n\n";
+  }
+  std::string name() const {
+    return std::string(anthropic ? "Anthropic" : "OpenAi") + (streamed ? "Streamed" : "Plain");
+  }
+  std::unique_ptr<ChatModel> model(const std::string &key, const std::string &host,
+                                   std::unique_ptr<HttpClient> http, Clock &clock,
+                                   RetryPolicy policy = {}) const {
+    policy.streamed = streamed;
+    return makeHttpChat(anthropic ? makeAnthropicDialect("model", key, host)
+                                  : makeOpenAiDialect("model", key, host + "/v1", true),
+                        std::move(http), clock, policy);
+  }
+};
+constexpr Way kAllWays[] = {{true, true}, {true, false}, {false, true}, {false, false}};
 
 } // namespace kopt::fakes

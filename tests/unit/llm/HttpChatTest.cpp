@@ -315,7 +315,7 @@ TEST_F(HttpChatTest, AStreamGivesTheSameReplyAsABody) {
   const fakes::WireReply wire{"let me see", {{"c", "time", R"({"n": 1})"}, {"d", "compile", ""}}};
   for (const bool isAnthropic : {true, false})
     for (const bool streamed : {true, false}) {
-      script.answer(200, fakes::wireBody(wire, isAnthropic, streamed));
+      script.answer(200, fakes::Way{isAnthropic, streamed}.body(wire));
       auto reply = must((isAnthropic ? anthropic() : openAi())->complete(toolRequest()));
       EXPECT_EQ(reply.text, "let me see");
       EXPECT_EQ(reply.model, "m-1");
@@ -335,7 +335,7 @@ TEST_F(HttpChatTest, AStreamGivesTheSameReplyAsABody) {
 }
 
 TEST_F(HttpChatTest, TheTokensOfAStreamThatBrokeOffAreCountedToo) {
-  std::string body = fakes::wireBody({"hello"}, true, true);
+  std::string body = fakes::Way{true, true}.body({"hello"});
   script.answer(200, body.substr(0, body.find("event: message_delta")));
   script.answer(200, body);
   auto reply = must(anthropic()->complete(request()));
