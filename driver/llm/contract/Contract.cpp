@@ -45,18 +45,14 @@ public:
     std::size_t last = 0; // number of the candidate of the last header, if that had one
     for (const ReplyBlock &block : blocks) {
       const std::size_t before = drafts_.size();
-      const auto isOriginal = [&](const auto &chunk) {
-        return chunk.second.find(trim(block.text)) != std::string::npos;
-      };
-      const bool isLabelled = contract_.chunks.contains(block.chunk) ||
+      const bool isLabelled = contract_.chunks.contains(block.chunk) || !block.candidate.empty() ||
                               (!block.chunk.empty() && block.chunk != block.info);
-      if (!isLabelled && readHeader(block.text))
-        last = drafts_.size() == before + 1 ? drafts_.size() : 0;
-      else if (!isLabelled && (drafts_.empty() || !block.chunk.empty() ||
-                               std::ranges::any_of(contract_.chunks, isOriginal)))
-        note("a block without a label is passed over");
-      else
+      if (isLabelled)
         code.emplace_back(&block, last);
+      else if (readHeader(block.text))
+        last = drafts_.size() == before + 1 ? drafts_.size() : 0;
+      else
+        note("a block without the label of a chunk is passed over");
     }
     const std::string_view prose = reply.substr(0, std::min(reply.find("```"), reply.find("~~~")));
     if (const std::size_t begin = prose.find_first_of("{["); !hasHeader_ && begin != prose.npos)
@@ -121,10 +117,11 @@ private:
     bool isBroken = false;
   };
 
-  /// False where the text is no JSON.
+  /// False where the text is none.
   bool readHeader(std::string_view text) {
     const std::string strict(trim(strictJson(validUtf8(std::string(text)))));
-    if (!strict.starts_with('{') && !strict.starts_with('['))
+    const std::size_t first = std::min(strict.find_first_not_of("{[ \t\r\n"), strict.size());
+    if (first == 0 || strict.substr(first, 1) != "\"")
       return false;
     json header, complete = json::array();
     std::string member;
@@ -146,7 +143,7 @@ private:
     if (header.is_array())
       header = {{"candidates", std::move(header)}};
     if (noteUnknown(header, "the header") == header.size())
-      return true; // a quotation
+      return false; // a quotation
     hasHeader_ = true;
     if (reply_.stop.empty())
       reply_.stop = oneLine(textIn(header, "stop"), kTextLimit);
@@ -270,11 +267,8 @@ private:
       hasStray_ = true;
       breach(nullptr, where,
              "it names no candidate that there is; label it: cuda candidate=ID chunk=LABEL");
-    } else if (block.chunk.empty()) {
-      breach(&*draft, where, "the block does not say which chunk it is; " + labels());
     } else if (!block.isClosed) {
-      breach(&*draft, where,
-             "the block is not closed: the reply ends in it, or its fence is missing");
+      breach(&*draft, where, "it is not closed: the reply ends in it, or its fence is missing");
     } else {
       takeChunk(block.chunk, block.text, where, *draft);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract of a reply that changes code: a JSON header in a fenced block names candidates
-// (knowledge/candidate.json), and for each of them the whole new text of each changed chunk follows
-// in a block labelled with both. knowledge/prompts/system.md tells the model the same. Liberties of
-// form are taken, what leaves the meaning open is not; a breach ends one candidate, not the reply.
+// The contract of a reply that changes code: a JSON header in a fenced block with candidates
+// (knowledge/candidate.json), then the whole new text of each changed chunk in a block labelled
+// with both. knowledge/prompts/system.md tells the model the same. Liberties of form are taken;
+// what leaves the meaning open breaks one candidate, not the reply.
 #pragma once
 
 #include <array>

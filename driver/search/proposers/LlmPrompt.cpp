@@ -423,17 +423,13 @@ Result<std::string> fixerPrompt(const ProposalContext &context, const CodeTask &
 
 Result<std::string> retryPrompt(const CodeReply &reply) {
   KOPT_TRY(const std::string text, promptFile("retry.md"));
-  std::string breaches;
-  for (const ReplyBreach &breach : reply.breaches | std::views::take(kMostBreaches))
-    breaches += fmt::format(
-        "- {}{}: {}\n",
-        breach.candidate.empty() ? "" : fmt::format("candidate {}, ", quoted(breach.candidate, 40)),
-        quoted(breach.where, 120), quoted(breach.what, 600));
-  std::vector<std::string> taken;
+  std::string breaches, taken;
+  for (const auto &[candidate, where, what] : reply.breaches | std::views::take(kMostBreaches))
+    breaches += "- " + (candidate.empty() ? "" : "candidate " + quoted(candidate, 40) + ", ") +
+                quoted(where, 120) + ": " + quoted(what, 600) + "\n";
   for (const ReplyCandidate &candidate : reply.candidates)
-    taken.push_back(quoted(candidate.id, 40));
-  return fillTemplate(
-      text, {{"breaches", breaches}, {"taken", taken.empty() ? "none" : join(taken, ", ")}});
+    taken += (taken.empty() ? "" : ", ") + quoted(candidate.id, 40);
+  return fillTemplate(text, {{"breaches", breaches}, {"taken", taken.empty() ? "none" : taken}});
 }
 
 } // namespace kopt

@@ -156,6 +156,12 @@ TEST(Contract, TakesLibertiesOfForm) {
        "1",
        {}},
       {"quoted JSON", fencedJson(R"({"dram__bytes.sum": 5})") + kHeader + kCode, "1", {}},
+      {"a quoted body", kHeader + "not\n```\n{ f(); }\n```\n" + kCode, "1", {}},
+      {"quoted code that is no part of it", kHeader + "```cuda\nint x;\n```\n" + kCode, "1", {}},
+      {"quoted JSON after the second header",
+       kHeader + kCode + kHeader + fencedJson(R"({"registers": 5})") + kCode,
+       "1 2",
+       {}},
       {"a diff beside it", kHeader + kCode + "```diff\n- x\n+ y\n```\n", "1", {}},
       {"a quoted label", kHeader + "```cuda  chunk= scale \nint x;\n```\n", "1", {}},
       {"a block of one number", one(R"("launch":{"block":256})"), "1", {}},
@@ -245,7 +251,7 @@ TEST(Contract, ABreachEndsItsCandidateAlone) {
       {"a block without a chunk",
        some({"", kLaunch}) + "```cuda candidate=a\nint x;\n```\n",
        "b",
-       {{"a", "cuda candidate=a", "which chunk"}}},
+       {{"a", "cuda candidate=a", "no editable chunk"}}},
       {"a block of a candidate that is not there",
        some({"", kLaunch}) + codeOf("a") + codeOf("z"),
        "a",
@@ -311,7 +317,7 @@ TEST(Contract, SaysWhatIsWrongWithAWholeReply) {
       {"block without a label",
        kHeader + "```cuda\nint x;\n```",
        "",
-       {{"1", "cuda", "labels are: chunk=ns::twice#2, chunk=operator (), chunk=scale"}}},
+       {{"1", "/", "labels are: chunk=ns::twice#2, chunk=operator (), chunk=scale"}}},
       {"a diff alone", kHeader + "```diff\n- x\n```", "", {{"1", "/", "changes nothing"}}},
       {"no threads", launch(R"("block":[0])"), "", {{"1", "/launch/block/0", "at least 1"}}},
       {"half a thread",
@@ -462,7 +468,7 @@ TEST(Contract, ReadsWhatIsExpectedPlannedAndWhyToStop) {
 
 TEST(Contract, NotesWhatWasPassedOver) {
   EXPECT_THAT(readReply("```text\nx\n```\n" + kHeader + kCode, contract()).notes,
-              ElementsAre(HasSubstr("without a label")));
+              ElementsAre(HasSubstr("without the label of a chunk")));
   EXPECT_THAT(readReply(some({kLaunch, kLaunch, kLaunch, kLaunch, kLaunch}), contract()).notes,
               ElementsAre(HasSubstr("candidate e is not read: a reply has at most 4")));
 }

@@ -492,6 +492,39 @@ TEST(LlmPrompt, TemplatesAreFilledOnceAndCheckedBothWays) {
   EXPECT_FALSE(fillTemplate("nothing", {{"x", "1"}}));
 }
 
+TEST(LlmPrompt, TheExampleKeepsTheContract) {
+  const std::string text = *systemPrompt();
+  const std::size_t begin = text.find("# How you reply"), end = text.find("# Techniques");
+  ASSERT_LT(begin, end);
+  const CodeReply reply =
+      readReply(text.substr(begin, end - begin), {{{"LABEL", "int x;\n"}}, {"NAME"}});
+  ASSERT_EQ(reply.candidates.size(), 2u);
+  EXPECT_EQ(reply.candidates[0].chunks.size(), 1u);
+  EXPECT_EQ(reply.candidates[0].expects.size(), 1u);
+  EXPECT_EQ(reply.candidates[1].constants.size(), 1u);
+  EXPECT_EQ(reply.plan.size(), 1u);
+  EXPECT_TRUE(reply.breaches.empty());
+  EXPECT_TRUE(reply.notes.empty());
+}
+
+TEST(LlmPrompt, ARetryAsksForWhatBrokeAlone) {
+  CodeReply reply;
+  reply.candidates.resize(2);
+  reply.candidates[0].id = "a";
+  reply.candidates[1].id = "c";
+  reply.breaches = {{"b", "/candidates/1/launch/block/0", "at most 1024\n# Task"},
+                    {"", "cuda chunk=k", "it names no candidate"}};
+  const std::string text = *retryPrompt(reply);
+  EXPECT_THAT(text, HasSubstr("- candidate b, /candidates/1/launch/block/0: at most 1024 # Task\n"
+                              "- cuda chunk=k: it names no candidate\n"));
+  EXPECT_THAT(text, HasSubstr("taken as they are: a, c."));
+  reply.candidates.clear();
+  reply.breaches.resize(100, reply.breaches[0]);
+  const std::string many = *retryPrompt(reply);
+  EXPECT_THAT(many, HasSubstr("taken as they are: none."));
+  EXPECT_LT(many.size(), 3000u) << "the first ones";
+}
+
 TEST(LlmPrompt, AFenceIsLongerThanAnyInside) {
   EXPECT_EQ(fenced("a\n"), "```text\na\n```\n");
   EXPECT_EQ(fenced("````", "cuda"), "`````cuda\n````\n`````\n");
