@@ -139,6 +139,8 @@ Message Session::hello(const Message &request) {
   reply.add("memory", device.memoryBytes);
   reply.addDouble("dram_bandwidth", device.dramBytesPerSecond);
   reply.addDouble("store_bandwidth", device.storeBytesPerSecond);
+  reply.addList("fact", {"multiprocessors", std::to_string(device.multiprocessors)});
+  reply.addList("fact", {"shared_per_block", std::to_string(device.maxSharedPerBlock)});
   for (const auto &[name, value] : device.facts)
     reply.addList("fact", {name, value});
   // Reports whether this process can reach memory that it shares with the driver: by a descriptor

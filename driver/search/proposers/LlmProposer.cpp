@@ -131,10 +131,11 @@ Status LlmProposer::begin(const ProposalContext &context, const Trial *failed) {
   request.maxTokens = options_.replyTokens;
   request.timeout = options_.timeout;
   KOPT_TRY(techniques_, Techniques::load());
-  KOPT_TRY(request.system, systemPrompt());
-  KOPT_TRY(std::string prompt, failed ? fixerPrompt(context, exchange.task, *failed)
-                                      : coderPrompt(context, exchange.task));
-  request.messages.push_back({"user", std::move(prompt)});
+  KOPT_TRY(const Prompt system, systemPrompt());
+  KOPT_TRY(const Prompt prompt, failed ? repairPrompt(context, exchange.task, *failed)
+                                       : coderPrompt(context, exchange.task));
+  request.system = system.text;
+  request.messages.push_back({"user", prompt.text});
   return {};
 }
 

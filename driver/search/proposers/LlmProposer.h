@@ -6,7 +6,7 @@
 #include "driver/diagnose/Techniques.h"
 #include "driver/llm/ChatModel.h"
 #include "driver/search/Proposer.h"
-#include "driver/search/proposers/LlmPrompt.h"
+#include "driver/search/model/Prompts.h"
 #include "driver/store/Store.h"
 #include "driver/support/JobQueue.h"
 

@@ -77,7 +77,7 @@ protected:
     parentTrial_.counterSource = "emulated";
     parentTrial_.hotLines.instructions = 200;
     parentTrial_.hotLines.sectors = 8;
-    parentTrial_.hotLines.lines = {{"scale.cu", 5, "x[i] = twice(x[i]);", 150, 8}};
+    parentTrial_.hotLines.lines = {{"scale.cu", 5, "if (i < n) x[i] = twice(x[i]);", 150, 8}};
     diagnosis_.state = "small-grid";
     diagnosis_.finding = "0.25 of a wave";
     diagnosis_.bound = {BoundKind::Latency, "DRAM", 12.5};
@@ -200,11 +200,11 @@ TEST_F(LlmProposerTest, ThePromptHoldsCodeFiguresAndKnowledgeAndNoBufferContents
   EXPECT_THAT(user, testing::ContainsRegex("DRAM throughput of its peak +12.5%"));
   EXPECT_THAT(user,
               HasSubstr("State: small-grid: 0.25 of a wave.\nBound: latency, nothing is busy"));
-  EXPECT_THAT(user, HasSubstr("75.0% of the instructions, 100.0% of the sectors: x[i] = twice"));
+  EXPECT_THAT(user, HasSubstr("scale:3 | 75.0% of instructions, 100.0% of sectors | if (i < n) x"));
   EXPECT_THAT(user, HasSubstr("the grid fills 0.25 of one wave"));
   EXPECT_THAT(user, HasSubstr("## Document: small-grid"));
   EXPECT_THAT(user, HasSubstr("- x: 4000 bytes of f32"));
-  EXPECT_THAT(user, HasSubstr("- in earlier runs, avoid: unroll: 1 WrongResult"));
+  EXPECT_THAT(user, HasSubstr("- avoid: unroll: 1 WrongResult"));
   EXPECT_THAT(user, HasSubstr("````cuda chunk=scale"))
       << "a fence in the source cannot close the block";
   EXPECT_THAT(user, Not(HasSubstr(folder_->path().string()))) << "no path of this machine";
@@ -325,8 +325,7 @@ TEST_F(LlmProposerTest, ABreachIsRetriedOnceWithItsReason) {
   ASSERT_EQ(model_.requests.size(), 2u);
   ASSERT_EQ(model_.requests[1].messages.size(), 3u);
   EXPECT_EQ(model_.requests[1].messages[1].text, "I would use shared memory.");
-  EXPECT_THAT(model_.requests[1].messages[2].text,
-              HasSubstr("the reply has no JSON header in a fenced block"));
+  EXPECT_THAT(model_.requests[1].messages[2].text, HasSubstr("the reply has no fenced block"));
   EXPECT_EQ(model_.requests[1].call, 2);
 }
 
@@ -483,52 +482,6 @@ TEST_F(LlmProposerTest, ALimitOfZeroAsksNobody) {
   LlmProposer llm = proposer();
   EXPECT_TRUE(propose(llm, 0)->empty());
   EXPECT_TRUE(model_.requests.empty());
-}
-
-TEST(LlmPrompt, TemplatesAreFilledOnceAndCheckedBothWays) {
-  EXPECT_EQ(*fillTemplate("a {{x}} b {{x}}", {{"x", "{{y}}"}}), "a {{y}} b {{y}}");
-  EXPECT_FALSE(fillTemplate("{{gone}}", {}));
-  EXPECT_FALSE(fillTemplate("{{x", {{"x", "1"}}));
-  EXPECT_FALSE(fillTemplate("nothing", {{"x", "1"}}));
-}
-
-TEST(LlmPrompt, TheExampleKeepsTheContract) {
-  const std::string text = *systemPrompt();
-  const std::size_t begin = text.find("# How you reply"), end = text.find("# Techniques");
-  ASSERT_LT(begin, end);
-  const CodeReply reply =
-      readReply(text.substr(begin, end - begin), {{{"LABEL", "int x;\n"}}, {"NAME"}});
-  ASSERT_EQ(reply.candidates.size(), 2u);
-  EXPECT_EQ(reply.candidates[0].chunks.size(), 1u);
-  EXPECT_EQ(reply.candidates[0].expects.size(), 1u);
-  EXPECT_EQ(reply.candidates[1].constants.size(), 1u);
-  EXPECT_EQ(reply.plan.size(), 1u);
-  EXPECT_TRUE(reply.breaches.empty());
-  EXPECT_TRUE(reply.notes.empty());
-}
-
-TEST(LlmPrompt, ARetryAsksForWhatBrokeAlone) {
-  CodeReply reply;
-  reply.candidates.resize(2);
-  reply.candidates[0].id = "a";
-  reply.candidates[1].id = "c";
-  reply.breaches = {{"b", "/candidates/1/launch/block/0", "at most 1024\n# Task"},
-                    {"", "cuda chunk=k", "it names no candidate"}};
-  const std::string text = *retryPrompt(reply);
-  EXPECT_THAT(text, HasSubstr("- candidate b, /candidates/1/launch/block/0: at most 1024 # Task\n"
-                              "- cuda chunk=k: it names no candidate\n"));
-  EXPECT_THAT(text, HasSubstr("taken as they are: a, c."));
-  reply.candidates.clear();
-  reply.breaches.resize(100, reply.breaches[0]);
-  const std::string many = *retryPrompt(reply);
-  EXPECT_THAT(many, HasSubstr("taken as they are: none."));
-  EXPECT_LT(many.size(), 3000u) << "the first ones";
-}
-
-TEST(LlmPrompt, AFenceIsLongerThanAnyInside) {
-  EXPECT_EQ(fenced("a\n"), "```text\na\n```\n");
-  EXPECT_EQ(fenced("````", "cuda"), "`````cuda\n````\n`````\n");
-  EXPECT_EQ(fenced(""), "```text\n\n```\n");
 }
 
 } // namespace

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/search/model/Prompts.h"
+
+#include "driver/diagnose/RuleBook.h"
+#include "driver/diagnose/Techniques.h"
+#include "driver/support/Text.h"
+#include "knowledge/PromptFiles.h"
+
+#include <fmt/format.h>
+
+namespace kopt {
+namespace {
+
+Result<std::string> promptFile(std::string_view name) {
+  for (const auto &[path, text] : knowledge::prompts::kFiles)
+    if (path == name)
+      return std::string(text);
+  return makeError(ErrorCode::Internal,
+                   fmt::format("there is no prompt knowledge/prompts/{}", name));
+}
+
+/// The prompt of these sections and the task of that file.
+Result<Prompt> withTask(std::vector<PromptSection> sections, std::string_view file,
+                        const PromptOptions &options) {
+  KOPT_TRY(std::string task, promptFile(file));
+  sections.push_back({"task", std::move(task), ""});
+  return fit(std::move(sections), options.budget, options.without);
+}
+
+/// All but the task itself. `failed` is the attempt to repair; null: a new idea is wanted.
+Result<std::vector<PromptSection>> situation(const ProposalContext &context, const CodeTask &task,
+                                             const Trial *failed) {
+  const SearchProblem &problem = context.problem;
+  const Trial &present = context.parentTrial();
+  KOPT_TRY(std::string skills, skillsText(present.diagnosis));
+  return std::vector<PromptSection>{
+      {"subject", subjectText(problem)},
+      {"launches", launchesText(problem)},
+      {"device", deviceText(problem.device)},
+      {"context", task.context, "cuda"},
+      {"memo", memoText(problem.memo)},
+      {"recalled", recalledText(problem.precedents)},
+      {"kernel", kernelText(context, task, failed ? failed->candidate : present.candidate), "",
+       failed ? "The attempt to repair" : ""},
+      {"hot-lines", hotLinesText(context, task)},
+      {"bound", boundText(present)},
+      {"rules", rulesText(present.diagnosis)},
+      {"skills", std::move(skills), "markdown"},
+      {"contrast",
+       contrastText(context, failed ? std::vector{failed} : std::vector<const Trial *>())},
+      {"attempts", attemptsText(context)},
+      {"differences", differencesText(context), "diff"}};
+}
+
+} // namespace
+
+Result<Prompt> systemPrompt(const PromptOptions &options) {
+  KOPT_TRY(std::string contract, promptFile("system.md"));
+  KOPT_TRY(const Techniques techniques, Techniques::load());
+  std::vector<std::string> names;
+  for (const Technique &technique : techniques.all())
+    names.push_back(technique.id);
+  return fit(
+      {{"contract", std::move(contract), ""},
+       {"techniques", "Their names: " + join(names, ", ") + ".\n", ""},
+       {"catalogue",
+        "kopt's documents. The task quotes those that bear on it.\n\n" + RuleBook::skillCatalogue(),
+        ""}},
+      options.budget, options.without);
+}
+
+Result<Prompt> coderPrompt(const ProposalContext &context, const CodeTask &task,
+                           const PromptOptions &options) {
+  KOPT_TRY(auto sections, situation(context, task, nullptr));
+  return withTask(std::move(sections), "coder.md", options);
+}
+
+Result<Prompt> repairPrompt(const ProposalContext &context, const CodeTask &task,
+                            const Trial &failed, const PromptOptions &options) {
+  KOPT_TRY(auto sections, situation(context, task, &failed));
+  sections.push_back({"evidence", evidenceText(context, {&failed})});
+  return withTask(std::move(sections), "continue.md", options);
+}
+
+Result<Prompt> continuationPrompt(const ProposalContext &context,
+                                  const std::vector<const Trial *> &judged,
+                                  const std::string &known, const PromptOptions &options) {
+  std::vector<PromptSection> sections{{"evidence", evidenceText(context, judged)},
+                                      {"contrast", contrastText(context, judged)}};
+  if (const Trial &present = context.parentTrial(); present.candidateHash != known) {
+    KOPT_TRY(const CodeTask task, makeCodeTask(context, present.candidate));
+    sections.push_back({"kernel", kernelText(context, task, present.candidate), ""});
+    sections.push_back({"bound", boundText(present)});
+    sections.push_back({"rules", rulesText(present.diagnosis)});
+  }
+  return withTask(std::move(sections), "continue.md", options);
+}
+
+Result<std::string> retryPrompt(const std::string &breach) {
+  KOPT_TRY(const std::string text, promptFile("retry.md"));
+  return replaceAll(text, "{{breach}}", quoted(breach, 600));
+}
+
+} // namespace kopt

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The texts of a prompt's sections, from records; empty where there is nothing to say. They never
+// hold the contents of buffers.
+#pragma once
+
+#include "driver/llm/CodeReply.h"
+#include "driver/search/Proposer.h"
+
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+// The same for a whole run (ProblemTexts.cpp).
+std::string subjectText(const SearchProblem &problem);
+/// The launches that are measured, how the program makes them, what the user declared of them, and
+/// the other instantiations that share the text.
+std::string launchesText(const SearchProblem &problem);
+std::string deviceText(const DeviceInfo &device);
+std::string memoText(const std::vector<std::string> &memo);
+/// What the most telling of them came to, a dozen at most.
+std::string recalledText(const Precedents &precedents);
+/// "grid (32, 1, 1), block (32, 1, 1), dynamic shared memory 0 bytes"
+std::string geometryText(const Launch &launch);
+
+// Of a version of the kernel (VersionTexts.cpp).
+/// The task for a model: the chunks and constants of one candidate that it may change, as they
+/// would be compiled.
+struct CodeTask {
+  CodeContract contract;
+  std::map<std::string, std::size_t> chunkOfLabel;
+  std::string context; ///< the read-only chunks, in order
+};
+
+/// The task to change `base` (the incumbent, or a failed attempt).
+Result<CodeTask> makeCodeTask(const ProposalContext &context, const Candidate &base);
+/// The editable chunks as they are, constants, tunables, and the launches that differ from the
+/// original's, each in its fence.
+std::string kernelText(const ProposalContext &context, const CodeTask &task, const Candidate &base);
+/// The lines with more than 2 % of the instructions, sectors or samples, as far as the chunks still
+/// have them; of the original where the present version was not counted.
+std::string hotLinesText(const ProposalContext &context, const CodeTask &task);
+/// State, finding, bound, what is left, times and resources.
+std::string boundText(const Trial &trial);
+std::string rulesText(const Diagnosis &diagnosis);
+/// The documents that treat what was found, a few at most.
+Result<std::string> skillsText(const Diagnosis &diagnosis);
+/// An emulated device has no registers to count.
+std::string resourcesText(const ModuleInfo &module);
+
+// Of what was tried (TrialTexts.cpp).
+/// The counters that bind or differ between the present version and the attempts; without any,
+/// between it, what it was made from, and the newest change of it that was counted.
+std::string contrastText(const ProposalContext &context,
+                         const std::vector<const Trial *> &attempts);
+/// Every trial of a candidate in a line, oldest first.
+std::string attemptsText(const ProposalContext &context);
+/// What the last few and the fastest attempts changed of the versions that they were made from.
+std::string differencesText(const ProposalContext &context);
+/// What the judge found of these candidates. What compilers and checks said stands after "| ".
+std::string evidenceText(const ProposalContext &context, const std::vector<const Trial *> &judged);
+
+} // namespace kopt

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/diagnose/RuleBook.h"
+#include "driver/judge/Statistics.h"
+#include "driver/search/model/PromptSections.h"
+#include "driver/search/model/SectionTexts.h"
+#include "driver/source/CandidateLaunch.h"
+#include "driver/source/RenderSlice.h"
+#include "driver/support/Text.h"
+#include "driver/workload/ApplyCandidate.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <ranges>
+
+namespace kopt {
+namespace {
+
+constexpr std::size_t kSkillBodies = 3; ///< most documents quoted in full
+constexpr double kHotShare = 0.02;      ///< of the instructions, sectors or samples
+
+/// True if the chunk declares a constant that the launch may also depend on. Such a constant is
+/// changed by value, so that code and launch both follow it.
+bool declaresConstant(const SliceChunk &chunk, const std::vector<NamedConstant> &constants) {
+  return std::any_of(constants.begin(), constants.end(), [&](const NamedConstant &constant) {
+    return contains(chunk.source, constant.valueRange) && chunk.role != ChunkRole::Kernel &&
+           chunk.role != ChunkRole::Function;
+  });
+}
+
+std::string constantsText(const CodeTask &task, const SearchProblem &problem,
+                          const Candidate &base) {
+  std::map<std::string, std::string> values;
+  for (const TemplateArg &argument : problem.specialization.templateArgs)
+    values[argument.name] = argument.value;
+  for (const NamedConstant &constant : constantsInScope(problem.kernel, problem.specialization))
+    values[constant.name] = std::to_string(constant.value);
+  for (const auto &[name, value] : base.constants)
+    values[name] = std::to_string(value);
+  std::string text;
+  for (const auto &[name, value] : values)
+    if (task.contract.constants.count(name))
+      text += fmt::format("- {} = {}\n", name, value);
+  for (const CandidateTunable &tunable : base.tunables)
+    text += fmt::format("- the tunable {} = {} of {}\n", tunable.name, tunable.value,
+                        fmt::join(tunable.values, ", "));
+  return text;
+}
+
+/// The launches that the version makes otherwise than the original.
+std::string changedLaunches(const ProposalContext &context, const Candidate &base) {
+  std::string text;
+  for (const Launch &launch : context.problem.workload.launches) {
+    const Result<Launch> changed = applyToLaunch(context.problem.kernel, launch, base);
+    const std::string geometry = changed ? geometryText(*changed) : inWords(changed.error());
+    if (geometry != geometryText(launch))
+      text += fmt::format("- {}: {}\n", launch.name, geometry);
+  }
+  return text;
+}
+
+} // namespace
+
+Result<CodeTask> makeCodeTask(const ProposalContext &context, const Candidate &base) {
+  const Specialization &specialization = context.problem.specialization;
+  KOPT_TRY(const RenderedSlice rendered,
+           renderSlice(context.problem.sliceText, context.problem.kernel, specialization, base));
+  const std::vector<NamedConstant> constants =
+      constantsInScope(context.problem.kernel, specialization);
+  CodeTask task;
+  std::map<std::string, int> uses;
+  for (std::size_t i = 0; i < specialization.chunks.size(); ++i) {
+    const SliceChunk &chunk = specialization.chunks[i];
+    const auto [begin, end] = rendered.chunks.at(i);
+    std::string text = rendered.text.substr(begin, end - begin);
+    if (chunk.editable && !declaresConstant(chunk, constants)) {
+      std::string label = chunk.name.empty() ? toString(chunk.role) : chunk.name;
+      if (int use = ++uses[label]; use > 1)
+        label += "#" + std::to_string(use);
+      task.contract.chunks[label] = std::move(text);
+      task.chunkOfLabel[label] = i;
+    } else if (!trim(text).empty() && chunk.role != ChunkRole::Instantiation) {
+      task.context += text + (text.back() == '\n' ? "" : "\n");
+    }
+  }
+  for (const NamedConstant &constant : constants)
+    task.contract.constants.insert(constant.name);
+  for (const TemplateArg &argument : specialization.templateArgs)
+    if (argument.integral)
+      task.contract.constants.insert(argument.name);
+  return task;
+}
+
+std::string kernelText(const ProposalContext &context, const CodeTask &task,
+                       const Candidate &base) {
+  std::string text;
+  if (const std::string constants = constantsText(task, context.problem, base); !constants.empty())
+    text += "Constants that you may change:\n\n" + fenced(constants) + "\n";
+  if (const std::string launches = changedLaunches(context, base); !launches.empty())
+    text += "Its launches, which differ from the original's:\n\n" + fenced(launches) + "\n";
+  text += "Editable chunks:\n";
+  for (const auto &[label, content] : task.contract.chunks)
+    text += "\n" + fenced(content, "cuda chunk=" + label);
+  return text;
+}
+
+std::string hotLinesText(const ProposalContext &context, const CodeTask &task) {
+  const HotLines &own = context.parentTrial().hotLines,
+                 &original = context.history.trials.front().hotLines;
+  const HotLines &hot = own.lines.empty() ? original : own;
+  const bool isCode = hot.source == LineSource::Code;
+  std::map<std::string_view, HotLine> costs; // of all lines with that text
+  for (const HotLine &line : hot.lines) {
+    HotLine &sum = costs[line.text];
+    sum.instructions += hot.instructions > 0 ? line.instructions / hot.instructions : 0;
+    sum.sectors += hot.sectors > 0 ? line.sectors / hot.sectors : 0;
+    if (line.stalls)
+      sum.stalls = line.stalls;
+  }
+  std::string text;
+  for (const auto &[label, chunk] : task.contract.chunks) {
+    unsigned number = 0;
+    for (const std::string &line : split(chunk, '\n')) {
+      ++number;
+      const auto cost = costs.find(trim(line));
+      if (cost == costs.end() || cost->first.empty())
+        continue;
+      const auto &[instructions, sectors] =
+          std::tie(cost->second.instructions, cost->second.sectors);
+      double most = std::max(instructions, sectors);
+      std::vector<std::string> waits;
+      for (const auto &[kind, share] :
+           cost->second.stalls.value_or(std::map<std::string, double>())) {
+        waits.push_back(kind + " " + formatPercent(share));
+        most = std::max(most, share);
+      }
+      if (most > kHotShare)
+        text += fmt::format("{}:{} | {} of instructions{}{} | {}\n", label, number,
+                            formatPercent(instructions),
+                            isCode ? "" : ", " + formatPercent(sectors) + " of sectors",
+                            waits.empty() ? "" : ", stalls: " + join(waits, ", "), cost->first);
+    }
+  }
+  return text.empty()
+             ? ""
+             : fmt::format("chunk:line | cost in the {} version{} | text\n{}",
+                           &hot == &original ? "original" : "present",
+                           isCode ? ", each instruction once however often it runs" : "", text);
+}
+
+std::string boundText(const Trial &trial) {
+  const Diagnosis &diagnosis = trial.diagnosis;
+  std::string text;
+  if (!diagnosis.state.empty())
+    text += fmt::format("State: {}: {}.\nBound: {}.\n", diagnosis.state, diagnosis.finding,
+                        boundInWords(diagnosis));
+  if (trial.speedup)
+    text += fmt::format("- {} of the original\n", inWords(*trial.speedup));
+  for (const LaunchTiming &timing : trial.timings)
+    text += fmt::format("- {}: {} ({} for the original), {} cache\n", timing.launch,
+                        formatDuration(timing.candidateSeconds),
+                        formatDuration(timing.baselineSeconds), toString(timing.cacheMode));
+  if (trial.resources)
+    text += "- " + resourcesText(*trial.resources) + "\n";
+  return text;
+}
+
+std::string rulesText(const Diagnosis &diagnosis) {
+  std::string text;
+  for (const RuleHit &hit : diagnosis.hits)
+    text += fmt::format("- {} ({}): {}. Usual remedy: {}.\n", hit.id, hit.severity, hit.finding,
+                        hit.action);
+  return text;
+}
+
+Result<std::string> skillsText(const Diagnosis &diagnosis) {
+  KOPT_TRY(const RuleBook rules, RuleBook::load());
+  std::string text;
+  for (const std::string &skill : rules.skillsFor(diagnosis) | std::views::take(kSkillBodies))
+    text += fmt::format("## Document: {}\n\n{}\n", skill, RuleBook::skill(skill));
+  return text;
+}
+
+std::string resourcesText(const ModuleInfo &module) {
+  return fmt::format("{}{} bytes of shared and {} bytes of local memory",
+                     module.registers > 0 ? fmt::format("{} registers, ", module.registers) : "",
+                     module.sharedBytes, module.localBytes);
+}
+
+} // namespace kopt
