@@ -129,22 +129,22 @@ std::string memoText(const std::vector<std::string> &memo) {
 }
 
 std::string recalledText(const Precedents &precedents) {
-  std::multimap<double, std::string> same, alike; // by what they gained, negative
+  std::multimap<std::pair<bool, double>, std::string> known; // of this text first; by the gain
   for (const auto &[candidate, tried] : precedents.ofText)
-    same.emplace(-tried.gain, fmt::format("this text: {}: {}", tried.technique,
-                                          std::isfinite(tried.gain)
-                                              ? fmt::format("{:.3f}x", std::exp(tried.gain))
-                                              : "not right"));
+    known.emplace(std::pair(false, -tried.gain),
+                  fmt::format("on this text: {}: {}", tried.technique,
+                              std::isfinite(tried.gain)
+                                  ? fmt::format("{:.3f}x", std::exp(tried.gain))
+                                  : "not right"));
   for (const auto &[recipe, sums] : precedents.ofAKind)
-    alike.emplace(-double(sums.gained) / double(sums.trials + 1),
-                  fmt::format("kernels of this kind: {} ({}): {} of {} gained, {} were right",
+    known.emplace(std::pair(true, -double(sums.gained) / double(sums.trials + 1)),
+                  fmt::format("on kernels of this kind: {} ({}): {} of {} gained, {} were right",
                               recipe.first, recipe.second, sums.gained,
                               counted(std::size_t(sums.trials), "trial", "trials"), sums.right));
   std::vector<std::string> lines;
-  for (const auto &[most, rows] : {std::pair(kMostOfText, same), std::pair(kMostRecalled, alike)})
-    for (const auto &[gain, line] : rows)
-      if (lines.size() < most)
-        lines.push_back("on " + line);
+  for (const auto &[rank, line] : known)
+    if (rank.first ? lines.size() < kMostRecalled : lines.size() < kMostOfText)
+      lines.push_back(line);
   return memoText(lines);
 }
 

@@ -27,31 +27,6 @@ Result<Prompt> withTask(std::vector<PromptSection> sections, std::string_view fi
   return fit(std::move(sections), options.budget, options.without);
 }
 
-/// All but the task itself. `failed` is the attempt to repair; null: a new idea is wanted.
-Result<std::vector<PromptSection>> situation(const ProposalContext &context, const CodeTask &task,
-                                             const Trial *failed) {
-  const SearchProblem &problem = context.problem;
-  const Trial &present = context.parentTrial();
-  KOPT_TRY(std::string skills, skillsText(present.diagnosis));
-  return std::vector<PromptSection>{
-      {"subject", subjectText(problem)},
-      {"launches", launchesText(problem)},
-      {"device", deviceText(problem.device)},
-      {"context", task.context, "cuda"},
-      {"memo", memoText(problem.memo)},
-      {"recalled", recalledText(problem.precedents)},
-      {"kernel", kernelText(context, task, failed ? failed->candidate : present.candidate), "",
-       failed ? "The attempt to repair" : ""},
-      {"hot-lines", hotLinesText(context, task)},
-      {"bound", boundText(present)},
-      {"rules", rulesText(present.diagnosis)},
-      {"skills", std::move(skills), "markdown"},
-      {"contrast",
-       contrastText(context, failed ? std::vector{failed} : std::vector<const Trial *>())},
-      {"attempts", attemptsText(context)},
-      {"differences", differencesText(context), "diff"}};
-}
-
 } // namespace
 
 Result<Prompt> systemPrompt(const PromptOptions &options) {
@@ -69,17 +44,30 @@ Result<Prompt> systemPrompt(const PromptOptions &options) {
       options.budget, options.without);
 }
 
-Result<Prompt> coderPrompt(const ProposalContext &context, const CodeTask &task,
-                           const PromptOptions &options) {
-  KOPT_TRY(auto sections, situation(context, task, nullptr));
-  return withTask(std::move(sections), "coder.md", options);
-}
-
-Result<Prompt> repairPrompt(const ProposalContext &context, const CodeTask &task,
-                            const Trial &failed, const PromptOptions &options) {
-  KOPT_TRY(auto sections, situation(context, task, &failed));
-  sections.push_back({"evidence", evidenceText(context, {&failed})});
-  return withTask(std::move(sections), "continue.md", options);
+Result<Prompt> taskPrompt(const ProposalContext &context, const CodeTask &task, const Trial *failed,
+                          const PromptOptions &options) {
+  const SearchProblem &problem = context.problem;
+  const Trial &present = context.parentTrial();
+  const std::vector<const Trial *> judged(failed ? 1 : 0, failed);
+  KOPT_TRY(std::string skills, skillsText(present.diagnosis));
+  KOPT_TRY(std::string hotLines, hotLinesText(context, task));
+  return withTask({{"subject", subjectText(problem)},
+                   {"launches", launchesText(problem)},
+                   {"device", deviceText(problem.device)},
+                   {"context", task.context, "cuda"},
+                   {"memo", memoText(problem.memo)},
+                   {"recalled", recalledText(problem.precedents)},
+                   {"kernel", kernelText(context, task, (failed ? *failed : present).candidate), "",
+                    failed ? "The attempt to repair" : ""},
+                   {"hot-lines", std::move(hotLines)},
+                   {"bound", boundText(present)},
+                   {"rules", rulesText(present.diagnosis)},
+                   {"skills", std::move(skills), "markdown"},
+                   {"contrast", contrastText(context, judged)},
+                   {"attempts", attemptsText(context)},
+                   {"differences", differencesText(context), "diff"},
+                   {"evidence", failed ? evidenceText(context, judged) : ""}},
+                  failed ? "continue.md" : "coder.md", options);
 }
 
 Result<Prompt> continuationPrompt(const ProposalContext &context,

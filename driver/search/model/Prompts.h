@@ -22,12 +22,10 @@ struct PromptOptions {
 
 /// The same for every call of every run with these options.
 Result<Prompt> systemPrompt(const PromptOptions &options = {});
-/// Asks for changes of the present version.
-Result<Prompt> coderPrompt(const ProposalContext &context, const CodeTask &task,
-                           const PromptOptions &options = {});
-/// The same for a failed attempt, whose chunks `task` has, where no conversation knows it.
-Result<Prompt> repairPrompt(const ProposalContext &context, const CodeTask &task,
-                            const Trial &failed, const PromptOptions &options = {});
+/// Asks for changes of the present version, or, where no conversation knows it, of a failed
+/// attempt; `task` has the chunks of that version.
+Result<Prompt> taskPrompt(const ProposalContext &context, const CodeTask &task,
+                          const Trial *failed = nullptr, const PromptOptions &options = {});
 /// What came of candidates, for the conversation that proposed them, in its order. It shows the
 /// present version unless that is the candidate `known`, by its hash.
 Result<Prompt> continuationPrompt(const ProposalContext &context,

@@ -30,6 +30,8 @@ struct CodeTask {
   CodeContract contract;
   std::map<std::string, std::size_t> chunkOfLabel;
   std::string context; ///< the read-only chunks, in order
+  /// "label:line" of each line of the candidate's slice, from 0, as far as it is in these chunks.
+  std::vector<std::string> places;
 };
 
 /// The task to change `base` (the incumbent, or a failed attempt).
@@ -37,9 +39,9 @@ Result<CodeTask> makeCodeTask(const ProposalContext &context, const Candidate &b
 /// The editable chunks as they are, constants, tunables, and the launches that differ from the
 /// original's, each in its fence.
 std::string kernelText(const ProposalContext &context, const CodeTask &task, const Candidate &base);
-/// The lines with more than 2 % of the instructions, sectors or samples, as far as the chunks still
-/// have them; of the original where the present version was not counted.
-std::string hotLinesText(const ProposalContext &context, const CodeTask &task);
+/// The lines with more than 2 % of the instructions, sectors or samples, with their places in the
+/// chunks that are as they were counted.
+Result<std::string> hotLinesText(const ProposalContext &context, const CodeTask &task);
 /// State, finding, bound, what is left, times and resources.
 std::string boundText(const Trial &trial);
 std::string rulesText(const Diagnosis &diagnosis);
@@ -57,7 +59,8 @@ std::string contrastText(const ProposalContext &context,
 std::string attemptsText(const ProposalContext &context);
 /// What the last few and the fastest attempts changed of the versions that they were made from.
 std::string differencesText(const ProposalContext &context);
-/// What the judge found of these candidates. What compilers and checks said stands after "| ".
+/// What the judge found of these candidates. What compilers and checks said stands after "| ", with
+/// lines of the slice as those of the chunks.
 std::string evidenceText(const ProposalContext &context, const std::vector<const Trial *> &judged);
 
 } // namespace kopt

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <ranges>
+#include <regex>
 
 namespace kopt {
 namespace {
@@ -25,9 +26,17 @@ std::string nameOfTrial(const Trial &trial) {
                      quoted(trial.candidate.technique, 40));
 }
 
-/// What kopt did not write, in lines that are told from its own.
-std::string said(const std::string &text) {
-  return "| " + replaceAll(head(std::string(trim(text)), kSaidLimit), "\n", "\n| ") + "\n";
+/// What kopt did not write, in lines that are told from its own, with lines of the slice as the
+/// model knows them.
+std::string said(const std::string &text, const std::vector<std::string> &places) {
+  static const std::regex kPlace("slice\\.cu(:([0-9]{1,6})|\\(([0-9]{1,6})\\))");
+  std::string rest = head(std::string(trim(text)), kSaidLimit), told;
+  for (std::smatch found; std::regex_search(rest, found, kPlace); rest = found.suffix()) {
+    const std::size_t line = std::stoul(found[found[2].matched ? 2 : 3]) - 1;
+    const bool isKnown = line < places.size() && !places[line].empty();
+    told += found.prefix().str() + (isKnown ? places[line] : found.str());
+  }
+  return "| " + replaceAll(told + rest, "\n", "\n| ") + "\n";
 }
 
 const Trial *originOf(const SearchHistory &history, const Trial &trial) {
@@ -54,10 +63,12 @@ std::string differenceOf(const ProposalContext &context, const Trial &trial) {
 }
 
 /// A candidate's evidence, after its heading.
-std::string findingsText(const Trial &trial) {
+std::string findingsText(const ProposalContext &context, const Trial &trial) {
+  const auto task = makeCodeTask(context, trial.candidate);
+  const std::vector<std::string> places = task ? task->places : std::vector<std::string>();
   std::string text;
   if (!trial.reason.empty())
-    text += "Reason:\n" + said(trial.reason);
+    text += "Reason:\n" + said(trial.reason, places);
   if (trial.speedup)
     text += fmt::format("Speed: {} of the original\n", inWords(*trial.speedup));
   if (trial.timings.size() > 1)
@@ -67,15 +78,15 @@ std::string findingsText(const Trial &trial) {
     text += "Resources: " + resourcesText(*trial.resources) + "\n";
   std::string more;
   for (const CheckRecord &check : trial.checks)
-    if (check.state == CheckState::Failed)
+    if (check.state == CheckState::Failed && check.detail != trial.reason)
       more += fmt::format("check {}: {}\n", toString(check.check), check.detail);
   for (const Finding &finding : trial.findings)
     more += fmt::format("{} [{}] {} {}\n", toString(finding.severity), finding.id, finding.message,
                         finding.where);
   if (!more.empty())
-    text += "Findings:\n" + said(more);
+    text += "Findings:\n" + said(more, places);
   if (trial.verdict == Verdict::BuildFailed && !trial.buildLog.empty())
-    text += "The compiler:\n" + said(trial.buildLog);
+    text += "The compiler:\n" + said(trial.buildLog, places);
   return text;
 }
 
@@ -150,7 +161,7 @@ std::string evidenceText(const ProposalContext &context, const std::vector<const
   std::string text;
   for (std::size_t i = 0; i < judged.size(); ++i)
     text += fmt::format("Candidate {}: {}: {}\n{}\n", i + 1, nameOfTrial(*judged[i]),
-                        toString(judged[i]->verdict), findingsText(*judged[i]));
+                        toString(judged[i]->verdict), findingsText(context, *judged[i]));
   if (const auto &speedup = context.parentTrial().speedup)
     text += fmt::format("The present version: {} of the original\n", inWords(*speedup));
   return text;

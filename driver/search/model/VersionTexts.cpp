@@ -5,6 +5,7 @@
 #include "driver/search/model/SectionTexts.h"
 #include "driver/source/CandidateLaunch.h"
 #include "driver/source/RenderSlice.h"
+#include "driver/source/SliceLines.h"
 #include "driver/support/Text.h"
 #include "driver/workload/ApplyCandidate.h"
 
@@ -77,6 +78,9 @@ Result<CodeTask> makeCodeTask(const ProposalContext &context, const Candidate &b
       std::string label = chunk.name.empty() ? toString(chunk.role) : chunk.name;
       if (int use = ++uses[label]; use > 1)
         label += "#" + std::to_string(use);
+      task.places.resize(split(rendered.text.substr(0, begin), '\n').size() - 1);
+      for (std::size_t line = 0, lines = split(text, '\n').size(); line < lines; ++line)
+        task.places.push_back(fmt::format("{}:{}", label, line + 1));
       task.contract.chunks[label] = std::move(text);
       task.chunkOfLabel[label] = i;
     } else if (!trim(text).empty() && chunk.role != ChunkRole::Instantiation) {
@@ -104,46 +108,47 @@ std::string kernelText(const ProposalContext &context, const CodeTask &task,
   return text;
 }
 
-std::string hotLinesText(const ProposalContext &context, const CodeTask &task) {
+Result<std::string> hotLinesText(const ProposalContext &context, const CodeTask &task) {
+  const SearchProblem &problem = context.problem;
   const HotLines &own = context.parentTrial().hotLines,
                  &original = context.history.trials.front().hotLines;
   const HotLines &hot = own.lines.empty() ? original : own;
   const bool isCode = hot.source == LineSource::Code;
-  std::map<std::string_view, HotLine> costs; // of all lines with that text
-  for (const HotLine &line : hot.lines) {
-    HotLine &sum = costs[line.text];
-    sum.instructions += hot.instructions > 0 ? line.instructions / hot.instructions : 0;
-    sum.sectors += hot.sectors > 0 ? line.sectors / hot.sectors : 0;
-    if (line.stalls)
-      sum.stalls = line.stalls;
+  KOPT_TRY(const CodeTask counted, makeCodeTask(context, Candidate()));
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
+  for (const SliceChunk &chunk : problem.specialization.chunks)
+    ranges.emplace_back(chunk.sliceBegin, chunk.sliceEnd);
+  const auto known = SliceLines::make(problem.sliceText, ranges, problem.specialization);
+  std::map<std::pair<std::string, unsigned>, std::string> places; // by the user's line
+  for (unsigned i = 0; known && &hot == &original && i < counted.places.size(); ++i) {
+    const std::string label = counted.places[i].substr(0, counted.places[i].rfind(':'));
+    if (const auto line = known->at(i + 1);
+        line && task.contract.chunks.contains(label) &&
+        task.contract.chunks.at(label) == counted.contract.chunks.at(label))
+      places[{line->file, line->line}] = counted.places[i];
   }
   std::string text;
-  for (const auto &[label, chunk] : task.contract.chunks) {
-    unsigned number = 0;
-    for (const std::string &line : split(chunk, '\n')) {
-      ++number;
-      const auto cost = costs.find(trim(line));
-      if (cost == costs.end() || cost->first.empty())
-        continue;
-      const auto &[instructions, sectors] =
-          std::tie(cost->second.instructions, cost->second.sectors);
-      double most = std::max(instructions, sectors);
-      std::vector<std::string> waits;
-      for (const auto &[kind, share] :
-           cost->second.stalls.value_or(std::map<std::string, double>())) {
-        waits.push_back(kind + " " + formatPercent(share));
-        most = std::max(most, share);
-      }
-      if (most > kHotShare)
-        text += fmt::format("{}:{} | {} of instructions{}{} | {}\n", label, number,
-                            formatPercent(instructions),
-                            isCode ? "" : ", " + formatPercent(sectors) + " of sectors",
-                            waits.empty() ? "" : ", stalls: " + join(waits, ", "), cost->first);
+  for (const HotLine &line : hot.lines) {
+    const double instructions = hot.instructions > 0 ? line.instructions / hot.instructions : 0,
+                 sectors = hot.sectors > 0 ? line.sectors / hot.sectors : 0;
+    double most = std::max(instructions, sectors);
+    std::string waits;
+    for (const auto &[kind, share] : line.stalls.value_or(std::map<std::string, double>())) {
+      waits +=
+          fmt::format("{} {} {}", waits.empty() ? ", stalls:" : ",", kind, formatPercent(share));
+      most = std::max(most, share);
     }
+    const std::string &place = places[{line.file, line.line}];
+    if (most > kHotShare && !line.text.empty())
+      text += fmt::format("{} | {} of instructions{}{} | {}\n", place.empty() ? "?" : place,
+                          formatPercent(instructions),
+                          isCode ? "" : ", " + formatPercent(sectors) + " of sectors", waits,
+                          line.text);
   }
   return text.empty()
              ? ""
-             : fmt::format("chunk:line | cost in the {} version{} | text\n{}",
+             : fmt::format("chunk:line (?: changed since, or elsewhere) | cost in the {} version{} "
+                           "| text\n{}",
                            &hot == &original ? "original" : "present",
                            isCode ? ", each instruction once however often it runs" : "", text);
 }

@@ -132,8 +132,7 @@ Status LlmProposer::begin(const ProposalContext &context, const Trial *failed) {
   request.timeout = options_.timeout;
   KOPT_TRY(techniques_, Techniques::load());
   KOPT_TRY(const Prompt system, systemPrompt());
-  KOPT_TRY(const Prompt prompt, failed ? repairPrompt(context, exchange.task, *failed)
-                                       : coderPrompt(context, exchange.task));
+  KOPT_TRY(const Prompt prompt, taskPrompt(context, exchange.task, failed));
   request.system = system.text;
   request.messages.push_back({"user", prompt.text});
   return {};

@@ -77,7 +77,7 @@ protected:
     parentTrial_.counterSource = "emulated";
     parentTrial_.hotLines.instructions = 200;
     parentTrial_.hotLines.sectors = 8;
-    parentTrial_.hotLines.lines = {{"scale.cu", 5, "if (i < n) x[i] = twice(x[i]);", 150, 8}};
+    parentTrial_.hotLines.lines = {{path_, 5, "if (i < n) x[i] = twice(x[i]);", 150, 8}};
     diagnosis_.state = "small-grid";
     diagnosis_.finding = "0.25 of a wave";
     diagnosis_.bound = {BoundKind::Latency, "DRAM", 12.5};

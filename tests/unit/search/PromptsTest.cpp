@@ -110,11 +110,11 @@ protected:
     return {problem_, history_, ask_};
   }
   Prompt coder(const PromptOptions &options = {}) {
-    return must(
-        coderPrompt(context(), must(makeCodeTask(context(), history_.best().candidate)), options));
+    return must(taskPrompt(context(), must(makeCodeTask(context(), history_.best().candidate)),
+                           nullptr, options));
   }
   Prompt repair(const Trial &failed) {
-    return must(repairPrompt(context(), must(makeCodeTask(context(), failed.candidate)), failed));
+    return must(taskPrompt(context(), must(makeCodeTask(context(), failed.candidate)), &failed));
   }
 
   std::optional<TemporaryDirectory> folder_;
@@ -173,7 +173,7 @@ TEST_F(PromptsTest, ASectionLeftOutOnPurposeLeavesNoTrace) {
   EXPECT_FALSE(without.sections.contains("hot-lines"));
   const auto task = must(makeCodeTask(context(), Candidate{}));
   for (const char *id : {"hotlines", "kernel", "contract"})
-    EXPECT_THAT(coderPrompt(context(), task, {.without = {id}}),
+    EXPECT_THAT(taskPrompt(context(), task, nullptr, {.without = {id}}),
                 fails({.code = ErrorCode::Usage,
                        .what = HasSubstr(id),
                        .hint = HasSubstr("hot-lines, bound, rules")}));
@@ -239,6 +239,7 @@ TEST_F(PromptsTest, LaunchesHoldWhatTheUserDeclaredAndWhoSharesTheText) {
 }
 
 TEST_F(PromptsTest, HotLinesHaveTheirPlaceAndWhatWarpsWaitFor) {
+  history_.trials.reserve(2);
   HotLines &hot = history_.trials[0].hotLines;
   hot.lines[0].stalls = {{"global_load", 0.4}};
   hot.lines.push_back({path_, 2, "for (int i = 0; i < n; ++i)", 1, 0, {{{"control", 0.05}}}});
@@ -246,10 +247,14 @@ TEST_F(PromptsTest, HotLinesHaveTheirPlaceAndWhatWarpsWaitFor) {
   const std::string text = coder().text;
   EXPECT_THAT(text, HasSubstr("sum:3 | 60.0% of instructions, 90.0% of sectors, stalls: "
                               "global_load 40.0% | x[0] += x[i];\n"));
-  EXPECT_THAT(text, HasSubstr("stalls: control 5.0% | for (int i = 0; i < n; ++i)\n"));
+  EXPECT_THAT(text, HasSubstr("sum:2 | 1.0% of instructions, 0.0% of sectors, stalls: control 5.0% "
+                              "| for (int i = 0; i < n; ++i)\n"));
   EXPECT_THAT(text, Not(HasSubstr("sum:1 |"))) << "2 % is the least";
   EXPECT_THAT(text, Not(HasSubstr("cold()")));
   EXPECT_THAT(text, HasSubstr("cuda chunk=sum\n" + slice_ + "```")) << "the chunk is verbatim";
+  add("other", "//\nx[0] += x[i];", Verdict::Faster);
+  history_.incumbent = 1;
+  EXPECT_THAT(coder().text, HasSubstr("? | 60.0% of")) << "its line is not known to be the same";
   hot.source = LineSource::Code;
   EXPECT_THAT(coder().text, Not(HasSubstr("of sectors")));
 }
@@ -295,7 +300,7 @@ TEST_F(PromptsTest, AContinuationHoldsTheEvidenceOfEachCandidate) {
   faster.counters = history_.trials[0].counters;
   faster.counters["dram__throughput.avg.pct_of_peak_sustained_elapsed"] = 40;
   broken = add("typo", "y = 1;", Verdict::BuildFailed);
-  broken.buildLog = "sum.cu(3): error: y is undefined";
+  broken.buildLog = "slice.cu(1): error: y is undefined; slice.cu:999999999";
   doubted = add("racy", "z = 1;", Verdict::WrongResult);
   doubted.reason = "x[17] is 3, expected 4";
   doubted.checks = {{CheckId::Sizes, CheckState::Failed, "n = 101"},
@@ -305,7 +310,7 @@ TEST_F(PromptsTest, AContinuationHoldsTheEvidenceOfEachCandidate) {
   const std::string text = must(continuationPrompt(context(), judged, known)).text;
   EXPECT_THAT(text, HasSubstr("Candidate 1: wider (idea): Faster\nSpeed: 1.500x [1.400, 1.600]"));
   EXPECT_THAT(text, HasSubstr("Candidate 2: typo (idea): BuildFailed\nThe compiler:\n"
-                              "| sum.cu(3): error: y is undefined\n"));
+                              "| sum:1: error: y is undefined; slice.cu:999999999\n"));
   EXPECT_THAT(text, HasSubstr("Reason:\n| x[17] is 3, expected 4\n"));
   EXPECT_THAT(text, HasSubstr("| check sizes: n = 101\n"));
   EXPECT_THAT(text, Not(HasSubstr("3 launches")));
