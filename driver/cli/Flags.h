@@ -13,7 +13,8 @@
 
 namespace kopt {
 
-inline constexpr int kFailOnMatched = 2; ///< exit code where --fail-on applies
+inline constexpr int kFailOnMatched = 2;   ///< exit code where --fail-on applies
+inline constexpr int kWaitsForReplies = 7; ///< exit code where a model replies in a later session
 
 /// Which files, and how they are compiled.
 struct SourceFlags {

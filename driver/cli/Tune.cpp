@@ -26,7 +26,8 @@ struct TuneFlags {
   SourceFlags sources;
   ConfigFlags config;
   std::vector<std::string> candidates, programs;
-  std::string build, failOn = "never";
+  std::string build, failOn = "never", at;
+  std::vector<std::string> without;
   bool verifyAll = false, resume = false, dryRun = false, explainConfig = false;
 };
 
@@ -213,10 +214,13 @@ public:
                    "command that builds your program, such as 'make -j'; wins are confirmed in a "
                    "patched copy (default: the CMake build folder of -p, or nvcc)");
     flags_.config.addPlace(app);
-    flags_.config.add(app, {"min-gain", "objective", "max-launch-regression", "seed", "strategy",
-                            "experience", "roof", "proposers", "model", "max-tokens", "rounds",
-                            "trials", "patience", "budget-seconds", "gpus", "build-jobs", "output",
-                            "assurance", "cache-mode"});
+    flags_.config.add(app, {"min-gain",   "objective",   "max-launch-regression",
+                            "seed",       "strategy",    "experience",
+                            "roof",       "proposers",   "model",
+                            "max-tokens", "max-dollars", "rounds",
+                            "trials",     "patience",    "budget-seconds",
+                            "gpus",       "build-jobs",  "output",
+                            "assurance",  "cache-mode"});
     app.add_option("--fail-on", flags_.failOn,
                    "exit with status 2: `never`, or on a `win`, when a patch was found "
                    "(default never)")
@@ -224,6 +228,12 @@ public:
     app.add_flag("--verify-all", flags_.verifyAll,
                  "verify every candidate, not only those that look faster");
     app.add_flag("--resume", flags_.resume, "continue an interrupted run that had the same inputs");
+    app.add_option("--at", flags_.at,
+                   "ask the model of a recorded run again, as RUN:ASK or RUN:ASK:SAMPLE, judge its "
+                   "answer, and end");
+    app.add_option("--without", flags_.without,
+                   "with --at: sections of the prompt that are left out, or `tools`")
+        ->delimiter(',');
     app.add_flag("-n,--dry-run", flags_.dryRun,
                  "check everything up to the workload; run and write nothing");
     app.add_flag("--explain-config", flags_.explainConfig,
@@ -280,6 +290,13 @@ private:
       return makeError(ErrorCode::Usage, "the proposer 'given' has no candidates",
                        "give files with --candidate");
     settings.verifyAll = flags_.verifyAll;
+    if (!flags_.at.empty()) {
+      KOPT_TRY(settings.at, parseFrozenPoint(flags_.at));
+      settings.at->without = {flags_.without.begin(), flags_.without.end()};
+    } else if (!flags_.without.empty()) {
+      return makeError(ErrorCode::Usage, "--without needs --at",
+                       "name the recorded ask that is asked again");
+    }
     settings.resume = flags_.resume;
     settings.assurance = assuranceOf(config);
     settings.dryRun = flags_.dryRun;
@@ -347,8 +364,8 @@ private:
                   const std::optional<SessionRecord> &session, const Invocation &call) const {
     Answer answer;
     answer.details = toJson(overview);
-    bool won = false, judged = false, undecided = false, deserted = false, any = false,
-         tuned = false;
+    bool won = false, judged = false, undecided = false, deserted = false, waits = false,
+         any = false, tuned = false;
     for (const TuneOutcome &outcome : outcomes) {
       answer.results.push_back(toJson(outcome));
       const SessionWin *win = session ? session->winOf(outcome.run.id) : nullptr;
@@ -360,6 +377,7 @@ private:
       judged |= outcome.judged > 0;
       undecided |= outcome.skipped.empty() && !outcome.error && outcome.judged == 0 &&
                    !flags_.dryRun && outcome.run.stop == StopReason::Seconds;
+      waits |= outcome.run.stop == StopReason::WaitsForReplies;
       deserted |= outcome.skipped.empty() && !outcome.error &&
                   outcome.run.stop == StopReason::ProposersFailed;
       if (call.json || outcome.error || !outcome.skipped.empty())
@@ -376,7 +394,9 @@ private:
         printSummary(outcomes, overview);
       printTime(outcomes, overview);
     }
-    if (undecided && !judged)
+    if (waits)
+      answer.exitCode = kWaitsForReplies;
+    else if (undecided && !judged)
       answer.exitCode = int(ErrorCode::BudgetEnded);
     else if (deserted && !won)
       answer.exitCode = int(ErrorCode::Environment);

@@ -34,6 +34,10 @@ std::string checkAboveZero(const OptionValue &value) {
   const double number = asNumber(value);
   return number > 0 && std::isfinite(number) ? "" : showValue(value) + " is not above 0";
 }
+std::string checkNotBelowZero(const OptionValue &value) {
+  const double number = asNumber(value);
+  return number >= 0 && std::isfinite(number) ? "" : showValue(value) + " is below 0";
+}
 std::string checkRatio(const OptionValue &value) {
   const double number = asNumber(value);
   return number >= 1 && std::isfinite(number)
@@ -181,6 +185,9 @@ std::vector<Option> makeOptions() {
        "model of the llm proposer: anthropic:MODEL, openai:MODEL, exec:COMMAND, folder:DIR"},
       {"max-tokens", &S::maxTokens, checkFromZero,
        "limit on the tokens of all model calls together; 0 for no limit"},
+      {"max-dollars", &S::maxDollars, checkNotBelowZero,
+       "limit on what all model calls together may cost, in dollars at list prices; 0 for no "
+       "limit"},
       choice("device", &S::device,
              "where kernels run: `cuda`, `emulated`, or `auto` for a GPU if one is available",
              {"auto", "cuda", "emulated"}),

@@ -24,6 +24,7 @@ struct ResolvedOptions {
   std::int64_t trials = 200;        ///< at most
   std::int64_t patience = 8;        ///< rounds without a new incumbent before the search stops
   std::int64_t maxTokens = 500'000; ///< of all model calls together; 0: no limit
+  double maxDollars = 0;            ///< of all model calls together; 0: no limit
   std::int64_t seed = 1;
   /// Candidates built at a time while others run; 0: none.
   std::int64_t buildJobs = defaultBuildJobs();
@@ -43,7 +44,7 @@ struct ResolvedOptions {
       "patch"; ///< how wins reach the program: patch, or header (docs/header-mode.md)
   /// For which variants of the header mode are written; empty: the one they were measured on.
   std::vector<std::string> archs;
-  std::string model;             ///< "anthropic:MODEL", "openai:MODEL", "exec:COMMAND"; empty: none
+  std::string model;             ///< "anthropic:MODEL", "exec:COMMAND", …; empty: none
   std::string device = "auto";   ///< auto, cuda, emulated
   std::string gpus = "1";        ///< GPUs that judge candidates: a number, "all", or ordinals "0,2"
   std::string modelGpu = "H200"; ///< GPU whose times the emulated device models

@@ -41,7 +41,7 @@ struct ChatRequest {
   int maxTokens = 8192;
   Duration timeout{300}; ///< for the whole call, with all that is asked again
   int call = 0;          ///< number of this exchange in its run, from 1; 0: not numbered
-  std::string key{};     ///< "12-3": ask and step, unique in its run
+  std::string key{};     ///< "scale-1-12-3": run, ask and step
 };
 
 struct ChatReply {
@@ -53,7 +53,8 @@ struct ChatReply {
   double seconds = 0;
   std::vector<ToolUse> uses{};
   long cacheWriteTokens = 0;
-  bool isLater = false; ///< there is no reply yet: one will be there when the run is resumed
+  /// There is no reply yet: one may be there when the run is resumed; `text` says where.
+  bool isLater = false;
 };
 
 class ChatModel {

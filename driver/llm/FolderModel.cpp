@@ -18,6 +18,8 @@ public:
 
   std::string name() const override { return "folder:" + folder_.string(); }
 
+  bool repliesLater() const override { return true; }
+
   Result<ChatReply> complete(const ChatRequest &request) override {
     const std::string text = conversationText(request);
     // With its hash: a request that has changed does not get the reply to what it was.
@@ -31,6 +33,7 @@ public:
     ChatReply reply;
     if (!isThere(answer)) {
       reply.isLater = true;
+      reply.text = answer.string();
     } else {
       KOPT_TRY(const std::string written, readFile(answer));
       if (trim(written).empty())

@@ -14,7 +14,9 @@ std::string Candidate::contentHash() const {
        {&content.proposer, &content.title, &content.technique, &content.rationale})
     words->clear();
   content.parents.clear();
-  return hashHex(canonicalJson(content));
+  nlohmann::json json = toJson(content);
+  json.erase("expects");
+  return hashHex(dumpJson(json));
 }
 
 std::vector<CandidateDeclaration> declarationsOf(const Candidate &candidate) {

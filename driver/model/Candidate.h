@@ -60,6 +60,13 @@ struct CandidateDeclaration {
 };
 KOPT_FIELDS(CandidateDeclaration, text, before, file)
 
+/// What a candidate is to do to a counter, by who proposed it.
+struct ExpectedEffect {
+  std::string metric;
+  double factor = 1; ///< the candidate's value over its parent's
+};
+KOPT_FIELDS(ExpectedEffect, metric, factor)
+
 struct Candidate {
   std::string proposer; ///< params, transform, merge, llm, person
   std::string title;    ///< one line for messages: "TILE = 32", "pad tile by 1"
@@ -78,13 +85,14 @@ struct Candidate {
   /// What holds of the launches on which it differs from the baseline, over the kernel's
   /// parameters: "n % 4 == 0".
   std::vector<std::string> requirements{};
+  std::optional<std::vector<ExpectedEffect>> expects{}; ///< unset where nobody could say
 
   /// Identity of what would run: candidates with equal hashes have the same trial. The proposer,
-  /// the parents, the title, the technique and the rationale do not affect it.
+  /// the parents, the title, the technique, the rationale and expectations do not affect it.
   std::string contentHash() const;
 };
 KOPT_FIELDS(Candidate, proposer, title, technique, parents, chunks, constants, launch, rationale,
-            tunables, includes, declarations, requirements)
+            tunables, includes, declarations, requirements, expects)
 
 /// What the candidate adds to the slice before its chunks: its own declarations, then those of its
 /// tunables.

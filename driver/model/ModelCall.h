@@ -16,11 +16,12 @@ struct ModelCall {
   double seconds = 0;
   // Unset in records of earlier versions:
   std::optional<int> ask{};                              ///< id of the Ask that it was made for
+  std::optional<std::string> uses{};                     ///< JSON: of tools, in the reply
   std::optional<long> cacheWriteTokens{};                ///< of inputTokens
   std::optional<double> dollars{};                       ///< unset, too, where no price is known
   std::optional<std::map<std::string, long>> sections{}; ///< bytes of each section of the prompt
 };
 KOPT_FIELDS(ModelCall, requestHash, purpose, model, request, reply, inputTokens, outputTokens,
-            cachedTokens, seconds, ask, cacheWriteTokens, dollars, sections)
+            cachedTokens, seconds, ask, uses, cacheWriteTokens, dollars, sections)
 
 } // namespace kopt

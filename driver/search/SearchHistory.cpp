@@ -55,6 +55,12 @@ void SearchHistory::apply(const Event &event, const Trial *judged) {
   events.push_back(event);
 }
 
+bool isRight(const Trial &trial) {
+  return trial.verdict == Verdict::Faster || trial.verdict == Verdict::Same ||
+         trial.verdict == Verdict::Slower || trial.verdict == Verdict::Ambiguous ||
+         trial.verdict == Verdict::Duplicate;
+}
+
 std::size_t SearchHistory::comingTrials() const {
   std::size_t coming = waiting.size();
   for (const Asked &one : asked)

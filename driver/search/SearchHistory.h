@@ -16,6 +16,9 @@ namespace kopt {
 /// A proposer that fails this many times in a row is not asked again in the run.
 inline constexpr int kMostFailures = 3;
 
+/// True of a candidate that computes what it should, as far as its trial shows.
+bool isRight(const Trial &trial);
+
 /// An Ask and what became of it.
 struct Asked {
   Ask ask;

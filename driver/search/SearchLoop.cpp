@@ -74,7 +74,7 @@ double SearchLoop::secondsWithNext() const {
 }
 
 Decision SearchLoop::decide() {
-  if (settings_.first && history_.asked.empty())
+  if (settings_.first && int(history_.asked.size()) + 1 == std::max(1, settings_.first->id))
     return {*settings_.first};
   Decision decision = services_.strategy.decide(history_);
   if (std::holds_alternative<Accept>(decision.what) ||
@@ -180,6 +180,9 @@ Status SearchLoop::judgeNext() {
   }
   KOPT_CHECK(append({.what = Judged{next.ask, trial.candidateHash}}, &trial));
   services_.observer.judged(trial);
+  // Who expected something of counters is told what became of them.
+  if (next.candidate.expects && isRight(trial) && trial.counters.empty())
+    return act(Profile{trial.candidateHash});
   return {};
 }
 

@@ -27,9 +27,10 @@ struct SearchIdentity {
   bool verifyAll = false;
   std::string strategy, experience;
   std::vector<std::string> given; ///< candidates, by their content
+  std::string at;                 ///< name of the frozen point; empty: none
 };
 KOPT_FIELDS(SearchIdentity, proposers, model, batch, rounds, trials, patience, target,
-            targetSeconds, maxModelCalls, maxTokens, verifyAll, strategy, experience, given)
+            targetSeconds, maxModelCalls, maxTokens, verifyAll, strategy, experience, given, at)
 
 struct RunIdentity {
   std::string koptVersion;

@@ -6,12 +6,12 @@
 #include "driver/app/library/LibraryRoof.h"
 #include "driver/app/tune/KernelRoof.h"
 #include "driver/app/tune/Lessons.h"
+#include "driver/app/tune/ModelSeat.h"
 #include "driver/app/tune/RunIdentity.h"
 #include "driver/app/tune/TerminalObserver.h"
 #include "driver/app/tune/TuneResults.h"
 #include "driver/judge/HeldOut.h"
 #include "driver/judge/RecallingJudge.h"
-#include "driver/llm/Provider.h"
 #include "driver/model/Json.h"
 #include "driver/model/Version.h"
 #include "driver/report/RunFolder.h"
@@ -73,6 +73,7 @@ SearchIdentity searchIdentityOf(const TuneSettings &settings, const TuneSubject 
   search.strategy = settings.options.strategy;
   search.experience = settings.options.experience;
   search.given = given.notes;
+  search.at = settings.at ? settings.at->name() : "";
   for (const Candidate &candidate : given.candidates)
     search.given.push_back(candidate.contentHash());
   return search;
@@ -98,6 +99,7 @@ Result<std::unique_ptr<Strategy>> makeStrategy(const TuneSettings &settings,
                           .gates = policies.gates(),
                           .proposers = proposers,
                           .followers = {"classes"},
+                          .several = {"llm"},
                           .weights = std::move(weights),
                           .objective = settings.goal.objective,
                           .priors = recalled.priors,
@@ -115,8 +117,15 @@ Result<std::unique_ptr<Strategy>> makeStrategy(const TuneSettings &settings,
                            .patience = settings.budget.patience});
 }
 
-/// Candidates that a reply of a later session may have.
+/// Candidates that a reply may have: as many as the contract takes.
 constexpr std::size_t kMostOfReply = 4;
+
+std::string newName(const std::string &prefix, const std::vector<RunRecord> &runs) {
+  std::size_t number = 1;
+  for (const RunRecord &earlier : runs)
+    number += earlier.name.starts_with(prefix + "-");
+  return fmt::format("{}-{}", prefix, number);
+}
 
 bool endsTheSession(const Error &error) {
   return error.code == ErrorCode::Environment || error.code == ErrorCode::Interrupted;
@@ -408,8 +417,11 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
   KOPT_CHECK(tellOfLibrary(baseline.trial, library.why(), journal));
   shareTimeAgain(subject, baseline);
   KOPT_TRY(Recalled recalled, recall(subject, run.record, baseline.trial, journal));
-  KOPT_TRY(const Proposers proposers, stage(subject, "make the proposers",
-                                            [&] { return makeProposers(subject, run, recalled); }));
+  LookTools tools(services_, *bench_, judge,
+                  {settings_, subject, baseline.workload, baseline.trial}, settings_.root);
+  KOPT_TRY(const Proposers proposers, stage(subject, "make the proposers", [&] {
+             return makeProposers(subject, run, recalled, tools);
+           }));
   const auto atRoof =
       settings_.options.roof == "stop" ? roof.reached(baseline, *rules_) : std::optional<AtRoof>();
   if (atRoof) {
@@ -419,8 +431,9 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
     KOPT_CHECK(journal.appendOnce(event));
   }
   KOPT_TRY(const SearchHistory history, stage(subject, "search", [&] {
-             return search(subject, baseline, proposers, recalled, judge, journal,
-                           atRoof ? std::optional(atRoof->stop) : std::nullopt);
+             return search(
+                 subject, baseline, proposers, recalled, judge, journal,
+                 {.roof = atRoof ? std::optional(atRoof->stop) : std::nullopt, .first = run.first});
            }));
   const Stop stop = std::get<Stop>(history.events.back().what);
   run.record.stop = stop.reason;
@@ -428,7 +441,10 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
   if (stop.reason == StopReason::Target && settings_.goal.seconds)
     run.record.stopText += fmt::format(" ({})", settings_.goal.inWords());
   addJudged(outcome, givenOf(subject), history);
-  KOPT_TRY(outcome.winner, stage(subject, "confirm the winner", [&] {
+  KOPT_TRY(outcome.winner,
+           stage(subject, "confirm the winner", [&]() -> Result<std::optional<Trial>> {
+             if (settings_.at) // its trials are the result
+               return std::nullopt;
              const auto isTimeUp = [&] {
                return clock_.turnLimit() > 0 &&
                       clock_.turnUsed() + secondsToConfirm(history) > clock_.turnLimit();
@@ -510,18 +526,23 @@ Result<TuneSession::OpenRun> TuneSession::openRun(const TuneSubject &subject,
     services_.terminal.line(
         "nothing to resume: no unfinished run has these sources, workload, device and options");
   }
-  const std::string prefix = slug(subject.label);
-  std::size_t number = 1;
-  for (const RunRecord &earlier : runs)
-    number += earlier.name.starts_with(prefix + "-");
-  run.name = fmt::format("{}-{}", prefix, number);
+  const auto frozen =
+      std::ranges::find(runs, settings_.at ? settings_.at->run : "", &RunRecord::name);
+  if (settings_.at && (frozen == runs.end() || frozen->sliceText != subject.sliceText))
+    return makeError(ErrorCode::Usage,
+                     fmt::format("there is no run {} of {}", settings_.at->run, subject.label));
+  run.name = settings_.at ? settings_.at->name() : newName(slug(subject.label), runs);
   if (experience_) {
     KOPT_TRY(run.experience, experience_->last());
   }
   bench_->measureRates();
   run.deviceJson = bench_->describe().dump();
   KOPT_TRY(const RunRecord begun, store_->beginRun(run));
-  return OpenRun{begun, settings_.output / run.name};
+  OpenRun open{begun, settings_.output / run.name};
+  if (settings_.at) {
+    KOPT_TRY(open.first, thaw(*store_, *settings_.at, frozen->id, begun.id));
+  }
+  return open;
 }
 
 void TuneSession::openKnowledge() {
@@ -641,7 +662,8 @@ Status TuneSession::tellOfLibrary(const Trial &trial, const std::string &why, Jo
 }
 
 Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &subject,
-                                                          const OpenRun &run, Recalled &recalled) {
+                                                          const OpenRun &run, Recalled &recalled,
+                                                          CandidateTools &tools) {
   Proposers proposers;
   const auto tell = [this](const std::string &text) { services_.terminal.line(text); };
   if (!settings_.candidates.empty())
@@ -662,17 +684,12 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
     else if (name != "llm")
       return makeError(ErrorCode::Usage, fmt::format("unknown proposer '{}'", name),
                        "known are params, transform, merge, llm and given");
-    else if (settings_.options.model.empty())
-      return makeError(ErrorCode::Usage, "the proposer 'llm' needs a model",
-                       "give one with --model anthropic:MODEL, openai:MODEL or exec:COMMAND");
     else {
       if (!model_) {
-        KOPT_TRY(model_,
-                 makeChatModel(settings_.options.model, services_.processes, services_.clock));
+        KOPT_TRY(model_, modelOf(settings_, services_));
       }
-      LlmOptions options;
-      options.maxCalls = settings_.maxModelCalls;
-      options.maxTokens = settings_.options.maxTokens;
+      LlmOptions options = llmOptionsOf(settings_, *model_, run.record.name);
+      options.tools = options.prompt.without.erase(FrozenPoint::kTools) > 0 ? nullptr : &tools;
       options.tell = tell;
       options.secondsLeft = clock_.turnLeft();
       proposers.push_back(std::make_unique<LlmProposer>(*model_, *store_, run.record.id, options));
@@ -684,9 +701,9 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
 
 Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Baseline &baseline,
                                           const Proposers &proposers, const Recalled &recalled,
-                                          Judge &judge, Journal &journal,
-                                          std::optional<Decision> roof) {
-  SearchSettings settings{settings_.budget, clock_.turnUsed(), std::move(roof)};
+                                          Judge &judge, Journal &journal, SearchSettings settings) {
+  settings.budget = settings_.budget;
+  settings.secondsUsed = clock_.turnUsed();
   settings.budget.seconds = clock_.turnLimit();
   if (!settings_.program.empty()) // candidates are timed in the program before they are confirmed
     settings.budget.seconds -= std::min(kToBuildPrograms, kMostToBuild * clock_.turnLimit());
@@ -700,7 +717,9 @@ Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Base
                          .limit = givenOf(subject).candidates.size()};
   std::vector<std::string> names; // of those that take turns
   for (const auto &proposer : proposers)
-    if (proposer->name() == "llm" && model_->repliesLater())
+    if (settings_.at)
+      continue;
+    else if (proposer->name() == "llm" && model_->repliesLater())
       settings.last = Ask{.role = "llm", .parents = {}, .technique = "", .limit = kMostOfReply};
     else if (proposer->name() != "classes" && proposer->name() != GivenProposer::kName)
       names.push_back(proposer->name());

@@ -2,6 +2,7 @@
 // `kopt tune`, from source files to a proven patch. tune() and tuneInRun() list the stages.
 #pragma once
 
+#include "driver/app/tools/LookTools.h"
 #include "driver/app/tune/GivenCandidates.h"
 #include "driver/app/tune/KernelPlanner.h"
 #include "driver/app/tune/Recall.h"
@@ -81,6 +82,7 @@ private:
   struct OpenRun {
     RunRecord record;
     std::filesystem::path folder; ///< for the user
+    std::optional<Ask> first{};   ///< of a recorded run, asked again
   };
   using Proposers = std::vector<std::unique_ptr<Proposer>>;
 
@@ -112,10 +114,10 @@ private:
   /// known.
   Status tellOfLibrary(const Trial &trial, const std::string &why, Journal &journal);
   Result<Proposers> makeProposers(const TuneSubject &subject, const OpenRun &run,
-                                  Recalled &recalled);
+                                  Recalled &recalled, CandidateTools &tools);
   Result<SearchHistory> search(const TuneSubject &subject, const Baseline &baseline,
                                const Proposers &proposers, const Recalled &recalled, Judge &judge,
-                               Journal &journal, std::optional<Decision> roof);
+                               Journal &journal, SearchSettings settings);
   Status writeResults(const TuneSubject &subject, const Baseline &baseline,
                       const SearchHistory &history, OpenRun &run, Journal &journal,
                       TuneOutcome &outcome);

@@ -7,6 +7,7 @@
 #include "driver/config/Goal.h"
 #include "driver/search/Budget.h"
 
+#include "driver/app/tune/FrozenPoint.h"
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
@@ -37,6 +38,7 @@ struct TuneSettings : KernelRequest {
   AssurancePolicy assurance = AssurancePolicy::Standard; ///< that a win needs
   bool verifyAll = false; ///< the search verifies every candidate, not only what looks faster
   bool resume = false;
+  std::optional<FrozenPoint> at{}; ///< only this is asked again
   bool dryRun = false;
 
   /// Nothing but these candidates is tried.

@@ -38,27 +38,27 @@ public:
   explicit ReplyReader(const CodeContract &contract) : contract_(contract) {}
 
   void read(std::string_view reply) {
-    if (reply.starts_with("\xef\xbb\xbf"))
-      reply.remove_prefix(3);
-    const std::vector<ReplyBlock> blocks = blocksIn(reply);
-    std::vector<std::pair<const ReplyBlock *, std::size_t>> code; // and which header came before it
-    std::size_t last = 0; // number of the candidate of the last header, if that had one
-    for (const ReplyBlock &block : blocks) {
+    std::vector<ReplyBlock> blocks = blocksIn(reply);
+    std::vector<const ReplyBlock *> code;
+    std::string last; // id of the candidate of the last header, if that had one
+    for (ReplyBlock &block : blocks) {
       const std::size_t before = drafts_.size();
       const bool isLabelled = contract_.chunks.contains(block.chunk) || !block.candidate.empty() ||
                               (!block.chunk.empty() && block.chunk != block.info);
+      if (isLabelled && block.candidate.empty())
+        block.candidate = last;
       if (isLabelled)
-        code.emplace_back(&block, last);
+        code.push_back(&block);
       else if (readHeader(block.text))
-        last = drafts_.size() == before + 1 ? drafts_.size() : 0;
+        last = drafts_.size() == before + 1 ? drafts_.back().out.id : "";
       else
         note("a block without the label of a chunk is passed over");
     }
     const std::string_view prose = reply.substr(0, std::min(reply.find("```"), reply.find("~~~")));
     if (const std::size_t begin = prose.find_first_of("{["); !hasHeader_ && begin != prose.npos)
       readHeader(prose.substr(begin, prose.find_last_of("]}") + 1 - begin)); // without fences
-    for (const auto &[block, header] : code)
-      readBlock(*block, header);
+    for (const ReplyBlock *block : code)
+      readBlock(*block);
   }
 
   /// `at` is the JSON pointer to it.
@@ -251,15 +251,12 @@ private:
     }
   }
 
-  /// `header` is the number of the one candidate of the header before it, or 0.
-  void readBlock(const ReplyBlock &block, std::size_t header) {
+  void readBlock(const ReplyBlock &block) {
     const bool isOnly = drafts_.size() == 1 && unread_.empty();
     auto draft = std::ranges::find_if(
         drafts_, [&](const Draft &one) { return one.out.id == block.candidate; });
     if (isOnly && (block.candidate.empty() || !drafts_[0].isNamed))
       draft = drafts_.begin();
-    else if (block.candidate.empty() && header)
-      draft = drafts_.begin() + std::ptrdiff_t(header - 1);
     const std::string where = oneLine(block.info, kLineLimit);
     if (draft == drafts_.end()) {
       if (drafts_.empty() || unread_.contains(block.candidate))

@@ -38,8 +38,9 @@ std::vector<ReplyBlock> blocksIn(std::string_view reply) {
     if (line.ends_with('\r'))
       line.remove_suffix(1);
     const std::size_t blank = std::min(line.find_first_not_of(" \t"), line.size());
-    // A fence may open behind the mark of a list.
-    const std::size_t begin = fence ? blank : line.find_first_not_of("0123456789.)-*+ \t");
+    // A fence may open behind the mark of a list, or of UTF-8.
+    const std::size_t begin =
+        fence ? blank : line.find_first_not_of("0123456789.)-*+ \t\xef\xbb\xbf");
     const std::string_view content = trim(line.substr(std::min(begin, line.size())));
     const char first = content.empty() ? ' ' : content.front();
     const std::size_t length = std::min(content.find_first_not_of(first), content.size());

@@ -103,8 +103,10 @@ private:
       words_.insert(words_.end(), {"--candidate", std::move(file)});
     option("--proposers", "proposers");
     option("--model", "model");
-    if (!textIn(config_, "model").empty())
+    if (!textIn(config_, "model").empty()) {
       option("--max-tokens", "max_tokens");
+      option("--max-dollars", "max_dollars");
+    }
     option("--rounds", "rounds");
     option("--trials", "trials");
     option("--patience", "patience");

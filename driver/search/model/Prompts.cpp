@@ -7,9 +7,12 @@
 #include "knowledge/PromptFiles.h"
 
 #include <fmt/format.h>
+#include <ranges>
 
 namespace kopt {
 namespace {
+
+constexpr std::size_t kMostBreaches = 12; ///< of a reply that are sent back
 
 Result<std::string> promptFile(std::string_view name) {
   for (const auto &[path, text] : knowledge::prompts::kFiles)
@@ -44,11 +47,10 @@ Result<Prompt> systemPrompt(const PromptOptions &options) {
       options.budget, options.without);
 }
 
-Result<Prompt> taskPrompt(const ProposalContext &context, const CodeTask &task, const Trial *failed,
+Result<Prompt> taskPrompt(const ProposalContext &context, const CodeTask &task,
                           const PromptOptions &options) {
   const SearchProblem &problem = context.problem;
   const Trial &present = context.parentTrial();
-  const std::vector<const Trial *> judged(failed ? 1 : 0, failed);
   KOPT_TRY(std::string skills, skillsText(present.diagnosis));
   KOPT_TRY(std::string hotLines, hotLinesText(context, task));
   return withTask({{"subject", subjectText(problem)},
@@ -57,17 +59,15 @@ Result<Prompt> taskPrompt(const ProposalContext &context, const CodeTask &task, 
                    {"context", task.context, "cuda"},
                    {"memo", memoText(problem.memo)},
                    {"recalled", recalledText(problem.precedents)},
-                   {"kernel", kernelText(context, task, (failed ? *failed : present).candidate), "",
-                    failed ? "The attempt to repair" : ""},
+                   {"kernel", kernelText(context, task, present.candidate), ""},
                    {"hot-lines", std::move(hotLines)},
                    {"bound", boundText(present)},
                    {"rules", rulesText(present.diagnosis)},
                    {"skills", std::move(skills), "markdown"},
-                   {"contrast", contrastText(context, judged)},
+                   {"contrast", contrastText(context, {})},
                    {"attempts", attemptsText(context)},
-                   {"differences", differencesText(context), "diff"},
-                   {"evidence", failed ? evidenceText(context, judged) : ""}},
-                  failed ? "continue.md" : "coder.md", options);
+                   {"differences", differencesText(context), "diff"}},
+                  "coder.md", options);
 }
 
 Result<Prompt> continuationPrompt(const ProposalContext &context,
@@ -84,9 +84,17 @@ Result<Prompt> continuationPrompt(const ProposalContext &context,
   return withTask(std::move(sections), "continue.md", options);
 }
 
-Result<std::string> retryPrompt(const std::string &breach) {
+Result<std::string> retryPrompt(const CodeReply &reply) {
   KOPT_TRY(const std::string text, promptFile("retry.md"));
-  return replaceAll(text, "{{breach}}", quoted(breach, 600));
+  std::string breaches, taken;
+  for (const auto &[candidate, where, what] : reply.breaches | std::views::take(kMostBreaches))
+    breaches += "- " + (candidate.empty() ? "" : "candidate " + quoted(candidate, 40) + ", ") +
+                quoted(where, 120) + ": " + quoted(what, 600) + "\n";
+  for (const ReplyCandidate &candidate : reply.candidates)
+    taken += (taken.empty() ? "" : ", ") + quoted(candidate.id, 40);
+  return fmt::format("Not all of your reply can be used:\n\n{}\nCandidates that were taken as they "
+                     "are: {}. {}",
+                     breaches, taken.empty() ? "none" : taken, text);
 }
 
 } // namespace kopt

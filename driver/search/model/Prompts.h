@@ -22,15 +22,15 @@ struct PromptOptions {
 
 /// The same for every call of every run with these options.
 Result<Prompt> systemPrompt(const PromptOptions &options = {});
-/// Asks for changes of the present version, or, where no conversation knows it, of a failed
-/// attempt; `task` has the chunks of that version.
+/// Asks for changes of the present version, of which `task` is.
 Result<Prompt> taskPrompt(const ProposalContext &context, const CodeTask &task,
-                          const Trial *failed = nullptr, const PromptOptions &options = {});
+                          const PromptOptions &options = {});
 /// What came of candidates, for the conversation that proposed them, in its order. It shows the
 /// present version unless that is the candidate `known`, by its hash.
 Result<Prompt> continuationPrompt(const ProposalContext &context,
                                   const std::vector<const Trial *> &judged,
                                   const std::string &known, const PromptOptions &options = {});
-Result<std::string> retryPrompt(const std::string &breach);
+/// Asks again for the candidates that broke the contract, and for those alone.
+Result<std::string> retryPrompt(const CodeReply &reply);
 
 } // namespace kopt

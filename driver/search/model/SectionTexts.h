@@ -3,7 +3,7 @@
 // hold the contents of buffers.
 #pragma once
 
-#include "driver/llm/CodeReply.h"
+#include "driver/llm/contract/Contract.h"
 #include "driver/search/Proposer.h"
 
 #include <string>

@@ -49,12 +49,6 @@ std::size_t Arms::left(const Ask &ask) const {
   return known == left_.end() ? std::string::npos : std::size_t(known->second.at(ask.technique));
 }
 
-bool isRight(const Trial &trial) {
-  return trial.verdict == Verdict::Faster || trial.verdict == Verdict::Same ||
-         trial.verdict == Verdict::Slower || trial.verdict == Verdict::Ambiguous ||
-         trial.verdict == Verdict::Duplicate;
-}
-
 bool mayBeParent(const Trial &trial) {
   return trial.speedup && (trial.verdict == Verdict::Faster || trial.verdict == Verdict::Same);
 }

@@ -35,8 +35,6 @@ private:
   std::map<std::string, std::set<std::string>> had_; ///< techniques by proposer
 };
 
-/// True of a candidate that computes what it should, as far as its trial shows.
-bool isRight(const Trial &trial);
 /// True of a candidate that is worth another change: it is right, timed, and not slower.
 bool mayBeParent(const Trial &trial);
 

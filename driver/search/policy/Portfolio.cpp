@@ -23,6 +23,9 @@ constexpr double kAgain = 0.9;
 /// Of two asks that promise the same within this factor the first is taken.
 constexpr double kClearly = 1 + 1e-9;
 
+/// Candidates that a model may answer with.
+constexpr std::size_t kOfModel = 4;
+
 /// Trials until a follower is asked again.
 constexpr std::size_t kBetweenFollows = 6;
 
@@ -81,7 +84,7 @@ public:
   Decision decide(const SearchHistory &history) const override {
     if (!improved_.empty())
       return acceptance(*history.find(improved_), profiled_);
-    if (history.comingTrials() >= settings_.open ||
+    if (comingSoon(history) >= settings_.open ||
         std::ranges::any_of(history.waiting, [&](auto &each) { return leadsOn(each.hash); }))
       return {Wait()};
     if (settings_.patience > 0 && withoutGain_ >= settings_.patience)
@@ -143,6 +146,8 @@ private:
       for (Ask &ask : asks) {
         if (!isAllowed(ask, policy, history))
           continue;
+        if (answersWithSeveral(ask))
+          ask.limit = kOfModel;
         const bool isWanted = isRecommended(ask.technique, recommended);
         const auto [reached, failed] = beforeOf(ask);
         const Expectation expected =
@@ -215,6 +220,18 @@ private:
            (policy.only == Only::Untried
                 ? !tried_.contains(ask.technique)
                 : nodeOf(ask.parents.front()).family.contains(ask.technique));
+  }
+
+  bool answersWithSeveral(const Ask &ask) const {
+    return std::ranges::count(settings_.several, ask.role) > 0;
+  }
+
+  /// Candidates on their way, but for those of models, which take their time.
+  std::size_t comingSoon(const SearchHistory &history) const {
+    std::size_t coming = history.comingTrials();
+    for (const Asked &asked : history.asked)
+      coming -= !asked.isAnswered && answersWithSeveral(asked.ask) ? asked.ask.limit : 0;
+    return coming;
   }
 
   /// The baseline, and the fastest; only one of each family where families count.

@@ -15,6 +15,7 @@ struct PortfolioSettings {
   std::vector<PolicyGate> gates{};       ///< if the policy has them
   std::vector<std::string> proposers;    ///< that tell what they have left
   std::vector<std::string> followers{};  ///< that are asked when new trials give a reason
+  std::vector<std::string> several{};    ///< proposers, such as models, that answer with several
   std::vector<double> weights{};         ///< of the workload's launches
   Objective objective = Objective::Mean; ///< of the workload
   std::map<std::string, Prior> priors{}; ///< by technique

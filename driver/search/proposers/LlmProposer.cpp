@@ -1,104 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/proposers/LlmProposer.h"
-#include "driver/search/policy/Arms.h"
-#include "driver/search/proposers/TransformProposer.h"
-#include "driver/source/CandidateLaunch.h"
-#include "driver/source/Includes.h"
-#include "driver/source/RenderSlice.h"
+#include "driver/llm/Schema.h"
+#include "driver/llm/contract/Contract.h"
+#include "driver/model/Json.h"
+#include "driver/search/proposers/ReplyCandidates.h"
 #include "driver/support/Hash.h"
 #include "driver/support/JsonText.h"
 #include "driver/support/Text.h"
-#include "driver/workload/ApplyCandidate.h"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <set>
 
 namespace kopt {
+
+KOPT_FIELDS(ToolUse, id, name, input)
+KOPT_FIELDS(ToolOutcome, id, text, failed)
+KOPT_FIELDS(ChatMessage, role, text, uses, outcomes)
+
 namespace {
 
-/// True of what is wrong or slower, unless kopt only doubts it.
-bool isRepairable(const Trial &trial) {
-  return trial.verdict == Verdict::Slower || (!isRight(trial) && trial.verdict != Verdict::Suspect);
-}
+using nlohmann::json;
 
-/// The trial of the last of its parents; null if it is not in the history.
-const Trial *parentOf(const SearchHistory &history, const Trial &trial) {
-  const std::vector<std::string> &parents = trial.candidate.parents;
-  return parents.empty() ? nullptr : history.find(parents.back());
-}
+constexpr std::size_t kMostOfTool = 16u << 10; ///< bytes of a tool's outcome that a model reads
 
-bool isAbandoned(const SearchHistory &history, const std::string &candidate) {
-  return std::ranges::any_of(history.events, [&](const Event &event) {
-    const auto *offer = std::get_if<Offered>(&event.what);
-    return offer && offer->abandoned == candidate;
-  });
-}
+/// Bytes of a conversation that is not continued: about 60,000 tokens.
+constexpr std::size_t kMostOfConversation = 200u << 10;
 
 std::string requestText(const ChatModel &model, const ChatRequest &request) {
-  nlohmann::json messages = nlohmann::json::array();
-  for (const ChatMessage &message : request.messages)
-    messages.push_back({{"role", message.role}, {"text", message.text}});
   return dumpJson({{"model", model.name()},
                    {"purpose", request.purpose},
                    {"system", request.system},
-                   {"messages", messages},
+                   {"messages", toJson(request.messages)},
                    {"max_tokens", request.maxTokens}});
 }
 
-/// Moves #include directives from the text to the candidate's includes, as they go before
-/// everything else.
-void takeIncludes(std::string &text, const std::string &slice, Candidate &candidate) {
-  std::set<std::string> known;
-  for (const IncludeDirective &include : includesIn(slice))
-    known.insert(include.header);
-  for (const CandidateInclude &include : candidate.includes)
-    known.insert(include.header);
-  const std::vector<IncludeDirective> named = includesIn(text);
-  for (auto include = named.rbegin(); include != named.rend(); ++include)
-    text.erase(include->begin, include->end - include->begin);
-  for (const IncludeDirective &include : named)
-    if (known.insert(include.header).second)
-      candidate.includes.push_back({include.header, false});
+/// True of a call that waits for its reply in a later session.
+bool isOpen(const ModelCall &call) { return call.reply.empty() && !call.uses; }
+
+Result<std::vector<ChatMessage>> messagesOf(const ModelCall &call) {
+  json request = json::parse(call.request, nullptr, false);
+  KOPT_TRY(std::vector<ChatMessage> messages,
+           fromJson<std::vector<ChatMessage>>(request.is_object() ? request["messages"] : json()));
+  if (messages.empty())
+    return makeError(ErrorCode::Internal, "a recorded call of the model has no messages");
+  return messages;
 }
 
-/// The text with the same line ends at its end as the original, so that nothing outside the chunk
-/// moves.
-std::string withEndOf(std::string text, const std::string &original) {
-  while (!text.empty() && text.back() == '\n')
-    text.pop_back();
-  std::size_t last = original.find_last_not_of('\n');
-  return text + (last == std::string::npos ? "" : original.substr(last + 1));
+Result<ChatReply> replyOf(const ModelCall &call) {
+  ChatReply reply{call.reply, call.model};
+  if (call.uses) {
+    KOPT_TRY(reply.uses, fromJson<std::vector<ToolUse>>(json::parse(*call.uses, nullptr, false)));
+  }
+  return reply;
 }
 
-/// The name of a constant that the reply sets by value although the candidate rewrites its text;
-/// empty if there is none.
-std::string constantInNewText(const ProposalContext &context, const Candidate &candidate,
-                              const ReplyCandidate &reply) {
-  for (const NamedConstant &constant :
-       constantsInScope(context.problem.kernel, context.problem.specialization))
-    if (reply.constants.count(constant.name))
-      for (const auto &[index, text] : candidate.chunks)
-        if (contains(context.problem.specialization.chunks.at(index).source, constant.valueRange))
-          return constant.name;
-  return {};
+std::size_t bytesOf(const std::vector<ChatMessage> &messages) {
+  std::size_t bytes = 0;
+  for (const ChatMessage &message : messages) {
+    bytes += message.text.size();
+    for (const ToolUse &use : message.uses)
+      bytes += use.input.size();
+    for (const ToolOutcome &outcome : message.outcomes)
+      bytes += outcome.text.size();
+  }
+  return bytes;
+}
+
+std::string inWords(const std::vector<ReplyBreach> &breaches) {
+  std::vector<std::string> lines;
+  for (const ReplyBreach &breach : breaches)
+    lines.push_back((breach.candidate.empty() ? "" : "candidate " + breach.candidate + ": ") +
+                    (breach.where.empty() ? "" : breach.where + ": ") + breach.what);
+  return join(lines, "; ");
 }
 
 } // namespace
 
 LlmProposer::LlmProposer(ChatModel &model, Store &store, std::int64_t run, LlmOptions options)
-    : model_(model), store_(store), run_(run), options_(options) {}
+    : model_(model), store_(store), run_(run), options_(std::move(options)) {}
 
 void LlmProposer::start(const ProposalContext &context, Inbox &inbox) {
-  exchanges_[context.ask.id] = {};
   if (context.ask.limit == 0)
-    return answer(context.ask.id, {}, inbox);
-  Status status = begin(context, attemptToRepair(context));
-  if (status)
-    status = send(context, inbox);
+    return inbox.put({context.ask.id, ProposerAnswer{std::vector<Candidate>()}});
+  Status status = [&]() -> Status {
+    KOPT_TRY(Exchange exchange, begin(context));
+    exchanges_.insert_or_assign(context.ask.id, std::move(exchange));
+    return proceed(context, inbox);
+  }();
   if (!status)
-    answer(context.ask.id, tl::unexpected(status.error()), inbox);
+    inbox.put({context.ask.id, ProposerAnswer{tl::unexpected(status.error())}});
 }
 
 void LlmProposer::heard(const ProposalContext &context, Result<ChatReply> reply, Inbox &inbox) {
@@ -107,191 +98,269 @@ void LlmProposer::heard(const ProposalContext &context, Result<ChatReply> reply,
     status = tl::unexpected(reply.error());
   if (status)
     status = record(context, *reply);
-  if (status)
-    status = use(reply->text, context, inbox);
-  if (!status)
-    answer(context.ask.id, tl::unexpected(status.error()), inbox);
+  if (status && reply->isLater && options_.tell)
+    options_.tell("note: the model's reply is waited for: " + reply->text);
+  if (status && !reply->isLater) {
+    exchanges_.at(context.ask.id).turn.replied(*reply);
+    status = proceed(context, inbox);
+  }
+  if (!status) {
+    exchanges_.erase(context.ask.id);
+    inbox.put({context.ask.id, ProposerAnswer{tl::unexpected(status.error())}});
+  }
 }
 
-void LlmProposer::answer(int ask, Result<std::vector<Candidate>> candidates, Inbox &inbox) {
-  Exchange &exchange = exchanges_.at(ask);
-  inbox.put({ask, ProposerAnswer{std::move(candidates), std::move(exchange.notes),
-                                 std::move(exchange.abandoned)}});
-  exchanges_.erase(ask);
-}
-
-Status LlmProposer::begin(const ProposalContext &context, const Trial *failed) {
-  Exchange &exchange = exchanges_.at(context.ask.id);
-  exchange.repaired = failed ? failed->candidateHash : "";
-  exchange.base = failed ? failed->candidate : context.parent();
-  exchange.isRetry = false;
-  KOPT_TRY(exchange.task, makeCodeTask(context, exchange.base));
-  ChatRequest &request = exchange.request = {};
-  request.purpose = failed ? "fixer" : "coder";
-  request.maxTokens = options_.replyTokens;
-  request.timeout = options_.timeout;
+Result<LlmProposer::Exchange> LlmProposer::begin(const ProposalContext &context) {
   KOPT_TRY(techniques_, Techniques::load());
-  KOPT_TRY(const Prompt system, systemPrompt());
-  KOPT_TRY(const Prompt prompt, taskPrompt(context, exchange.task, failed));
-  request.system = system.text;
-  request.messages.push_back({"user", prompt.text});
+  KOPT_TRY(CodeTask code, makeCodeTask(context, context.parent()));
+  KOPT_TRY(const std::vector<ModelCall> calls, store_.modelCalls(run_));
+  const auto first = std::ranges::find(calls, std::optional(context.ask.id), &ModelCall::ask);
+  if (first == calls.end()) {
+    std::map<std::string, long> sections;
+    KOPT_TRY(std::vector<ChatMessage> messages, task(context, code, calls, sections));
+    const std::size_t begin = messages.size() - 1;
+    Exchange exchange{Turn(std::move(messages), begin, options_.turn), begin, std::move(code)};
+    exchange.call.sections = std::move(sections);
+    return exchange;
+  }
+  // An earlier session began the turn.
+  const auto last = std::ranges::find(calls.rbegin(), calls.rend(), std::optional(context.ask.id),
+                                      &ModelCall::ask);
+  KOPT_TRY(const std::vector<ChatMessage> firstMessages, messagesOf(*first));
+  KOPT_TRY(std::vector<ChatMessage> messages, messagesOf(*last));
+  const std::size_t begin = firstMessages.size() - 1;
+  Exchange exchange{Turn(std::move(messages), begin, options_.turn), begin, std::move(code)};
+  if (isOpen(*last)) {
+    exchange.call = *last;
+  } else {
+    KOPT_TRY(const ChatReply reply, replyOf(*last));
+    exchange.turn.replied(reply);
+  }
+  return exchange;
+}
+
+Result<std::vector<ChatMessage>> LlmProposer::task(const ProposalContext &context,
+                                                   const CodeTask &task,
+                                                   const std::vector<ModelCall> &calls,
+                                                   std::map<std::string, long> &sections) const {
+  const auto use = [&](Prompt prompt, std::vector<ChatMessage> messages) {
+    sections = std::move(prompt.sections);
+    messages.push_back({"user", std::move(prompt.text)});
+    return messages;
+  };
+  const auto last =
+      std::find_if(calls.rbegin(), calls.rend(), [](const ModelCall &call) { return call.ask; });
+  if (last != calls.rend() && !isOpen(*last)) {
+    KOPT_TRY(std::vector<ChatMessage> messages, messagesOf(*last));
+    std::set<int> turns;
+    for (const ModelCall &call : calls) {
+      KOPT_TRY(const std::vector<ChatMessage> earlier, messagesOf(call));
+      if (call.ask && earlier.front().text == messages.front().text)
+        turns.insert(*call.ask);
+    }
+    const Asked &asked = context.history.asked.at(std::size_t(*last->ask) - 1);
+    std::vector<const Trial *> judged;
+    for (const std::size_t trial : asked.trials)
+      judged.push_back(&context.history.trials.at(trial));
+    if (!judged.empty() && last->uses.value_or("").empty() &&
+        int(turns.size()) < options_.maxTurns && bytesOf(messages) < kMostOfConversation) {
+      messages.push_back({"assistant", last->reply});
+      KOPT_TRY(Prompt prompt,
+               continuationPrompt(context, judged, asked.ask.parents.front(), options_.prompt));
+      return use(std::move(prompt), std::move(messages));
+    }
+  }
+  KOPT_TRY(Prompt prompt, taskPrompt(context, task, options_.prompt));
+  return use(std::move(prompt), {});
+}
+
+Status LlmProposer::proceed(const ProposalContext &context, Inbox &inbox) {
+  Exchange &exchange = exchanges_.at(context.ask.id);
+  std::optional<std::vector<Candidate>> candidates;
+  while (!candidates) {
+    switch (exchange.turn.next()) {
+    case Turn::Next::Call:
+      return send(context, inbox);
+    case Turn::Next::Use:
+      use(context, exchange);
+      break;
+    case Turn::Next::Read: {
+      KOPT_TRY(candidates, read(context, exchange));
+      break;
+    }
+    case Turn::Next::End:
+      note(exchange, "the model offers nothing: " + exchange.turn.why());
+      candidates.emplace();
+    }
+  }
+  finish(context.ask.id, std::move(*candidates), inbox);
   return {};
+}
+
+void LlmProposer::finish(int ask, std::vector<Candidate> candidates, Inbox &inbox) {
+  inbox.put({ask, ProposerAnswer{std::move(candidates), std::move(exchanges_.at(ask).notes)}});
+  exchanges_.erase(ask);
 }
 
 Status LlmProposer::send(const ProposalContext &context, Inbox &inbox) {
   const int ask = context.ask.id;
   Exchange &exchange = exchanges_.at(ask);
-  exchange.call = {};
-  exchange.call.purpose = exchange.request.purpose;
-  exchange.call.request = requestText(model_, exchange.request);
-  exchange.call.requestHash = hashHex(exchange.call.request);
+  ChatRequest request;
+  request.purpose = "coder";
+  KOPT_TRY(const Prompt system, systemPrompt(options_.prompt));
+  request.system = system.text;
+  request.messages = exchange.turn.messages();
+  if (options_.tools)
+    request.tools = options_.tools->tools();
+  request.maxTokens = options_.replyTokens;
+  request.timeout = options_.timeout;
+  if (options_.secondsLeft)
+    request.timeout = std::min(request.timeout, Duration(std::max(1.0, options_.secondsLeft())));
   KOPT_TRY(const std::vector<ModelCall> calls, store_.modelCalls(run_));
-  long tokens = 0;
-  for (const ModelCall &earlier : calls) {
-    if (earlier.requestHash == exchange.call.requestHash)
-      return use(earlier.reply, context, inbox);
-    tokens += earlier.inputTokens + earlier.outputTokens;
-  }
-  // Those of other asks are under way.
-  const std::size_t made = calls.size() + exchanges_.size() - 1;
-  std::string cap;
-  if (options_.maxCalls > 0 && made >= std::size_t(options_.maxCalls))
-    cap = fmt::format("the model is not asked: {} of {} calls are used", made, options_.maxCalls);
-  else if (options_.maxTokens > 0 && tokens >= options_.maxTokens)
-    cap =
-        fmt::format("the model is not asked: {} of {} tokens are used", tokens, options_.maxTokens);
-  if (!cap.empty()) {
-    note(exchange, std::move(cap));
-    answer(ask, {}, inbox);
+  if (std::string why = cap(calls, request); !why.empty()) {
+    note(exchange, std::move(why));
+    finish(ask, {}, inbox);
     return {};
   }
-  ChatRequest numbered = exchange.request;
-  if (options_.secondsLeft)
-    numbered.timeout = std::min(numbered.timeout, Duration(std::max(1.0, options_.secondsLeft())));
-  numbered.call = int(made) + 1;
-  network_.add([this, ask, &inbox, numbered] { inbox.put({ask, model_.complete(numbered)}); });
+  const auto ofAsk = std::ranges::count_if(
+      calls, [&](const ModelCall &call) { return call.ask == ask && !isOpen(call); });
+  request.key = fmt::format("{}-{}-{}", options_.run, ask, ofAsk + 1);
+  // Those of other asks are under way.
+  request.call =
+      int(std::ranges::count_if(calls, std::not_fn(isOpen)) + std::ptrdiff_t(exchanges_.size()));
+  const bool isFirst = exchange.call.request.empty();
+  ModelCall call;
+  if (isFirst)
+    call.sections = std::move(exchange.call.sections);
+  call.ask = ask;
+  call.purpose = request.purpose;
+  call.request = requestText(model_, request);
+  call.requestHash = hashHex(call.request);
+  exchange.call = std::move(call);
+  network_.add([this, ask, &inbox, request] { inbox.put({ask, model_.complete(request)}); });
+  return {};
+}
+
+std::string LlmProposer::cap(const std::vector<ModelCall> &calls,
+                             const ChatRequest &request) const {
+  long tokens = 0;
+  double dollars = 0;
+  for (const ModelCall &call : calls) {
+    tokens += call.inputTokens + call.outputTokens;
+    dollars += call.dollars.value_or(0);
+  }
+  const auto made =
+      std::ranges::count_if(calls, std::not_fn(isOpen)) + std::ptrdiff_t(exchanges_.size()) - 1;
+  if (options_.maxCalls > 0 && made >= options_.maxCalls)
+    return fmt::format("the model is not asked: {} of {} calls are used", made, options_.maxCalls);
+  if (options_.maxTokens > 0 && tokens >= options_.maxTokens)
+    return fmt::format("the model is not asked: {} of {} tokens are used", tokens,
+                       options_.maxTokens);
+  if (options_.maxDollars > 0 && options_.price)
+    if (const double most = mostDollars(*options_.price, request);
+        dollars + most > options_.maxDollars)
+      return fmt::format("the model is not asked: {:.2f} of {:.2f} dollars are used, and the next "
+                         "call may cost {:.2f}",
+                         dollars, options_.maxDollars, most);
   return {};
 }
 
 Status LlmProposer::record(const ProposalContext &context, const ChatReply &reply) {
   ModelCall &call = exchanges_.at(context.ask.id).call;
+  if (reply.isLater) {
+    KOPT_TRY(const std::vector<ModelCall> calls, store_.modelCalls(run_));
+    if (!calls.empty() && isOpen(calls.back()) && calls.back().requestHash == call.requestHash)
+      return {};
+  }
   call.model = reply.model;
-  call.reply = reply.text;
+  call.reply = reply.isLater ? "" : reply.text;
+  if (!reply.uses.empty())
+    call.uses = dumpJson(toJson(reply.uses));
   call.inputTokens = reply.inputTokens;
   call.outputTokens = reply.outputTokens;
   call.cachedTokens = reply.cachedTokens;
+  call.cacheWriteTokens = reply.cacheWriteTokens;
+  if (options_.price)
+    call.dollars = dollarsOf(*options_.price, reply);
   call.seconds = reply.seconds;
   return store_.recordModelCall(run_, call);
 }
 
-Status LlmProposer::use(const std::string &reply, const ProposalContext &context, Inbox &inbox) {
-  Exchange &exchange = exchanges_.at(context.ask.id);
-  Reading reading = read(reply, context, exchange);
-  if (reading.candidate) {
-    answer(context.ask.id, std::vector{std::move(*reading.candidate)}, inbox);
-    return {};
+void LlmProposer::use(const ProposalContext &context, Exchange &exchange) {
+  const ToolUse &use = exchange.turn.use();
+  const auto failed = [&](const std::string &why) { exchange.turn.used(why, true); };
+  std::vector<std::string> names;
+  const Tool *tool = nullptr;
+  if (options_.tools)
+    for (const Tool &each : options_.tools->tools()) {
+      names.push_back(each.name);
+      tool = each.name == use.name ? &each : tool;
+    }
+  if (!tool)
+    return failed(fmt::format("there is no tool \"{}\"; there are: {}", use.name,
+                              names.empty() ? "none" : join(names, ", ")));
+  const json arguments = json::parse(use.input.empty() ? "{}" : use.input, nullptr, false);
+  if (const auto breaches = schemaBreaches(arguments, tool->input); !breaches.empty())
+    return failed(breaches.front().text());
+  Candidate candidate = context.parent();
+  if (arguments.contains("candidate")) {
+    const CodeReply reply = readCandidate(arguments["candidate"], exchange.task.contract);
+    if (reply.candidates.empty())
+      return failed(inWords(reply.breaches));
+    auto made = candidateOf(reply.candidates.front(), context, exchange.task, techniques_);
+    if (!made)
+      return failed(made.error());
+    candidate = std::move(*made);
   }
-  const std::vector<ReplyBreach> &breaches = reading.reply.breaches;
-  if (!breaches.empty() && !exchange.isRetry) {
-    exchange.isRetry = true;
-    KOPT_TRY(std::string retry, retryPrompt(reading.reply));
-    exchange.request.messages.push_back({"assistant", reply});
-    exchange.request.messages.push_back({"user", std::move(retry)});
-    return send(context, inbox);
+  const ToolResult result = options_.tools->call(*tool, candidate, arguments);
+  exchange.turn.used(head(result.text, kMostOfTool), result.failed);
+}
+
+Result<std::optional<std::vector<Candidate>>> LlmProposer::read(const ProposalContext &context,
+                                                                Exchange &exchange) const {
+  CodeReply whole; // what was taken of all replies, and what breaks the last one
+  const std::vector<ChatMessage> &messages = exchange.turn.messages();
+  Offers offers(context);
+  for (std::size_t i = exchange.begin; i < messages.size(); ++i) {
+    if (messages[i].role != "assistant" || !messages[i].uses.empty())
+      continue;
+    CodeReply reply = readReply(messages[i].text, exchange.task.contract);
+    whole.breaches = std::move(reply.breaches);
+    whole.stop = std::move(reply.stop);
+    whole.plan = std::move(reply.plan);
+    for (ReplyCandidate &each : reply.candidates)
+      if (const std::string refusal = offer(each, context, exchange.task, offers); refusal.empty())
+        whole.candidates.push_back(std::move(each));
+      else
+        whole.breaches.push_back({each.id, "", refusal + "; propose something else"});
   }
-  const std::string &purpose = exchange.request.purpose;
-  note(exchange, breaches.empty() ? fmt::format("the model as {} offers nothing: {}", purpose,
-                                                reading.reply.stop)
-                                  : fmt::format("the model's replies as {} could not be used: {}",
-                                                purpose, breaches.front().what));
-  if (exchange.repaired.empty()) {
-    answer(context.ask.id, {}, inbox);
-    return {};
+  if (!whole.breaches.empty()) {
+    KOPT_TRY(std::string retry, retryPrompt(whole));
+    exchange.turn.correct(inWords(whole.breaches), std::move(retry));
+    if (exchange.turn.next() != Turn::Next::End || whole.candidates.empty())
+      return std::nullopt;
   }
-  // The attempt cannot be repaired: ask for a new idea instead.
-  exchange.abandoned = exchange.repaired;
-  KOPT_CHECK(begin(context, nullptr));
-  return send(context, inbox);
+  for (const std::string &direction : whole.plan)
+    exchange.notes.push_back("the model plans: " + direction);
+  if (!whole.stop.empty())
+    note(exchange, "the model offers nothing more: " + whole.stop);
+  return offers.take();
+}
+
+std::string LlmProposer::offer(const ReplyCandidate &reply, const ProposalContext &context,
+                               const CodeTask &task, Offers &offers) const {
+  if (offers.isFull())
+    return "there is no room for it in the budget of trials";
+  auto candidate = candidateOf(reply, context, task, techniques_);
+  if (!candidate)
+    return candidate.error();
+  return offers.add(std::move(*candidate)).value_or("");
 }
 
 void LlmProposer::note(Exchange &exchange, std::string text) const {
   if (options_.tell)
     options_.tell("note: " + text);
   exchange.notes.push_back(std::move(text));
-}
-
-const Trial *LlmProposer::attemptToRepair(const ProposalContext &context) const {
-  const SearchHistory &history = context.history;
-  const auto last =
-      std::find_if(history.trials.rbegin(), history.trials.rend(),
-                   [](const Trial &trial) { return trial.candidate.proposer == "llm"; });
-  if (last == history.trials.rend() || !isRepairable(*last) ||
-      isAbandoned(history, last->candidateHash))
-    return nullptr;
-  int repairs = 0;
-  for (const Trial *trial = parentOf(history, *last);
-       trial && trial->candidate.proposer == "llm" && isRepairable(*trial) &&
-       repairs < options_.maxRepairs;
-       trial = parentOf(history, *trial))
-    ++repairs;
-  return repairs >= options_.maxRepairs ? nullptr : &*last;
-}
-
-LlmProposer::Reading LlmProposer::read(const std::string &text, const ProposalContext &context,
-                                       const Exchange &exchange) const {
-  const CodeTask &task = exchange.task;
-  CodeReply read = readReply(text, task.contract);
-  if (read.candidates.empty())
-    return {{}, std::move(read)};
-  ReplyCandidate *reply = &read.candidates.front();
-  const auto breached = [&](std::string what) {
-    read.breaches.push_back({reply->id, "/", std::move(what)});
-    read.candidates.clear();
-    return Reading{{}, read};
-  };
-
-  Candidate candidate = exchange.base;
-  candidate.proposer = "llm";
-  candidate.title = reply->title;
-  candidate.technique = techniques_.named(reply->technique);
-  candidate.rationale = reply->rationale;
-  for (auto &[label, chunk] : reply->chunks) {
-    const std::string &present = task.contract.chunks.at(label);
-    takeIncludes(chunk, context.problem.sliceText, candidate);
-    if (std::string changed = withEndOf(std::move(chunk), present); changed != present)
-      candidate.chunks[task.chunkOfLabel.at(label)] = std::move(changed);
-  }
-  for (const auto &[name, value] : reply->constants)
-    candidate.constants[name] = value;
-  if (reply->block)
-    candidate.launch.block = reply->block;
-  if (reply->block || reply->grid)
-    candidate.launch.grid = reply->grid; // that of the launch site if it has none
-  if (reply->coverGrid) {
-    coverThreads(candidate.launch);
-    writeByHand(context.problem, candidate);
-  }
-  if (reply->sharedBytes)
-    candidate.launch.sharedBytes = reply->sharedBytes;
-  for (const ReplyTunable &tunable : reply->tunables) {
-    std::erase_if(candidate.tunables,
-                  [&](const CandidateTunable &old) { return old.name == tunable.name; });
-    candidate.tunables.push_back({tunable.name, tunable.values, tunable.requirements, tunable.value,
-                                  context.problem.specialization.kernelChunk});
-  }
-
-  if (std::string name = constantInNewText(context, candidate, *reply); !name.empty())
-    return breached(fmt::format(
-        "constant \"{}\" is declared in a chunk that is rewritten: change it there", name));
-  const std::string hash = candidate.contentHash();
-  if (hash == exchange.base.contentHash() || hash == context.parent().contentHash())
-    return breached("the reply changes neither the code nor the constants nor the launch");
-  candidate.parents = {exchange.repaired.empty() ? context.parentTrial().candidateHash
-                                                 : exchange.repaired};
-  Offers offers(context);
-  if (auto refusal = offers.add(std::move(candidate)))
-    return breached(*refusal + "; propose something else");
-  return {std::move(offers.take().front()), std::move(read)};
 }
 
 } // namespace kopt

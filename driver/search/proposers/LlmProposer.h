@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gets candidates from a language model, as coder (a new idea for the incumbent) or as fixer (a
-// repair of its last attempt).
+// Gets candidates from a language model, by turns of a conversation: what became of the candidates
+// of one turn is the task of the next.
 #pragma once
 
 #include "driver/diagnose/Techniques.h"
 #include "driver/llm/ChatModel.h"
+#include "driver/llm/Prices.h"
+#include "driver/llm/Turn.h"
 #include "driver/search/Proposer.h"
 #include "driver/search/model/Prompts.h"
+#include "driver/search/model/SectionTexts.h"
+#include "driver/search/proposers/CandidateTools.h"
 #include "driver/store/Store.h"
 #include "driver/support/JobQueue.h"
 
@@ -16,62 +20,67 @@
 namespace kopt {
 
 struct LlmOptions {
+  std::string run{}; ///< its name, for the keys of requests
   int maxCalls =
       40; ///< most exchanges of the run, including those of earlier sessions; 0: no limit
-  long maxTokens = 0; ///< most tokens of the run, if the provider counts them; 0: no limit
-  int maxRepairs = 2; ///< most repairs in a row for one idea
+  long maxTokens = 0;    ///< most tokens of the run, if the provider counts them; 0: no limit
+  double maxDollars = 0; ///< most dollars of the run, by `price`; 0: no limit
+  std::optional<Price> price{};
+  TurnLimits turn{};
+  int maxTurns = 6; ///< of one conversation
   int replyTokens = 16000;
   Duration timeout{600};                 ///< for one exchange
   std::function<double()> secondsLeft{}; ///< also limits the time of an exchange; empty: no limit
   std::function<void(const std::string &)> tell{}; ///< tells the user why the model offers nothing
+  CandidateTools *tools = nullptr;                 ///< null: the model gets none
+  PromptOptions prompt{};
 };
 
 class LlmProposer final : public Proposer {
 public:
-  /// `model` and `store` must outlive it. Every exchange is stored under the hash of its request
-  /// before its reply is used; an exchange that the run has stored is not made again.
+  /// `model`, `store` and the tools must outlive it. Every exchange is stored before its reply is
+  /// used: a turn that was interrupted goes on after its last message.
   LlmProposer(ChatModel &model, Store &store, std::int64_t run, LlmOptions options = {});
 
   std::string name() const override { return "llm"; }
 
-  /// Answers with at most one candidate; with none if the model stops, breaks the contract twice,
-  /// or a limit is reached; a note of the answer says which. The answer is an error if the model
-  /// cannot be reached.
+  /// Answers with the good candidates of the turn; with none if the model stops, breaks the
+  /// contract twice, or a limit is reached; a note of the answer says which. The answer is an error
+  /// if the model cannot be reached. Tools are used on the search's thread.
   void start(const ProposalContext &context, Inbox &inbox) override;
   void heard(const ProposalContext &context, Result<ChatReply> reply, Inbox &inbox) override;
 
 private:
-  /// A request for one idea, or for a repair of a failed attempt: one call, and one retry with the
-  /// reason if the reply breaks the contract.
   struct Exchange {
-    std::string repaired; ///< hash of the attempt; empty: a new idea is wanted
-    Candidate base;
+    Turn turn;
+    std::size_t begin = 0; ///< index of the turn's first message
     CodeTask task;
-    ChatRequest request;
-    ModelCall call; ///< the last one
-    bool isRetry = false;
+    ModelCall call{}; ///< the last one
     std::vector<std::string> notes{};
-    std::string abandoned{};
-  };
-  struct Reading {
-    std::optional<Candidate> candidate; ///< the first of the reply, if it can be judged
-    CodeReply reply;
   };
 
-  /// Makes the request: for a repair of `failed` if that is not null.
-  Status begin(const ProposalContext &context, const Trial *failed);
-  /// Sends the request, unless the store has its reply or a limit forbids the call.
+  /// Finds out where the turn is, or begins it.
+  Result<Exchange> begin(const ProposalContext &context);
+  /// The messages of a new conversation, or of the last one, continued with what became of it.
+  Result<std::vector<ChatMessage>> task(const ProposalContext &context, const CodeTask &task,
+                                        const std::vector<ModelCall> &calls,
+                                        std::map<std::string, long> &sections) const;
+  /// Does what is next, until a reply is waited for or the turn is over.
+  Status proceed(const ProposalContext &context, Inbox &inbox);
   Status send(const ProposalContext &context, Inbox &inbox);
+  /// Why the next call must not be made; empty: it may.
+  std::string cap(const std::vector<ModelCall> &calls, const ChatRequest &request) const;
   Status record(const ProposalContext &context, const ChatReply &reply);
-  Status use(const std::string &reply, const ProposalContext &context, Inbox &inbox);
-  void note(Exchange &exchange, std::string text) const;
+  void use(const ProposalContext &context, Exchange &exchange);
+  /// The candidates of the turn; nothing if the model is asked to correct its reply.
+  Result<std::optional<std::vector<Candidate>>> read(const ProposalContext &context,
+                                                     Exchange &exchange) const;
+  /// Why the candidate is not taken; empty: it was.
+  std::string offer(const ReplyCandidate &reply, const ProposalContext &context,
+                    const CodeTask &task, Offers &offers) const;
   /// Answers, and ends the exchange.
-  void answer(int ask, Result<std::vector<Candidate>> candidates, Inbox &inbox);
-  /// The failed trial that the next call should repair; null if there is none or the idea has no
-  /// repairs left.
-  const Trial *attemptToRepair(const ProposalContext &context) const;
-  Reading read(const std::string &reply, const ProposalContext &context,
-               const Exchange &exchange) const;
+  void finish(int ask, std::vector<Candidate> candidates, Inbox &inbox);
+  void note(Exchange &exchange, std::string text) const;
 
   ChatModel &model_;
   Store &store_;

@@ -284,7 +284,7 @@ std::vector<Kind> bodies() {
       garbage("APage", "<html><body>bad gateway</body></html>"),
       garbage("Words", "upstream connect error"),
       garbage("HalfJson", "{\"content\": [{\"type\""),
-      garbage("Binary", std::string("\0\x01\xff\xfe\0data: \0\n\n", 16)),
+      garbage("Binary", std::string("\0\x01\xff\xfe\0data: \0\n\n", 14)),
       garbage("Deep", nested(1'000'000)),
       garbage("DeepObject", "{\"content\":" + nested(5000) + "}"),
       garbage("ErrorInPlaceOfAReply", errorBody("overloaded")),

@@ -18,6 +18,21 @@ using testing::Not;
 
 constexpr std::int64_t kRun = 1;
 
+/// One tool, which keeps the text of the chunk "twice" of the candidates that it was given.
+class FakeTools final : public CandidateTools {
+public:
+  const std::vector<Tool> &tools() const override { return tools_; }
+  ToolResult call(const Tool &, const Candidate &candidate, const nlohmann::json &) override {
+    const auto chunk = candidate.chunks.find(2);
+    texts.push_back(chunk == candidate.chunks.end() ? "" : chunk->second);
+    return {"it compiles"};
+  }
+  std::vector<std::string> texts;
+
+private:
+  std::vector<Tool> tools_{{"compile", "compiles", {{"type", "object"}}}};
+};
+
 /// A file with a constant, a helper, a kernel and its launch, as the front end would describe it.
 class LlmProposerTest : public ::testing::Test {
 protected:
@@ -106,25 +121,34 @@ protected:
   Result<std::vector<Candidate>> propose(LlmProposer &llm, std::size_t limit = 4) {
     parentTrial_.diagnosis = diagnosis_;
     history_.trials.at(0) = parentTrial_;
-    const int id = int(history_.asked.size()) + 1;
-    history_.apply({.what = Ask{id, "llm", {parentTrial_.candidateHash}, "", limit}});
+    history_.apply(
+        {.what = Ask{
+             int(history_.asked.size()) + 1, "llm", {history_.best().candidateHash}, "", limit}});
+    return answer(llm);
+  }
+  /// The answer to the last ask; none if it comes in a later session.
+  Result<std::vector<Candidate>> answer(LlmProposer &llm) {
     const std::unique_ptr<Inbox> inbox = makeInbox();
     const ProposalContext context{problem_, history_, history_.asked.back().ask};
     llm.start(context, *inbox);
     while (true) {
       Arrival arrival = inbox->wait();
       if (auto *reply = std::get_if<Result<ChatReply>>(&arrival.what)) {
+        const bool isLater = *reply && (*reply)->isLater;
         llm.heard(context, std::move(*reply), *inbox);
+        if (isLater)
+          return std::vector<Candidate>();
         continue;
       }
       ProposerAnswer answer = std::get<ProposerAnswer>(std::move(arrival.what));
       notes_ = answer.notes;
       if (answer.candidates)
-        history_.apply({.what = Offered{id, "llm", {}, answer.notes, answer.abandoned}});
+        history_.apply({.what = Offered{context.ask.id, "llm", *answer.candidates, answer.notes}});
       return answer.candidates;
     }
   }
   LlmProposer proposer(LlmOptions options = {}) {
+    options.run = "scale-1";
     return LlmProposer(model_, store_, kRun, options);
   }
 
@@ -141,7 +165,12 @@ protected:
     trial.verdict = verdict;
     trial.reason = reason;
     trial.buildLog = log;
-    history_.trials.push_back(trial);
+    const auto waiting =
+        std::ranges::find(history_.waiting, trial.candidateHash, &WaitingCandidate::hash);
+    if (waiting == history_.waiting.end())
+      history_.trials.push_back(trial);
+    else
+      history_.apply({.what = Judged{waiting->ask, trial.candidateHash}}, &trial);
   }
   Candidate proposeOne(LlmProposer &from) {
     auto proposed = propose(from);
@@ -325,7 +354,7 @@ TEST_F(LlmProposerTest, ABreachIsRetriedOnceWithItsReason) {
   ASSERT_EQ(model_.requests.size(), 2u);
   ASSERT_EQ(model_.requests[1].messages.size(), 3u);
   EXPECT_EQ(model_.requests[1].messages[1].text, "I would use shared memory.");
-  EXPECT_THAT(model_.requests[1].messages[2].text, HasSubstr("the reply has no fenced block"));
+  EXPECT_THAT(model_.requests[1].messages[2].text, HasSubstr("the reply has no JSON header"));
   EXPECT_EQ(model_.requests[1].call, 2);
 }
 
@@ -344,7 +373,7 @@ TEST_F(LlmProposerTest, WhatWasTriedIsNotProposedAgain) {
   judge(proposeOne(llm), Verdict::Same, "1.000x");
   model_.replies = {reply("the same again", "  // body"), reply("b", "  // another")};
   EXPECT_EQ(proposeOne(llm).title, "b");
-  EXPECT_THAT(model_.requests[2].messages[2].text, HasSubstr("repeats attempt"));
+  EXPECT_THAT(model_.requests[2].messages.at(4).text, HasSubstr("repeats attempt"));
 }
 
 TEST_F(LlmProposerTest, AReplyThatChangesNothingIsABreach) {
@@ -365,81 +394,132 @@ TEST_F(LlmProposerTest, AModelThatStopsOffersNothingAndSaysWhy) {
   EXPECT_THAT(lastNote(), HasSubstr("at the memory roof"));
 }
 
-TEST_F(LlmProposerTest, AFailedBuildGoesToTheFixerWithItsDiagnostics) {
+TEST_F(LlmProposerTest, WhatBecameOfACandidateIsTheTaskOfTheNextTurn) {
   model_.replies = {reply("broken", "  return undefined_thing;")};
   LlmProposer llm = proposer();
-  Candidate broken = proposeOne(llm);
-  judge(broken, Verdict::BuildFailed, "nvcc refused it",
+  judge(proposeOne(llm), Verdict::BuildFailed, "nvcc refused it",
         "slice.cu(4): error: identifier \"undefined_thing\" is undefined");
   model_.replies = {reply("repaired", "  // body")};
-  Candidate repaired = proposeOne(llm);
+  const Candidate repaired = proposeOne(llm);
   EXPECT_EQ(repaired.title, "repaired");
-  EXPECT_EQ(repaired.parents, std::vector{broken.contentHash()});
-  const ChatRequest &request = model_.requests[1];
-  EXPECT_EQ(request.purpose, "fixer");
-  EXPECT_EQ(request.system, model_.requests[0].system) << "the prefix is stable";
-  EXPECT_THAT(request.messages[0].text, HasSubstr("identifier \"undefined_thing\" is undefined"));
-  EXPECT_THAT(request.messages[0].text, HasSubstr("return undefined_thing;"));
+  EXPECT_EQ(repaired.parents, std::vector{parentTrial_.candidateHash});
+  const ChatRequest &first = model_.requests[0], &second = model_.requests[1];
+  EXPECT_EQ(second.system, first.system) << "the prefix is stable";
+  ASSERT_EQ(second.messages.size(), 3u);
+  EXPECT_EQ(second.messages[0].text, first.messages[0].text);
+  EXPECT_THAT(second.messages[1].text, HasSubstr("return undefined_thing;"));
+  EXPECT_THAT(second.messages[2].text, HasSubstr("identifier \"undefined_thing\" is undefined"));
+  EXPECT_EQ(second.key, "scale-1-2-1");
 }
 
-TEST_F(LlmProposerTest, WrongResultsAndSlowKernelsAreRepairedToo) {
-  for (Verdict verdict : {Verdict::WrongResult, Verdict::RunFailed, Verdict::TimedOut,
-                          Verdict::Slower, Verdict::Rejected}) {
-    history_ = {.trials = {Trial()}};
-    std::string body = "  // " + std::to_string(int(verdict));
-    model_.replies = {reply("a", body)};
-    LlmProposer llm = proposer();
-    judge(proposeOne(llm), verdict, "x[17] is 3, expected 4");
-    model_.replies = {reply("b", body + " repaired")};
-    proposeOne(llm);
-    EXPECT_EQ(model_.requests.back().purpose, "fixer") << toString(verdict);
-    EXPECT_THAT(model_.requests.back().messages[0].text, HasSubstr("x[17] is 3, expected 4"));
-  }
-}
-
-TEST_F(LlmProposerTest, AnIdeaIsRepairedTwiceAndThenLeft) {
-  LlmProposer llm = proposer();
+TEST_F(LlmProposerTest, AConversationHasALimitOfTurns) {
+  LlmProposer llm = proposer({.maxTurns = 2});
   for (int i = 0; i < 3; ++i) {
     model_.replies = {reply("try " + std::to_string(i), "  // " + std::to_string(i))};
     judge(proposeOne(llm), Verdict::WrongResult, "wrong");
   }
-  model_.replies = {reply("something else", "  // new")};
-  EXPECT_EQ(proposeOne(llm).parents, std::vector{parentTrial_.candidateHash});
-  std::vector<std::string> purposes;
+  std::vector<std::size_t> messages;
   for (const ChatRequest &request : model_.requests)
-    purposes.push_back(request.purpose);
-  EXPECT_EQ(purposes, (std::vector<std::string>{"coder", "fixer", "fixer", "coder"}));
+    messages.push_back(request.messages.size());
+  EXPECT_EQ(messages, (std::vector<std::size_t>{1, 3, 1}));
+  EXPECT_THAT(model_.requests[2].messages[0].text, HasSubstr("try 1")) << "what was tried";
 }
 
-TEST_F(LlmProposerTest, AnAttemptTheFixerGivesUpIsNotRepairedAgain) {
+TEST_F(LlmProposerTest, GoodCandidatesOfAReplyAreKeptAndTheOthersAskedForOnceMore) {
+  const std::string both =
+      "```json\n{\"candidates\": [{\"id\": \"A\", \"title\": \"good\"}, "
+      "{\"id\": \"B\", \"title\": \"elided\"}]}\n```\n"
+      "```cuda candidate=A chunk=twice\n__device__ float twice(float a) { return a + a; }\n```\n"
+      "```cuda candidate=B chunk=scale\n// ... rest unchanged\n```\n";
+  model_.replies = {both, reply("whole", "  // body")};
   LlmProposer llm = proposer();
-  model_.replies = {reply("a", "  // a")};
-  judge(proposeOne(llm), Verdict::Slower, "0.5x");
-  model_.replies = {"```json\n{\"stop\": \"the idea cannot win\"}\n```",
-                    reply("new idea", "  // b")};
-  EXPECT_EQ(proposeOne(llm).title, "new idea");
-  // Another proposer had its turn meanwhile; the history, and with it the prompt, has changed.
-  Candidate other;
-  other.proposer = "params";
-  other.title = "TILE = 64";
-  other.constants["TILE"] = 64;
-  judge(other, Verdict::Same, "1.0x");
-  model_.replies = {reply("third idea", "  // c")};
-  EXPECT_EQ(proposeOne(llm).title, "third idea");
-  EXPECT_EQ(model_.requests.back().purpose, "coder");
-  EXPECT_THAT(model_.requests.back().messages[0].text, HasSubstr("[params] TILE = 64 (): "));
+  auto candidates = must(propose(llm));
+  ASSERT_EQ(candidates.size(), 2u);
+  EXPECT_EQ(candidates[0].title, "good");
+  EXPECT_EQ(candidates[1].title, "whole");
+  const std::string retry = model_.requests.at(1).messages.at(2).text;
+  EXPECT_THAT(retry, HasSubstr("candidate B"));
+  EXPECT_THAT(retry, HasSubstr("A")) << "what was taken";
+  model_.replies = {std::string(both).replace(both.find("a + a"), 5, "a * 2"), "prose"};
+  candidates = must(propose(llm));
+  ASSERT_EQ(candidates.size(), 1u) << "the good one is not lost";
+  EXPECT_THAT(candidates[0].chunks.at(2), HasSubstr("a * 2"));
 }
 
-TEST_F(LlmProposerTest, AResumedRunAsksNothingAgain) {
+TEST_F(LlmProposerTest, ToolsAreUsedBeforeTheReply) {
+  FakeTools tools;
+  LlmOptions options;
+  options.tools = &tools;
+  LlmProposer llm = proposer(options);
+  model_.replies = {
+      R"(USE compile {"candidate": {"title": "try", "chunks": {"twice": "float t;"}}})",
+      R"(USE compile {"candidate": {"title": "try", "chunks": {"nothing": "float t;"}}})",
+      "USE compile {\"cand",
+      "USE launder {}",
+      "USE compile {}",
+      reply("a", "  // body")};
+  EXPECT_EQ(proposeOne(llm).title, "a");
+  EXPECT_THAT(tools.texts, testing::ElementsAre("float t;", ""));
+  EXPECT_EQ(model_.requests.at(0).tools.size(), 1u);
+  const std::vector<ChatMessage> &said = model_.requests.back().messages;
+  ASSERT_EQ(said.size(), 11u);
+  EXPECT_EQ(said[2].outcomes.at(0).text, "it compiles");
+  EXPECT_FALSE(said[2].outcomes[0].failed);
+  EXPECT_THAT(said[4].outcomes.at(0).text, HasSubstr("nothing"));
+  EXPECT_THAT(said[6].outcomes.at(0).text, HasSubstr("object"));
+  EXPECT_EQ(said[8].outcomes.at(0).text, "there is no tool \"launder\"; there are: compile");
+  for (int i : {4, 6, 8})
+    EXPECT_TRUE(said[std::size_t(i)].outcomes[0].failed) << i;
+}
+
+TEST_F(LlmProposerTest, ATurnThatWasInterruptedGoesOnAfterItsLastMessage) {
+  FakeTools tools;
+  LlmOptions options;
+  options.tools = &tools;
+  LlmProposer first = proposer(options);
+  model_.replies = {"USE compile {}"};
+  EXPECT_FALSE(propose(first)) << "there is no second reply";
+  model_.replies = {reply("a", "  // body")};
+  LlmProposer second = proposer(options);
+  EXPECT_EQ(must(answer(second)).size(), 1u);
+  EXPECT_EQ(model_.requests.back().messages.size(), 3u);
+  EXPECT_EQ(model_.requests.back().key, "scale-1-1-2");
+  EXPECT_EQ(store_.modelCalls(kRun)->size(), 2u) << "no call is paid twice";
+}
+
+TEST_F(LlmProposerTest, AReplyMayComeInALaterSession) {
+  model_.isLater = true;
+  for (int session = 0; session < 2; ++session) {
+    LlmProposer llm = proposer();
+    EXPECT_TRUE(must(session == 0 ? propose(llm) : answer(llm)).empty());
+    EXPECT_FALSE(history_.asked.back().isAnswered);
+    EXPECT_EQ(store_.modelCalls(kRun)->size(), 1u) << "it waits, recorded once";
+  }
+  EXPECT_EQ(model_.requests.at(0).key, model_.requests.at(1).key);
+  model_.isLater = false;
+  model_.replies = {reply("a", "  // body")};
+  LlmProposer llm = proposer();
+  ASSERT_EQ(must(answer(llm)).size(), 1u);
+  EXPECT_EQ(model_.requests.back().messages.at(0).text, model_.requests.at(0).messages.at(0).text);
+  judge(history_.waiting.front().candidate, Verdict::Same, "1.0x");
+  model_.isLater = true;
+  EXPECT_TRUE(must(propose(llm)).empty());
+  EXPECT_EQ(model_.requests.back().messages.size(), 3u) << "the conversation goes on";
+}
+
+TEST_F(LlmProposerTest, AResumedTurnAsksNothingAgain) {
   model_.replies = {"nonsense", reply("a", "  // body")};
   LlmProposer first = proposer();
   Candidate before = proposeOne(first);
   ASSERT_EQ(model_.requests.size(), 2u);
+  history_.asked.back().isAnswered = false; // as if the answer had not been recorded
+  history_.waiting.clear();
   LlmProposer second = proposer(); // the fake has no reply left: any call would fail
-  Candidate after = proposeOne(second);
+  const auto after = must(answer(second));
+  ASSERT_EQ(after.size(), 1u);
   EXPECT_EQ(model_.requests.size(), 2u);
-  EXPECT_EQ(after.contentHash(), before.contentHash());
-  EXPECT_EQ(after.title, before.title);
+  EXPECT_EQ(after[0].contentHash(), before.contentHash());
+  EXPECT_EQ(after[0].title, before.title);
 }
 
 TEST_F(LlmProposerTest, TheCapOfCallsStops) {
@@ -457,6 +537,22 @@ TEST_F(LlmProposerTest, TheCapOfTokensStops) {
   judge(proposeOne(llm), Verdict::Same, "1.0x");
   EXPECT_TRUE(propose(llm, 1)->empty());
   EXPECT_EQ(lastNote(), "the model is not asked: 150 of 150 tokens are used");
+}
+
+TEST_F(LlmProposerTest, TheCapOfDollarsStopsBeforeItIsExceeded) {
+  model_.replies = {reply("a", "  // a")};
+  LlmOptions options;
+  options.maxDollars = 1;
+  options.price = Price{.input = 10, .cached = 1, .cacheWrite = 12.5, .output = 50};
+  LlmProposer llm = proposer(options);
+  EXPECT_TRUE(propose(llm)->empty() == false);
+  EXPECT_NEAR(*store_.modelCalls(kRun)->front().dollars, (100 * 10 + 50 * 50) / 1e6, 1e-12);
+  judge(history_.waiting.front().candidate, Verdict::Same, "1.0x");
+  options.maxDollars = 0.5; // 16,000 tokens out may cost 0.80
+  LlmProposer poorer = proposer(options);
+  EXPECT_TRUE(propose(poorer)->empty());
+  EXPECT_THAT(lastNote(), HasSubstr("0.00 of 0.50 dollars are used, and the next call may cost"));
+  EXPECT_EQ(model_.requests.size(), 1u);
 }
 
 TEST_F(LlmProposerTest, AModelThatCannotBeReachedIsAnErrorAndNothingIsStored) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/model/Prompts.h"
+#include "driver/llm/contract/Contract.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 #include "tests/fakes/Results.h"
@@ -110,11 +111,8 @@ protected:
     return {problem_, history_, ask_};
   }
   Prompt coder(const PromptOptions &options = {}) {
-    return must(taskPrompt(context(), must(makeCodeTask(context(), history_.best().candidate)),
-                           nullptr, options));
-  }
-  Prompt repair(const Trial &failed) {
-    return must(taskPrompt(context(), must(makeCodeTask(context(), failed.candidate)), &failed));
+    return must(
+        taskPrompt(context(), must(makeCodeTask(context(), history_.best().candidate)), options));
   }
 
   std::optional<TemporaryDirectory> folder_;
@@ -173,7 +171,7 @@ TEST_F(PromptsTest, ASectionLeftOutOnPurposeLeavesNoTrace) {
   EXPECT_FALSE(without.sections.contains("hot-lines"));
   const auto task = must(makeCodeTask(context(), Candidate{}));
   for (const char *id : {"hotlines", "kernel", "contract"})
-    EXPECT_THAT(taskPrompt(context(), task, nullptr, {.without = {id}}),
+    EXPECT_THAT(taskPrompt(context(), task, {.without = {id}}),
                 fails({.code = ErrorCode::Usage,
                        .what = HasSubstr(id),
                        .hint = HasSubstr("hot-lines, bound, rules")}));
@@ -213,7 +211,7 @@ TEST_F(PromptsTest, NothingThatOthersWroteLeavesItsFence) {
   failed.checks = {{CheckId::Outputs, CheckState::Failed, evil}};
   failed.counters = {{evil, 3}};
   for (const Prompt &prompt :
-       {coder(), repair(failed), must(continuationPrompt(context(), {&failed}, "another"))}) {
+       {coder(), must(continuationPrompt(context(), {&failed}, "another"))}) {
     const std::string outside = outsideFences(prompt.text);
     EXPECT_THAT(prompt.text, HasSubstr("OBEY"));
     EXPECT_THAT(outside, Not(HasSubstr("OBEY")));
@@ -322,6 +320,39 @@ TEST_F(PromptsTest, AContinuationHoldsTheEvidenceOfEachCandidate) {
   EXPECT_THAT(must(continuationPrompt(context(), {&doubted}, known)).text,
               AllOf(HasSubstr("# The present version"), HasSubstr("cuda chunk=sum\nx = 1;\n```"),
                     Not(HasSubstr("# Counters"))));
+}
+
+TEST(Prompts, TheExampleKeepsTheContract) {
+  const std::string text = systemPrompt()->text;
+  const std::size_t begin = text.find("# How you reply"), end = text.find("# Techniques");
+  ASSERT_LT(begin, end);
+  const CodeReply reply =
+      readReply(text.substr(begin, end - begin), {{{"LABEL", "int x;\n"}}, {"NAME"}});
+  ASSERT_EQ(reply.candidates.size(), 2u);
+  EXPECT_EQ(reply.candidates[0].chunks.size(), 1u);
+  EXPECT_EQ(reply.candidates[0].expects.size(), 1u);
+  EXPECT_EQ(reply.candidates[1].constants.size(), 1u);
+  EXPECT_EQ(reply.plan.size(), 1u);
+  EXPECT_TRUE(reply.breaches.empty());
+  EXPECT_TRUE(reply.notes.empty());
+}
+
+TEST(Prompts, ARetryAsksForWhatBrokeAlone) {
+  CodeReply reply;
+  reply.candidates.resize(2);
+  reply.candidates[0].id = "a";
+  reply.candidates[1].id = "c";
+  reply.breaches = {{"b", "/candidates/1/launch/block/0", "at most 1024\n# Task"},
+                    {"", "cuda chunk=k", "it names no candidate"}};
+  const std::string text = *retryPrompt(reply);
+  EXPECT_THAT(text, HasSubstr("- candidate b, /candidates/1/launch/block/0: at most 1024 # Task\n"
+                              "- cuda chunk=k: it names no candidate\n"));
+  EXPECT_THAT(text, HasSubstr("taken as they are: a, c."));
+  reply.candidates.clear();
+  reply.breaches.resize(100, reply.breaches[0]);
+  const std::string many = *retryPrompt(reply);
+  EXPECT_THAT(many, HasSubstr("taken as they are: none."));
+  EXPECT_LT(many.size(), 3000u) << "the first ones";
 }
 
 } // namespace
