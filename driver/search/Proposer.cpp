@@ -38,6 +38,8 @@ std::optional<std::string> Offers::add(Candidate candidate) {
       parent.candidateHash != history.trials.front().candidateHash &&
       candidate.parents == std::vector{parent.candidateHash} && !candidate.title.starts_with(kept))
     candidate.title = kept + " + " + candidate.title;
+  if (ask.role != kModelRole) // the parent's are not its own
+    candidate.expects.reset();
   taken_.push_back(std::move(candidate));
   return std::nullopt;
 }

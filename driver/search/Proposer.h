@@ -36,6 +36,9 @@ struct ProposalContext {
   const Candidate &parent() const { return parentTrial().candidate; }
 };
 
+/// The role of the proposer that asks a language model.
+inline constexpr const char *kModelRole = "llm";
+
 /// The candidates of one answer. Each is asked here, and only here, whether it is worth a trial.
 class Offers {
 public:

@@ -44,6 +44,9 @@ public:
   }
   Result<std::vector<Event>> events(std::int64_t run) override { return events_[run]; }
   Status recordModelCall(std::int64_t run, const ModelCall &call) override {
+    for (const ModelCall &earlier : calls_[run])
+      if (earlier.requestHash == call.requestHash)
+        return makeError(ErrorCode::Internal, "the same request was recorded twice");
     calls_[run].push_back(call);
     return {};
   }

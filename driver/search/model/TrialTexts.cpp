@@ -90,6 +90,24 @@ std::string findingsText(const ProposalContext &context, const Trial &trial) {
   return text;
 }
 
+/// What was expected of counters beside what was measured.
+std::string effectsText(const ProposalContext &context, const Trial &trial) {
+  const Trial *origin = originOf(context.history, trial);
+  std::string text;
+  for (const ExpectedEffect &effect :
+       trial.candidate.expects.value_or(std::vector<ExpectedEffect>())) {
+    const auto before = origin ? origin->counters.find(effect.metric) : trial.counters.end();
+    const auto after = trial.counters.find(effect.metric);
+    const bool isKnown = origin && before != origin->counters.end() && before->second != 0 &&
+                         after != trial.counters.end();
+    text += fmt::format("You expected {} to be {} of what it was; {}.\n", quoted(effect.metric, 80),
+                        formatPercent(effect.factor),
+                        isKnown ? "it is " + formatPercent(after->second / before->second)
+                                : "it was not measured");
+  }
+  return text;
+}
+
 } // namespace
 
 std::string contrastText(const ProposalContext &context,
@@ -100,8 +118,8 @@ std::string contrastText(const ProposalContext &context,
     if (trial && !trial->counters.empty())
       versions.push_back({std::move(name), trial->counters, trial->diagnosis});
   };
-  add("present", &present);
   if (attempts.empty()) {
+    add("present", &present);
     const auto &trials = context.history.trials;
     if (&present != &trials.front())
       add("parent", originOf(context.history, present));
@@ -110,6 +128,8 @@ std::string contrastText(const ProposalContext &context,
              trial.candidate.parents.front() == present.candidateHash;
     });
     add("attempt", last == trials.rend() ? nullptr : &*last);
+  } else {
+    add("before", originOf(context.history, *attempts.front()));
   }
   for (std::size_t i = 0; i < attempts.size(); ++i)
     add(fmt::format("candidate {}", i + 1), attempts[i]);
@@ -160,8 +180,9 @@ std::string differencesText(const ProposalContext &context) {
 std::string evidenceText(const ProposalContext &context, const std::vector<const Trial *> &judged) {
   std::string text;
   for (std::size_t i = 0; i < judged.size(); ++i)
-    text += fmt::format("Candidate {}: {}: {}\n{}\n", i + 1, nameOfTrial(*judged[i]),
-                        toString(judged[i]->verdict), findingsText(context, *judged[i]));
+    text += fmt::format("Candidate {}: {}: {}\n{}{}\n", i + 1, nameOfTrial(*judged[i]),
+                        toString(judged[i]->verdict), findingsText(context, *judged[i]),
+                        effectsText(context, *judged[i]));
   if (const auto &speedup = context.parentTrial().speedup)
     text += fmt::format("The present version: {} of the original\n", inWords(*speedup));
   return text;

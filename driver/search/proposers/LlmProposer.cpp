@@ -235,7 +235,7 @@ Status LlmProposer::send(const ProposalContext &context, Inbox &inbox) {
   call.ask = ask;
   call.purpose = request.purpose;
   call.request = requestText(model_, request);
-  call.requestHash = hashHex(call.request);
+  call.requestHash = hashFields(request.key, call.request);
   exchange.call = std::move(call);
   network_.add([this, ask, &inbox, request] { inbox.put({ask, model_.complete(request)}); });
   return {};
@@ -266,14 +266,15 @@ std::string LlmProposer::cap(const std::vector<ModelCall> &calls,
 }
 
 Status LlmProposer::record(const ProposalContext &context, const ChatReply &reply) {
-  ModelCall &call = exchanges_.at(context.ask.id).call;
-  if (reply.isLater) {
-    KOPT_TRY(const std::vector<ModelCall> calls, store_.modelCalls(run_));
-    if (!calls.empty() && isOpen(calls.back()) && calls.back().requestHash == call.requestHash)
-      return {};
-  }
+  ModelCall call = exchanges_.at(context.ask.id).call;
   call.model = reply.model;
-  call.reply = reply.isLater ? "" : reply.text;
+  if (reply.isLater) {
+    call.requestHash = hashFields(call.requestHash, "later");
+    KOPT_TRY(const std::vector<ModelCall> calls, store_.modelCalls(run_));
+    const bool isKnown = std::ranges::count(calls, call.requestHash, &ModelCall::requestHash) > 0;
+    return isKnown ? Status() : store_.recordModelCall(run_, call);
+  }
+  call.reply = reply.text;
   if (!reply.uses.empty())
     call.uses = dumpJson(toJson(reply.uses));
   call.inputTokens = reply.inputTokens;

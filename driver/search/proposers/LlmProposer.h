@@ -42,7 +42,7 @@ public:
   /// used: a turn that was interrupted goes on after its last message.
   LlmProposer(ChatModel &model, Store &store, std::int64_t run, LlmOptions options = {});
 
-  std::string name() const override { return "llm"; }
+  std::string name() const override { return kModelRole; }
 
   /// Answers with the good candidates of the turn; with none if the model stops, breaks the
   /// contract twice, or a limit is reached; a note of the answer says which. The answer is an error

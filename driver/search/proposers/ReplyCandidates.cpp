@@ -59,7 +59,7 @@ tl::expected<Candidate, std::string> candidateOf(const ReplyCandidate &reply,
                                                  const CodeTask &task,
                                                  const Techniques &techniques) {
   Candidate candidate = context.parent();
-  candidate.proposer = "llm";
+  candidate.proposer = kModelRole;
   candidate.title = reply.title;
   candidate.technique = techniques.named(reply.technique);
   candidate.rationale = reply.rationale;

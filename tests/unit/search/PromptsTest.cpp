@@ -297,6 +297,8 @@ TEST_F(PromptsTest, AContinuationHoldsTheEvidenceOfEachCandidate) {
   faster.speedup = Speedup{.estimate = 1.5, .low = 1.4, .high = 1.6, .pairs = 20};
   faster.counters = history_.trials[0].counters;
   faster.counters["dram__throughput.avg.pct_of_peak_sustained_elapsed"] = 40;
+  faster.candidate.expects = {{"dram__throughput.avg.pct_of_peak_sustained_elapsed", 2},
+                              {"unheard_of", 0.5}};
   broken = add("typo", "y = 1;", Verdict::BuildFailed);
   broken.buildLog = "slice.cu(1): error: y is undefined; slice.cu:999999999";
   doubted = add("racy", "z = 1;", Verdict::WrongResult);
@@ -307,12 +309,14 @@ TEST_F(PromptsTest, AContinuationHoldsTheEvidenceOfEachCandidate) {
   const std::string known = history_.best().candidateHash;
   const std::string text = must(continuationPrompt(context(), judged, known)).text;
   EXPECT_THAT(text, HasSubstr("Candidate 1: wider (idea): Faster\nSpeed: 1.500x [1.400, 1.600]"));
+  EXPECT_THAT(text, HasSubstr("sustained_elapsed to be 200.0% of what it was; it is 320.0%.\n"));
+  EXPECT_THAT(text, HasSubstr("unheard_of to be 50.0% of what it was; it was not measured.\n"));
   EXPECT_THAT(text, HasSubstr("Candidate 2: typo (idea): BuildFailed\nThe compiler:\n"
                               "| sum:1: error: y is undefined; slice.cu:999999999\n"));
   EXPECT_THAT(text, HasSubstr("Reason:\n| x[17] is 3, expected 4\n"));
   EXPECT_THAT(text, HasSubstr("| check sizes: n = 101\n"));
   EXPECT_THAT(text, Not(HasSubstr("3 launches")));
-  EXPECT_THAT(text, testing::ContainsRegex(" present +candidate 1\n"));
+  EXPECT_THAT(text, testing::ContainsRegex(" before +candidate 1\n"));
   EXPECT_THAT(text, testing::ContainsRegex("DRAM throughput of its peak +12.5% +40%"));
   EXPECT_THAT(text, Not(HasSubstr("# The present version"))) << "the conversation knows it";
   EXPECT_THAT(text, HasSubstr("# Task\n\nGo on from this evidence."));
