@@ -89,11 +89,12 @@ def main():
     said = {n: (prompts / f"{n:02d}.txt").read_text() for n in range(1, 6)}
     check("uncoalesced-global-stores" in said[1], "the first prompt names what the rules found")
     check("Document: global-coalescing" in said[1], "the first prompt quotes the skill")
-    check("TILE - 1 - y" in said[2] and "# The attempt to repair" in said[2], "the second prompt repairs the wrong kernel")
-    check("wrong" in said[2].lower(), "the second prompt says that the result was wrong")
+    check(said[2].startswith(said[1].rstrip()), "the second prompt continues the conversation")
+    check("# What came of it" in said[2] and "stage the tile in shared memory (stage): WrongResult" in said[2],
+          "the second prompt says that the result was wrong")
     check("use of undeclared identifier 'line'" in said[3], "the third prompt holds the compiler's diagnostics")
     check("shared-bank-conflicts-loads" in said[4], "the fourth prompt names the bank conflicts of the incumbent")
-    check("# The attempt to repair" not in said[4], "the fourth prompt asks for a new idea")
+    check(said[4].rindex("# The present version") > said[4].rindex("# What came of it"), "the fourth prompt shows what was accepted")
     for number, text in said.items():
         check("key-that-must-not-leak" not in text, f"prompt {number} holds a key")
         check(str(folder) not in text and "/tmp/" not in text, f"prompt {number} holds a path of this machine")

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A model whose replies come in a later session: requests are files, and the run goes on when their replies are there."""
+
+import json
+import re
+import unittest
+
+from bad_candidates_test import BODY, HONEST, INDEX
+from kopt_test import DATA, FLAGS, KoptTest
+
+WAITS = 7
+TUNE = ["--device", "emulated", "--model", "folder:requests", "--proposers", "llm", "--json"]
+
+
+class Folder(KoptTest):
+    def setUp(self):
+        super().setUp()
+        text = self.copy(DATA / "scale.cu").read_text()
+        self.kernel = re.search(r"__global__.*?\n}\n", text, re.S).group(0)
+
+    def tune(self, *arguments, code=WAITS):
+        done = self.kopt("tune", "scale.cu", *TUNE, *arguments, *FLAGS)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return json.loads(done.stdout)["results"][0]
+
+    def requests(self):
+        return sorted((self.folder / "requests").glob("*.request.md"), key=lambda path: path.stat().st_mtime_ns)
+
+    def reply(self, text):
+        request = self.requests()[-1]
+        request.with_name(request.name.replace(".request.", ".reply.")).write_text(text)
+
+    def candidate(self, name, old, new):
+        self.assertIn(old, self.kernel)
+        return f"```cuda candidate={name} chunk=scale\n{self.kernel.replace(old, new)}```\n"
+
+    def test_a_run_goes_on_when_its_replies_are_there(self):
+        first = self.tune()
+        self.assertEqual((first["stop"], first["judged"]), ("waits-for-replies", 0))
+        task = self.requests()[0].read_text()
+        for part in ("cuda chunk=scale", "==== tools ====", "- compile: ", "# Task"):
+            self.assertIn(part, task)
+
+        # A look before anything is handed in: one that compiles, one of no such chunk, and a tool that there is not.
+        code = self.kernel.replace(INDEX, HONEST[1])
+        self.reply("```json\n" + json.dumps({"tools": [
+            {"name": "compile", "input": {"candidate": {"title": "look", "chunks": {"scale": code}}}},
+            {"name": "check", "input": {"candidate": {"title": "look", "chunks": {"scales": code}}}},
+            {"name": "launder", "input": {}}]}) + "\n```\n")
+        self.tune("--resume")
+        self.assertEqual(len(self.requests()), 2)
+        looked = self.requests()[-1].read_text().removeprefix(task)
+        self.assertIn("nothing speaks against it", looked)
+        self.assertIn("scales", looked)
+        self.assertIn('there is no tool "launder"', looked)
+
+        self.reply("```json\n" + json.dumps({"candidates": [
+            {"id": "rows", "title": "along the rows", "technique": "swap-axes",
+             "expects": [{"metric": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "factor": 0.5}]},
+            {"id": "wrong", "title": "wrong"}], "plan": ["wider loads"]}) + "\n```\n" +
+            self.candidate("rows", INDEX, HONEST[1]) + self.candidate("wrong", BODY, BODY.replace("factor *", "1.5f * factor *")))
+        second = self.tune("--resume")
+        self.assertEqual((second["run"], second["judged"]), (first["run"], 2))
+        self.assertIn("along the rows", second["winner"]["title"])
+        evidence = self.requests()[-1].read_text()
+        for part in ("along the rows (swap-axes): Faster", "to be 50.0% of what it was; it is ", "wrong (): WrongResult"):
+            self.assertIn(part, evidence)
+        self.assertTrue(evidence.startswith(task[:task.index("==== user ====")]), "the conversation goes on")
+
+        self.reply('```json\n{"stop": "it moves only what it must"}\n```\n')
+        third = self.tune("--resume", code=0)
+        self.assertEqual(third["stop"], "exhausted")
+        self.assertIn("it moves only what it must", self.kopt_ok("explain").stdout)
+        self.assertIn("the model plans: wider loads", self.kopt_ok("explain").stdout)
+
+    def test_what_a_section_is_worth_is_asked_at_a_recorded_point(self):
+        run = self.tune()["run"]
+        whole = self.requests()[-1].read_text()
+        self.tune("--at", f"{run}:1:2", "--without", "hot-lines,tools")
+        without = self.requests()[-1].read_text()
+        self.assertIn("# Hot lines", whole)
+        self.assertNotIn("# Hot lines", without)
+        self.assertNotIn("==== tools ====", without)
+        self.reply('```json\n{"title": "along the rows"}\n```\n' + self.candidate("1", INDEX, HONEST[1]))
+        done = self.tune("--at", f"{run}:1:2", "--without", "hot-lines,tools", "--resume", code=0)
+        self.assertEqual((done["run"], done["judged"]), (f"{run}-at-1-without-hot-lines-tools-2", 1))
+        refused = self.kopt("tune", "scale.cu", *TUNE, "--at", f"{run}:9", *FLAGS)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn(f"run {run} has no ask 9 of a model", refused.stdout + refused.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
