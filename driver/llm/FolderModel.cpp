@@ -12,6 +12,11 @@
 namespace kopt {
 namespace {
 
+const char *const kHowItIsAnswered =
+    "\n\n==== how this is answered ====\n\n"
+    "Your reply is one text. It is read when the run is resumed, which may be hours from now, and "
+    "each use of tools costs such a session: use them only where you cannot decide without.\n";
+
 class FolderModel final : public ChatModel {
 public:
   explicit FolderModel(std::filesystem::path folder) : folder_(std::move(folder)) {}
@@ -21,7 +26,7 @@ public:
   bool repliesLater() const override { return true; }
 
   Result<ChatReply> complete(const ChatRequest &request) override {
-    const std::string text = conversationText(request);
+    const std::string text = conversationText(request) + kHowItIsAnswered;
     // With its hash: a request that has changed does not get the reply to what it was.
     const std::string stem =
         fmt::format("{}-{}", request.key.empty() ? std::to_string(request.call) : request.key,
