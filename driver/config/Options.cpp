@@ -155,8 +155,7 @@ std::vector<Option> makeOptions() {
       {"trials", &S::trials, checkPositive, "maximum number of trials"},
       {"budget-seconds", &S::budgetSeconds, checkAboveZero,
        "limit on wall time without the program's own runs, in seconds, for all kernels together"},
-      {"patience", &S::patience, checkPositive,
-       "rounds without a gain after which the search stops"},
+      {"patience", &S::patience, checkPositive, "rounds without a gain after which it stops"},
       {"min-gain", &S::minSpeedup, checkRatio, "smallest speedup worth a patch, as a ratio"},
       {"objective", &S::objective, checkObjective,
        "what is made faster: the `mean`, the 95th percentile (`p95`) or the slowest (`worst`) of "
@@ -184,10 +183,9 @@ std::vector<Option> makeOptions() {
       {"model", &S::model, checkModel,
        "model of the llm proposer: anthropic:MODEL, openai:MODEL, exec:COMMAND, folder:DIR"},
       {"max-tokens", &S::maxTokens, checkFromZero,
-       "limit on the tokens of all model calls together; 0 for no limit"},
+       "limit on the tokens of all model calls; 0: none"},
       {"max-dollars", &S::maxDollars, checkNotBelowZero,
-       "limit on what all model calls together may cost, in dollars at list prices; 0 for no "
-       "limit"},
+       "limit on the cost of all model calls, in dollars at list prices; 0: none"},
       choice("device", &S::device,
              "where kernels run: `cuda`, `emulated`, or `auto` for a GPU if one is available",
              {"auto", "cuda", "emulated"}),
@@ -197,8 +195,7 @@ std::vector<Option> makeOptions() {
       {"arch", &S::arch, checkArch,
        "GPU architecture to build for, as sm_NN (default: the device's)"},
       {"kernels", &S::kernels, checkNotEmpty,
-       "kernels to select, by name or glob, as 'scale' or 'scale<float, 4>' (default: the "
-       "annotated ones)"},
+       "kernels to select, as 'scale' or 'scale<float, 4>', or globs (default: the annotated)"},
       {"output", &S::output, checkNotEmpty, "folder for the folders of the runs"},
       {"benchmark", &S::benchmark, checkNotEmpty},
       {"run", &S::run, checkNotEmpty},

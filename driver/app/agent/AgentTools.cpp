@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/agent/AgentTools.h"
 
-#include "driver/app/tools/AgentTexts.h"
 #include "driver/app/agent/KoptChild.h"
+#include "driver/app/tools/AgentTexts.h"
 #include "driver/app/tools/ProjectFiles.h"
 #include "driver/model/Json.h"
 #include "driver/support/Hash.h"

@@ -441,29 +441,11 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
   if (stop.reason == StopReason::Target && settings_.goal.seconds)
     run.record.stopText += fmt::format(" ({})", settings_.goal.inWords());
   addJudged(outcome, givenOf(subject), history);
-  KOPT_TRY(outcome.winner,
-           stage(subject, "confirm the winner", [&]() -> Result<std::optional<Trial>> {
-             if (settings_.at) // its trials are the result
-               return std::nullopt;
-             const auto isTimeUp = [&] {
-               return clock_.turnLimit() > 0 &&
-                      clock_.turnUsed() + secondsToConfirm(history) > clock_.turnLimit();
-             };
-             const SearchProblem problem{subject.kernel, subject.specialization, baseline.workload,
-                                         subject.sliceText, bench_->device()};
-             const auto trim = [&](const Trial &best) {
-               return trimWinner(problem, best, history.round, judge, journal, isTimeUp);
-             };
-             ConfirmationSteps steps{trim, {}, isTimeUp};
-             if (!settings_.program.empty() && !bench_->device().modelled &&
-                 planner_.seconds() <= kLongestObserved)
-               steps.screen = [&](const std::vector<const Trial *> &trials) {
-                 services_.terminal.status(fmt::format("{}: timing {} candidates in the program",
-                                                       subject.label, trials.size()));
-                 return screenTrials(sessionEnd(), subject, trials);
-               };
-             return confirmWinner(history, judge, journal, steps);
-           }));
+  if (!settings_.at) { // else its trials are the result
+    KOPT_TRY(outcome.winner, stage(subject, "confirm the winner", [&] {
+               return confirm(subject, baseline, history, judge, journal);
+             }));
+  }
   if (outcome.winner)
     KOPT_CHECK(tellOfLibrary(*outcome.winner, "", journal));
   KOPT_CHECK(stage(subject, "write the results", [&] {
@@ -471,6 +453,30 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
   }));
   outcome.stages = clock_.spent();
   return outcome;
+}
+
+Result<std::optional<Trial>> TuneSession::confirm(const TuneSubject &subject,
+                                                  const Baseline &baseline,
+                                                  const SearchHistory &history, Judge &judge,
+                                                  Journal &journal) {
+  const auto isTimeUp = [&] {
+    return clock_.turnLimit() > 0 &&
+           clock_.turnUsed() + secondsToConfirm(history) > clock_.turnLimit();
+  };
+  const SearchProblem problem{subject.kernel, subject.specialization, baseline.workload,
+                              subject.sliceText, bench_->device()};
+  const auto trim = [&](const Trial &best) {
+    return trimWinner(problem, best, history.round, judge, journal, isTimeUp);
+  };
+  ConfirmationSteps steps{trim, {}, isTimeUp};
+  if (!settings_.program.empty() && !bench_->device().modelled &&
+      planner_.seconds() <= kLongestObserved)
+    steps.screen = [&](const std::vector<const Trial *> &trials) {
+      services_.terminal.status(
+          fmt::format("{}: timing {} candidates in the program", subject.label, trials.size()));
+      return screenTrials(sessionEnd(), subject, trials);
+    };
+  return confirmWinner(history, judge, journal, steps);
 }
 
 Result<SubjectWorkload> TuneSession::prepareWorkload(const TuneSubject &subject) {
@@ -575,7 +581,7 @@ Result<Recalled> TuneSession::recall(const TuneSubject &subject, const RunRecord
 }
 
 void TuneSession::learn(const TuneSubject &subject, const RunRecord &run) {
-  if (!experience_)
+  if (!experience_ || settings_.at)
     return;
   const auto words = splitCommand(settings_.program);
   const std::filesystem::path program =

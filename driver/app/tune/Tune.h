@@ -118,6 +118,9 @@ private:
   Result<SearchHistory> search(const TuneSubject &subject, const Baseline &baseline,
                                const Proposers &proposers, const Recalled &recalled, Judge &judge,
                                Journal &journal, SearchSettings settings);
+  Result<std::optional<Trial>> confirm(const TuneSubject &subject, const Baseline &baseline,
+                                       const SearchHistory &history, Judge &judge,
+                                       Journal &journal);
   Status writeResults(const TuneSubject &subject, const Baseline &baseline,
                       const SearchHistory &history, OpenRun &run, Journal &journal,
                       TuneOutcome &outcome);

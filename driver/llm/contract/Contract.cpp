@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/llm/contract/Contract.h"
-#include "driver/llm/contract/ReplyText.h"
 #include "driver/llm/Schema.h"
+#include "driver/llm/contract/ReplyText.h"
 #include "driver/support/JsonText.h"
 #include "driver/support/Text.h"
 #include "knowledge/CandidateFiles.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What language models and their services answer: code replies, candidates for tools, and the two
 // kinds of HTTP bodies and streams with their status.
-#include "driver/llm/contract/Contract.h"
 #include "driver/llm/Models.h"
-#include "driver/llm/contract/ReplyText.h"
 #include "driver/llm/Wire.h"
+#include "driver/llm/contract/Contract.h"
+#include "driver/llm/contract/ReplyText.h"
 #include "tests/fakes/FakeClock.h"
 #include "tests/fakes/FakeHttpClient.h"
 #include "tests/fuzz/Fuzz.h"

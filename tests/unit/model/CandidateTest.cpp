@@ -20,8 +20,8 @@ TEST(Candidate, IsAnotherTrialWithAnyOtherContent) {
     if (candidate.contentHash() == before)
       same.insert(path.substr(0, path.find('/', 1)));
   });
-  EXPECT_THAT(same,
-              testing::ElementsAre("/parents", "/proposer", "/rationale", "/technique", "/title"));
+  EXPECT_THAT(same, testing::ElementsAre("/expects", "/parents", "/proposer", "/rationale",
+                                         "/technique", "/title"));
 }
 
 TEST(Candidate, ATunableIsAConstantThatItDeclares) {
