@@ -20,8 +20,12 @@ struct ModelCall {
   std::optional<long> cacheWriteTokens{};                ///< of inputTokens
   std::optional<double> dollars{};                       ///< unset, too, where no price is known
   std::optional<std::map<std::string, long>> sections{}; ///< bytes of each section of the prompt
+  std::optional<std::string> key{}; ///< of the request, by which the reply is found
+
+  /// It waits for its reply, which comes in a later session.
+  bool isOpen() const { return reply.empty() && !uses; }
 };
 KOPT_FIELDS(ModelCall, requestHash, purpose, model, request, reply, inputTokens, outputTokens,
-            cachedTokens, seconds, ask, uses, cacheWriteTokens, dollars, sections)
+            cachedTokens, seconds, ask, uses, cacheWriteTokens, dollars, sections, key)
 
 } // namespace kopt

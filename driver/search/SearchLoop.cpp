@@ -74,8 +74,15 @@ double SearchLoop::secondsWithNext() const {
 }
 
 Decision SearchLoop::decide() {
-  if (settings_.first && int(history_.asked.size()) + 1 == std::max(1, settings_.first->id))
-    return {*settings_.first};
+  for (std::size_t i = 0; i < settings_.first.size(); ++i) {
+    const Ask &ask = settings_.first[i];
+    if (int(history_.asked.size()) + 1 != (ask.id > 0 ? ask.id : int(i) + 1))
+      continue;
+    if (history_.find(ask.parents.front()))
+      return {ask};
+    if (!history_.isIdle())
+      return {Wait()};
+  }
   Decision decision = services_.strategy.decide(history_);
   if (std::holds_alternative<Accept>(decision.what) ||
       std::holds_alternative<Profile>(decision.what))

@@ -33,8 +33,10 @@ struct SearchSettings {
   Budget budget{};
   double secondsUsed = 0;         ///< seconds of the budget used before the search
   std::optional<Decision> roof{}; ///< the Stop of a kernel of which nothing else is tried
-  /// What is asked for before the strategy decides; one with an id, as the ask of that id.
-  std::optional<Ask> first{};
+  /// What is asked for before the strategy decides, in this order; one with an id, as the ask of
+  /// that id. One whose parent has no trial yet waits for it, and is left out if there will be
+  /// none.
+  std::vector<Ask> first{};
   /// What is asked for, of the best, before the search ends: a proposer whose answers may come in a
   /// later session. The strategy does not ask it.
   std::optional<Ask> last{};

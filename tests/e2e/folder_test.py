@@ -73,6 +73,21 @@ class Folder(KoptTest):
         self.assertIn("it moves only what it must", self.kopt_ok("explain").stdout)
         self.assertIn("the model plans: wider loads", self.kopt_ok("explain").stdout)
 
+    def test_another_device_judges_again_and_takes_the_reply(self):
+        first = self.tune("--model-gpu", "H200")
+        self.reply('```json\n{"title": "along the rows"}\n```\n' + self.candidate("1", INDEX, HONEST[1]))
+        second = self.tune("--resume", "--model-gpu", "A100")
+        self.assertNotEqual(second["run"], first["run"])
+        self.assertEqual(second["judged"], 1)
+        self.assertIn("along the rows", second["winner"]["title"])
+        self.assertEqual(len(self.requests()), 2, "the conversation went on")
+        wider = HONEST[1].replace("int column", "const int column")
+        self.reply('```json\n{"title": "more of it"}\n```\n' + self.candidate("1", INDEX, wider))
+        third = self.tune("--resume", "--model-gpu", "V100")
+        titles = [trial["candidate"]["title"] for trial in self.records("trials") if trial["purpose"] == "search"]
+        self.assertEqual(titles[-3:], ["baseline", "along the rows", "along the rows + more of it"])
+        self.assertEqual(third["judged"], 2, "what was best is judged again, then the reply")
+
     def test_what_a_section_is_worth_is_asked_at_a_recorded_point(self):
         run = self.tune()["run"]
         whole = self.requests()[-1].read_text()

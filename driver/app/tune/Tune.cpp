@@ -433,7 +433,10 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
   KOPT_TRY(const SearchHistory history, stage(subject, "search", [&] {
              return search(
                  subject, baseline, proposers, recalled, judge, journal,
-                 {.roof = atRoof ? std::optional(atRoof->stop) : std::nullopt, .first = run.first});
+                 {.roof = atRoof ? std::optional(atRoof->stop) : std::nullopt,
+                  .first = run.earlier
+                               ? asksOf(*run.earlier, baseline.trial.candidateHash, kMostOfReply)
+                               : run.first});
            }));
   const Stop stop = std::get<Stop>(history.events.back().what);
   run.record.stop = stop.reason;
@@ -529,8 +532,6 @@ Result<TuneSession::OpenRun> TuneSession::openRun(const TuneSubject &subject,
             fmt::format("resuming {}: {} trials are done", earlier->name, trials.size()));
         return OpenRun{*earlier, settings_.output / earlier->name};
       }
-    services_.terminal.line(
-        "nothing to resume: no unfinished run has these sources, workload, device and options");
   }
   const auto frozen =
       std::ranges::find(runs, settings_.at ? settings_.at->run : "", &RunRecord::name);
@@ -546,8 +547,17 @@ Result<TuneSession::OpenRun> TuneSession::openRun(const TuneSubject &subject,
   KOPT_TRY(const RunRecord begun, store_->beginRun(run));
   OpenRun open{begun, settings_.output / run.name};
   if (settings_.at) {
-    KOPT_TRY(open.first, thaw(*store_, *settings_.at, frozen->id, begun.id));
+    KOPT_TRY(Ask ask, thaw(*store_, *settings_.at, frozen->id, begun.id));
+    open.first.push_back(std::move(ask));
+  } else if (settings_.resume) {
+    KOPT_TRY(open.earlier, findEarlierRun(*store_, runs, run));
   }
+  if (open.earlier)
+    services_.terminal.line(fmt::format(
+        "{} had another workload, device or options: its best {} candidates are judged again",
+        open.earlier->name, open.earlier->best.candidates.size()));
+  else if (settings_.resume)
+    services_.terminal.line("nothing to resume: no run has these sources");
   return open;
 }
 
@@ -672,8 +682,8 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
                                                           CandidateTools &tools) {
   Proposers proposers;
   const auto tell = [this](const std::string &text) { services_.terminal.line(text); };
-  if (!settings_.candidates.empty())
-    proposers.push_back(std::make_unique<GivenProposer>(givenOf(subject), tell));
+  proposers.push_back(std::make_unique<GivenProposer>(
+      run.earlier && settings_.candidates.empty() ? run.earlier->best : givenOf(subject), tell));
   if (!recalled.edits.empty() && !settings_.triesOnlyGiven())
     proposers.push_back(std::make_unique<RecallProposer>(std::move(recalled.edits)));
   for (const std::string &name : settings_.options.proposers) {
@@ -696,6 +706,10 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
       }
       LlmOptions options = llmOptionsOf(settings_, *model_, run.record.name);
       options.tools = options.prompt.without.erase(FrozenPoint::kTools) > 0 ? nullptr : &tools;
+      if (run.earlier) {
+        options.open = run.earlier->open;
+        options.openAbout = run.earlier->asked;
+      }
       options.tell = tell;
       options.secondsLeft = clock_.turnLeft();
       proposers.push_back(std::make_unique<LlmProposer>(*model_, *store_, run.record.id, options));
@@ -717,10 +731,10 @@ Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Base
   if (settings_.goal.seconds)
     settings.budget.target = baselineSeconds(baseline) / *settings_.goal.seconds;
   if (!settings_.candidates.empty())
-    settings.first = Ask{.role = GivenProposer::kName,
-                         .parents = {baseline.trial.candidateHash},
-                         .technique = "",
-                         .limit = givenOf(subject).candidates.size()};
+    settings.first = {Ask{.role = GivenProposer::kName,
+                          .parents = {baseline.trial.candidateHash},
+                          .technique = "",
+                          .limit = givenOf(subject).candidates.size()}};
   std::vector<std::string> names; // of those that take turns
   for (const auto &proposer : proposers)
     if (settings_.at)

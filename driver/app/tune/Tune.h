@@ -2,6 +2,7 @@
 // `kopt tune`, from source files to a proven patch. tune() and tuneInRun() list the stages.
 #pragma once
 
+#include "driver/app/resume/EarlierRun.h"
 #include "driver/app/tools/LookTools.h"
 #include "driver/app/tune/GivenCandidates.h"
 #include "driver/app/tune/KernelPlanner.h"
@@ -82,7 +83,8 @@ private:
   struct OpenRun {
     RunRecord record;
     std::filesystem::path folder; ///< for the user
-    std::optional<Ask> first{};   ///< of a recorded run, asked again
+    std::vector<Ask> first{};     ///< of a recorded run, asked again
+    std::optional<EarlierRun> earlier{};
   };
   using Proposers = std::vector<std::unique_ptr<Proposer>>;
 

@@ -7,7 +7,7 @@
 #include "driver/config/Goal.h"
 #include "driver/search/Budget.h"
 
-#include "driver/app/tune/FrozenPoint.h"
+#include "driver/app/resume/FrozenPoint.h"
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>

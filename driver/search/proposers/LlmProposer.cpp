@@ -35,9 +35,6 @@ std::string requestText(const ChatModel &model, const ChatRequest &request) {
                    {"max_tokens", request.maxTokens}});
 }
 
-/// True of a call that waits for its reply in a later session.
-bool isOpen(const ModelCall &call) { return call.reply.empty() && !call.uses; }
-
 Result<std::vector<ChatMessage>> messagesOf(const ModelCall &call) {
   json request = json::parse(call.request, nullptr, false);
   KOPT_TRY(std::vector<ChatMessage> messages,
@@ -115,6 +112,16 @@ Result<LlmProposer::Exchange> LlmProposer::begin(const ProposalContext &context)
   KOPT_TRY(CodeTask code, makeCodeTask(context, context.parent()));
   KOPT_TRY(const std::vector<ModelCall> calls, store_.modelCalls(run_));
   const auto first = std::ranges::find(calls, std::optional(context.ask.id), &ModelCall::ask);
+  if (first == calls.end() && options_.open && context.history.find(options_.openAbout)) {
+    KOPT_TRY(std::vector<ChatMessage> messages, messagesOf(*options_.open));
+    const auto task = std::find_if(messages.rbegin(), messages.rend(), [](const ChatMessage &each) {
+      return each.role == "user" && each.outcomes.empty();
+    });
+    const auto begin = std::size_t(messages.rend() - task) - 1;
+    Exchange exchange{Turn(std::move(messages), begin, options_.turn), begin, std::move(code)};
+    exchange.call.key = std::exchange(options_.open, std::nullopt)->key;
+    return exchange;
+  }
   if (first == calls.end()) {
     std::map<std::string, long> sections;
     KOPT_TRY(std::vector<ChatMessage> messages, task(context, code, calls, sections));
@@ -130,8 +137,8 @@ Result<LlmProposer::Exchange> LlmProposer::begin(const ProposalContext &context)
   KOPT_TRY(std::vector<ChatMessage> messages, messagesOf(*last));
   const std::size_t begin = firstMessages.size() - 1;
   Exchange exchange{Turn(std::move(messages), begin, options_.turn), begin, std::move(code)};
-  if (isOpen(*last)) {
-    exchange.call = *last;
+  if (last->isOpen()) {
+    exchange.call.key = last->key;
   } else {
     KOPT_TRY(const ChatReply reply, replyOf(*last));
     exchange.turn.replied(reply);
@@ -150,7 +157,7 @@ Result<std::vector<ChatMessage>> LlmProposer::task(const ProposalContext &contex
   };
   const auto last =
       std::find_if(calls.rbegin(), calls.rend(), [](const ModelCall &call) { return call.ask; });
-  if (last != calls.rend() && !isOpen(*last)) {
+  if (last != calls.rend() && !last->isOpen()) {
     KOPT_TRY(std::vector<ChatMessage> messages, messagesOf(*last));
     std::set<int> turns;
     for (const ModelCall &call : calls) {
@@ -223,16 +230,15 @@ Status LlmProposer::send(const ProposalContext &context, Inbox &inbox) {
     return {};
   }
   const auto ofAsk = std::ranges::count_if(
-      calls, [&](const ModelCall &call) { return call.ask == ask && !isOpen(call); });
-  request.key = fmt::format("{}-{}-{}", options_.run, ask, ofAsk + 1);
+      calls, [&](const ModelCall &call) { return call.ask == ask && !call.isOpen(); });
+  request.key = exchange.call.key.value_or(fmt::format("{}-{}-{}", options_.run, ask, ofAsk + 1));
   // Those of other asks are under way.
-  request.call =
-      int(std::ranges::count_if(calls, std::not_fn(isOpen)) + std::ptrdiff_t(exchanges_.size()));
-  const bool isFirst = exchange.call.request.empty();
+  request.call = int(std::ranges::count_if(calls, std::not_fn(&ModelCall::isOpen)) +
+                     std::ptrdiff_t(exchanges_.size()));
   ModelCall call;
-  if (isFirst)
-    call.sections = std::move(exchange.call.sections);
+  call.sections = std::move(exchange.call.sections);
   call.ask = ask;
+  call.key = request.key;
   call.purpose = request.purpose;
   call.request = requestText(model_, request);
   call.requestHash = hashFields(request.key, call.request);
@@ -249,8 +255,8 @@ std::string LlmProposer::cap(const std::vector<ModelCall> &calls,
     tokens += call.inputTokens + call.outputTokens;
     dollars += call.dollars.value_or(0);
   }
-  const auto made =
-      std::ranges::count_if(calls, std::not_fn(isOpen)) + std::ptrdiff_t(exchanges_.size()) - 1;
+  const auto made = std::ranges::count_if(calls, std::not_fn(&ModelCall::isOpen)) +
+                    std::ptrdiff_t(exchanges_.size()) - 1;
   if (options_.maxCalls > 0 && made >= options_.maxCalls)
     return fmt::format("the model is not asked: {} of {} calls are used", made, options_.maxCalls);
   if (options_.maxTokens > 0 && tokens >= options_.maxTokens)
@@ -274,6 +280,7 @@ Status LlmProposer::record(const ProposalContext &context, const ChatReply &repl
     const bool isKnown = std::ranges::count(calls, call.requestHash, &ModelCall::requestHash) > 0;
     return isKnown ? Status() : store_.recordModelCall(run_, call);
   }
+  exchanges_.at(context.ask.id).call = {}; // the next call of the turn is another
   call.reply = reply.text;
   if (!reply.uses.empty())
     call.uses = dumpJson(toJson(reply.uses));

@@ -34,6 +34,10 @@ struct LlmOptions {
   std::function<void(const std::string &)> tell{}; ///< tells the user why the model offers nothing
   CandidateTools *tools = nullptr;                 ///< null: the model gets none
   PromptOptions prompt{};
+  /// A call of an earlier run that waits for its reply: the first turn goes on with it, if the
+  /// candidate that it is about is known.
+  std::optional<ModelCall> open{};
+  std::string openAbout{}; ///< its hash
 };
 
 class LlmProposer final : public Proposer {

@@ -262,7 +262,7 @@ TEST_F(SearchLoopTest, WhatIsAskedForFirstTakesNoTurnAndMayBeTheParentOfTheRest)
   offer("b", {"b1"});
   turns_.followers = {"given"};
   turns_.patience = 1;
-  settings_.first = Ask{0, "given", {fakes::FakeJudge::baselineTrial().candidateHash}, "", 2};
+  settings_.first = {Ask{0, "given", {fakes::FakeJudge::baselineTrial().candidateHash}, "", 2}};
   const auto history = must(search());
   EXPECT_THAT(judge_.judged, ElementsAre("wrong", "1.5x", "a1"));
   EXPECT_EQ(history.best().candidate.title, "1.5x");
@@ -274,7 +274,7 @@ TEST_F(SearchLoopTest, WhatIsAskedForFirstTakesNoTurnAndMayBeTheParentOfTheRest)
 TEST_F(SearchLoopTest, WhatIsAskedForFirstIsJudgedAtTheRoofToo) {
   offer("given", {"1.5x", "1.1x"});
   offer("a", {"a1"});
-  settings_.first = Ask{0, "given", {fakes::FakeJudge::baselineTrial().candidateHash}, "", 2};
+  settings_.first = {Ask{0, "given", {fakes::FakeJudge::baselineTrial().candidateHash}, "", 2}};
   settings_.roof = Decision{Stop{StopReason::AtRoof, 1.03}};
   const auto history = must(search());
   EXPECT_THAT(judge_.judged, ElementsAre("1.5x", "1.1x"));

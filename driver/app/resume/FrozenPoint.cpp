@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/app/tune/FrozenPoint.h"
+#include "driver/app/resume/FrozenPoint.h"
 
 #include "driver/support/Text.h"
 
