@@ -40,6 +40,7 @@ struct ChatRequest {
   std::vector<Tool> tools{}; ///< that the model may use; the same in all requests of a run
   int maxTokens = 8192;
   Duration timeout{300}; ///< for the whole call, with all that is asked again
+  int continuations = 4; ///< most requests for the rest of a reply that was cut off
   int call = 0;          ///< number of this exchange in its run, from 1; 0: not numbered
   std::string key{};     ///< "scale-1-12-3": run, ask and step
 };

@@ -151,7 +151,7 @@ public:
             fmt::format("{} used all of its {} tokens without writing a word", name(),
                         request.maxTokens),
             "raise the limit of tokens per reply, or choose a model that reasons less");
-      if (part == policy_.continuations)
+      if (part == std::min(policy_.continuations, request.continuations))
         return makeError(
             ErrorCode::Environment,
             fmt::format("the reply of {} was cut off {} times and is still not complete", name(),

@@ -45,6 +45,7 @@ class Agent(McpTest):
         self.assertEqual([kernel["name"] for kernel in client.call("list")["structuredContent"]["kernels"]], ["scale"])
         kernel = client.call("kernel", kernel="scale")
         self.assertIn("factor = 2.5", self.text(kernel))
+        self.assertIn("Outputs are compared: ", self.text(kernel))
         self.assertIn("kopt://skill/global-coalescing", self.text(kernel))
         self.write("turned.cu", self.better)
         first = time.monotonic()

@@ -6,6 +6,7 @@
 
 SCRIPT is a list of steps, one for each request in order:
     {"text": "...", "cut_off": false, "usage": [input, output, cached]}   a reply in the shape that the path asks for
+    {"use": ["NAME", {...}], "usage": …}                                  a use of a tool; with "text" both
     {"status": 429, "headers": {"retry-after": "0"}, "error": "..."}      an error
     {"raw": "..."}                                                        a body that is sent as it is, with status 200
     {"drop": true}                                                        the connection is closed without an answer
@@ -28,8 +29,9 @@ def reply_body(path, step, request):
             "type": "message",
             "role": "assistant",
             "model": request.get("model", ""),
-            "content": [{"type": "text", "text": step["text"]}],
-            "stop_reason": "max_tokens" if cut_off else "end_turn",
+            "content": ([{"type": "text", "text": step["text"]}] if "text" in step else [])
+            + ([{"type": "tool_use", "id": "toolu_1", "name": step["use"][0], "input": step["use"][1]}] if "use" in step else []),
+            "stop_reason": "max_tokens" if cut_off else "tool_use" if "use" in step else "end_turn",
             "usage": {
                 "input_tokens": usage[0] - usage[2],
                 "output_tokens": usage[1],
@@ -43,8 +45,10 @@ def reply_body(path, step, request):
         "choices": [
             {
                 "index": 0,
-                "message": {"role": "assistant", "content": step["text"]},
-                "finish_reason": "length" if cut_off else "stop",
+                "message": {"role": "assistant", "content": step.get("text")}
+                | ({"tool_calls": [{"id": "call_1", "type": "function",
+                                    "function": {"name": step["use"][0], "arguments": json.dumps(step["use"][1])}}]} if "use" in step else {}),
+                "finish_reason": "length" if cut_off else "tool_calls" if "use" in step else "stop",
             }
         ],
         "usage": {
@@ -85,7 +89,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         if "raw" in step:
             self.answer(200, {}, step["raw"])
-        elif "text" in step:
+        elif "text" in step or "use" in step:
             self.answer(200, {}, json.dumps(reply_body(self.path, step, json.loads(body))))
         else:
             error = {"type": "error", "error": {"type": "scripted", "message": step.get("error", "")}}

@@ -6,6 +6,7 @@
 #include "driver/diagnose/CounterTable.h"
 #include "driver/judge/Statistics.h"
 #include "driver/model/Json.h"
+#include "driver/search/model/SectionTexts.h"
 #include "driver/support/JsonText.h"
 #include "driver/support/Text.h"
 #include "driver/workload/OtherScalars.h"
@@ -50,7 +51,7 @@ std::string launchText(const TuneSubject &subject, const Launch &launch) {
   return text;
 }
 
-std::string skillsText(const Diagnosis &diagnosis) {
+std::string skillLinks(const Diagnosis &diagnosis) {
   std::set<std::string> skills;
   for (const RuleHit &hit : diagnosis.hits)
     skills.insert(hit.skills.begin(), hit.skills.end());
@@ -110,6 +111,7 @@ ToolResult described(const KernelView &view) {
   }
   for (const LaunchTiming &timing : baseline.timings)
     text += fmt::format("- {} takes {}\n", timing.launch, formatDuration(timing.baselineSeconds));
+  text += "Outputs are compared: " + toleranceText(workload.tolerance) + "\n";
   if (!subject.declaration.requirements.empty())
     text += "\nThe user requires: " + join(subject.declaration.requirements, "; ") + "\n";
   for (const TunableParam &param : subject.declaration.params)
@@ -126,7 +128,7 @@ ToolResult described(const KernelView &view) {
                         module->registers, module->sharedBytes, module->localBytes);
   std::ostringstream bound;
   printDiagnosis(bound, diagnosis);
-  text += bound.str() + skillsText(diagnosis) + "\nThe slice\n" + subject.sliceText;
+  text += bound.str() + skillLinks(diagnosis) + "\nThe slice\n" + subject.sliceText;
   return {text,
           false,
           {{"kernel", subject.label},
@@ -162,7 +164,7 @@ ToolResult described(const TrialOutcome &outcome) {
 ToolResult described(const ProfileReport &report) {
   std::ostringstream text;
   print(text, report, kMostLines);
-  text << skillsText(report.diagnosis);
+  text << skillLinks(report.diagnosis);
   return {text.str(), false,
           brief(toJson(report), {"lines", "ncu", "sandbox", "rules_skipped", "states_skipped"})};
 }

@@ -8,11 +8,14 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <fmt/format.h>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 #include <string_view>
+#include <tuple>
 
 namespace kopt {
 namespace {
@@ -156,19 +159,28 @@ std::vector<std::vector<std::string>> evaluationCosts(const RunHistory &history)
 }
 
 std::vector<std::vector<std::string>> modelCosts(const RunHistory &history) {
-  std::map<std::pair<std::string, std::string>, std::array<long, 4>> sums;
+  struct Sum {
+    std::array<long, 4> counts{}; // calls, tokens
+    double dollars = 0;
+    bool isPriced = true;
+  };
+  std::map<std::tuple<int, std::string, std::string>, Sum> sums;
   for (const ModelCall &call : history.modelCalls) {
-    std::array<long, 4> &sum = sums[{call.purpose, call.model}];
-    ++sum[0];
-    sum[1] += call.inputTokens;
-    sum[2] += call.outputTokens;
-    sum[3] += call.cachedTokens;
+    if (call.isOpen())
+      continue;
+    Sum &sum = sums[{call.ask.value_or(0), call.purpose, call.model}];
+    const std::array<long, 4> counts{1, call.inputTokens, call.outputTokens, call.cachedTokens};
+    std::ranges::transform(sum.counts, counts, sum.counts.begin(), std::plus());
+    sum.dollars += call.dollars.value_or(0);
+    sum.isPriced &= call.dollars.has_value();
   }
   std::vector<std::vector<std::string>> rows;
   for (const auto &[key, sum] : sums) {
-    rows.push_back({key.first, key.second});
-    for (const long count : sum)
+    const auto &[ask, purpose, model] = key;
+    rows.push_back({ask > 0 ? fmt::format("{}, ask {}", purpose, ask) : purpose, model});
+    for (const long count : sum.counts)
       rows.back().push_back(std::to_string(count));
+    rows.back().push_back(sum.isPriced ? fmt::format("{:.4f}", sum.dollars) : "");
   }
   return rows;
 }

@@ -43,8 +43,9 @@ std::vector<double> evaluationSeconds(const RunHistory &history);
 /// For each stage that took at least 1% of the time of the search's evaluations: its name, for how
 /// many candidates, and the median, longest and total times.
 std::vector<std::vector<std::string>> evaluationCosts(const RunHistory &history);
-/// For each purpose and language model: both, the calls, and the tokens of input, of output and
-/// from the cache.
+/// For each turn of a language model: its purpose and ask, the model, the calls, the tokens of
+/// input, of output and from the cache, and the dollars, if the price is known. Calls that wait for
+/// their reply do not count.
 std::vector<std::vector<std::string>> modelCosts(const RunHistory &history);
 
 /// The wall time of all sessions of the run, and the limit of the last.

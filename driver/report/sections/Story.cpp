@@ -64,7 +64,8 @@ Blocks models(const RunFacts &facts) {
                   {"calls", "n"},
                   {"input tokens", "n"},
                   {"output tokens", "n"},
-                  {"from cache", "n"}},
+                  {"from cache", "n"},
+                  {"dollars", "n"}},
                  modelCosts(facts.history));
 }
 

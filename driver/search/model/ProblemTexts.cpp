@@ -17,14 +17,6 @@ constexpr std::size_t kMostRecalled = 12, kMostOfText = 6;
 
 std::string dims(const Dim3 &dim) { return fmt::format("({}, {}, {})", dim.x, dim.y, dim.z); }
 
-std::string toleranceText(const Tolerance &tolerance) {
-  return tolerance.policy == TolerancePolicy::Strict ? "bitwise equal"
-         : tolerance.policy == TolerancePolicy::User
-             ? fmt::format("relative {}, absolute {}", formatNumber(tolerance.relative),
-                           formatNumber(tolerance.absolute))
-             : "as close to exact as the baseline, for the type";
-}
-
 /// The values that a launch is given, as in "n = 1000, epsilon = 1e-05". In launch expressions all
 /// values are integers, so real ones come from the arguments.
 std::string valuesText(const SearchProblem &problem, const Launch &launch) {
@@ -67,6 +59,14 @@ std::string declaredText(const SearchProblem &problem) {
 }
 
 } // namespace
+
+std::string toleranceText(const Tolerance &tolerance) {
+  return tolerance.policy == TolerancePolicy::Strict ? "bitwise equal"
+         : tolerance.policy == TolerancePolicy::User
+             ? fmt::format("relative {}, absolute {}", formatNumber(tolerance.relative),
+                           formatNumber(tolerance.absolute))
+             : "as close to exact as the baseline, for the type";
+}
 
 std::string geometryText(const Launch &launch) {
   return fmt::format("grid {}, block {}, dynamic shared memory {} bytes", dims(launch.grid),

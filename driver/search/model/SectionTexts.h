@@ -17,6 +17,8 @@ std::string subjectText(const SearchProblem &problem);
 /// the other instantiations that share the text.
 std::string launchesText(const SearchProblem &problem);
 std::string deviceText(const DeviceInfo &device);
+/// "bitwise equal", or how far outputs may be from exact.
+std::string toleranceText(const Tolerance &tolerance);
 std::string memoText(const std::vector<std::string> &memo);
 /// What the most telling of them came to, a dozen at most.
 std::string recalledText(const Precedents &precedents);

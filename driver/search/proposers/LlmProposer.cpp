@@ -86,7 +86,7 @@ void LlmProposer::start(const ProposalContext &context, Inbox &inbox) {
     return proceed(context, inbox);
   }();
   if (!status)
-    inbox.put({context.ask.id, ProposerAnswer{tl::unexpected(status.error())}});
+    fail(context.ask.id, status.error(), inbox);
 }
 
 void LlmProposer::heard(const ProposalContext &context, Result<ChatReply> reply, Inbox &inbox) {
@@ -101,10 +101,13 @@ void LlmProposer::heard(const ProposalContext &context, Result<ChatReply> reply,
     exchanges_.at(context.ask.id).turn.replied(*reply);
     status = proceed(context, inbox);
   }
-  if (!status) {
-    exchanges_.erase(context.ask.id);
-    inbox.put({context.ask.id, ProposerAnswer{tl::unexpected(status.error())}});
-  }
+  if (!status)
+    fail(context.ask.id, status.error(), inbox);
+}
+
+void LlmProposer::fail(int ask, const Error &error, Inbox &inbox) {
+  exchanges_.erase(ask);
+  inbox.put({ask, ProposerAnswer{tl::unexpected(error)}});
 }
 
 Result<LlmProposer::Exchange> LlmProposer::begin(const ProposalContext &context) {
@@ -247,8 +250,7 @@ Status LlmProposer::send(const ProposalContext &context, Inbox &inbox) {
   return {};
 }
 
-std::string LlmProposer::cap(const std::vector<ModelCall> &calls,
-                             const ChatRequest &request) const {
+std::string LlmProposer::cap(const std::vector<ModelCall> &calls, ChatRequest &request) const {
   long tokens = 0;
   double dollars = 0;
   for (const ModelCall &call : calls) {
@@ -262,12 +264,15 @@ std::string LlmProposer::cap(const std::vector<ModelCall> &calls,
   if (options_.maxTokens > 0 && tokens >= options_.maxTokens)
     return fmt::format("the model is not asked: {} of {} tokens are used", tokens,
                        options_.maxTokens);
-  if (options_.maxDollars > 0 && options_.price)
-    if (const double most = mostDollars(*options_.price, request);
-        dollars + most > options_.maxDollars)
+  if (options_.maxDollars > 0 && options_.price) {
+    const double most = mostDollars(*options_.price, request);
+    const double requests = (options_.maxDollars - dollars) / most;
+    if (requests < 1)
       return fmt::format("the model is not asked: {:.2f} of {:.2f} dollars are used, and the next "
                          "call may cost {:.2f}",
                          dollars, options_.maxDollars, most);
+    request.continuations = int(std::min<double>(request.continuations, requests - 1));
+  }
   return {};
 }
 

@@ -72,8 +72,8 @@ private:
   /// Does what is next, until a reply is waited for or the turn is over.
   Status proceed(const ProposalContext &context, Inbox &inbox);
   Status send(const ProposalContext &context, Inbox &inbox);
-  /// Why the next call must not be made; empty: it may.
-  std::string cap(const std::vector<ModelCall> &calls, const ChatRequest &request) const;
+  /// Why the next call must not be made; empty: it may, with as many requests as can be paid.
+  std::string cap(const std::vector<ModelCall> &calls, ChatRequest &request) const;
   Status record(const ProposalContext &context, const ChatReply &reply);
   void use(const ProposalContext &context, Exchange &exchange);
   /// The candidates of the turn; nothing if the model is asked to correct its reply.
@@ -84,6 +84,7 @@ private:
                     const CodeTask &task, Offers &offers) const;
   /// Answers, and ends the exchange.
   void finish(int ask, std::vector<Candidate> candidates, Inbox &inbox);
+  void fail(int ask, const Error &error, Inbox &inbox);
   void note(Exchange &exchange, std::string text) const;
 
   ChatModel &model_;

@@ -48,6 +48,9 @@ RunHistory finishedRun() {
       {4, 2, Checked{CheckId::None, false, "speed on a real GPU: times are modelled"}}};
   history.modelCalls = {{"h", "coder", "exec:replay", "q", "a", 100, 50, 20, 1.0},
                         {"i", "coder", "exec:replay", "q", "a", 10, 5, 2, 1.0}};
+  history.modelCalls[1].ask = 2;
+  history.modelCalls[1].dollars = 0.0123;
+  history.modelCalls.push_back({"j", "coder", "folder:requests", "q", ""}); // waits for its reply
   return history;
 }
 

@@ -546,6 +546,7 @@ TEST_F(LlmProposerTest, TheCapOfDollarsStopsBeforeItIsExceeded) {
   options.price = Price{.input = 10, .cached = 1, .cacheWrite = 12.5, .output = 50};
   LlmProposer llm = proposer(options);
   EXPECT_TRUE(propose(llm)->empty() == false);
+  EXPECT_EQ(model_.requests.at(0).continuations, 0) << "what can be paid";
   EXPECT_NEAR(*store_.modelCalls(kRun)->front().dollars, (100 * 10 + 50 * 50) / 1e6, 1e-12);
   judge(history_.waiting.front().candidate, Verdict::Same, "1.0x");
   options.maxDollars = 0.5; // 16,000 tokens out may cost 0.80
