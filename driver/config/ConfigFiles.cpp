@@ -83,9 +83,10 @@ private:
       std::optional<OptionValue> value = valueOf(node);
       if (!value)
         return fail(node.source(), "'" + name + "' has a value of the wrong type");
-      if (trust_ == Trust::Repository && name == "model" && runsACommand(*value))
+      if (trust_ == Trust::Repository && name == "model" && reachesOutside(*value))
         return fail(node.source(),
-                    "a repository's kopt.toml may not set a model that runs a command",
+                    "a repository's kopt.toml may not set a model that runs a command or writes "
+                    "into a folder",
                     "put it into KOPT_MODEL, --model or your own config "
                     "($XDG_CONFIG_HOME/kopt/config.toml)");
       std::vector<std::string> keys = optionKeys();
@@ -98,9 +99,9 @@ private:
     return {};
   }
 
-  static bool runsACommand(const OptionValue &value) {
+  static bool reachesOutside(const OptionValue &value) {
     auto *text = std::get_if<std::string>(&value);
-    return text && trim(*text).rfind("exec:", 0) == 0;
+    return text && (trim(*text).starts_with("exec:") || trim(*text).starts_with("folder:"));
   }
 
   static std::optional<OptionValue> valueOf(const toml::node &node) {
