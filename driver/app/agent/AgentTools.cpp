@@ -49,8 +49,7 @@ ToolResult AgentTools::call(const Tool &tool, const json &arguments, const ToolC
     used_ += Duration(clock_.now() - start).count();
   if (result)
     return std::move(*result);
-  const Error &error = result.error();
-  return {(error.where.empty() ? "" : error.where + ": ") + inWords(error), true};
+  return failed(result.error());
 }
 
 Result<fs::path> AgentTools::candidateOf(const json &arguments, bool needed) {
@@ -101,7 +100,7 @@ Result<ToolResult> AgentTools::judge(const Request &request) {
   ToolResult result = described(outcome);
   if (upTo == Stage::Build && outcome.trial.verdict == Verdict::Ambiguous) {
     const Result<MachineCode> code = bench_.code(kernel, file);
-    result.text += code ? factsOf(*code) : "registers and spills: " + inWords(code.error()) + "\n";
+    result.text += factsOf(code);
     result.data["counters"] = code ? code->facts : Counters();
   }
   return result;
@@ -117,18 +116,11 @@ Result<ToolResult> AgentTools::profile(const Request &request) {
 Result<ToolResult> AgentTools::sass(const Request &request) {
   KOPT_TRY(const fs::path file, candidateOf(request.arguments, false));
   KOPT_TRY(const MachineCode code, bench_.code(textIn(request.arguments, "kernel"), file));
-  if (!code.listing)
-    return tl::unexpected(code.listing.error());
-  return described(code, request.arguments.value("from", std::size_t(1)),
-                   request.arguments.value("lines", std::size_t(200)));
+  return listed(code, request.arguments);
 }
 
 Result<ToolResult> AgentTools::read(const Request &request) {
-  KOPT_TRY(const std::string text,
-           projectLines(settings_.project, textIn(request.arguments, "file"),
-                        request.arguments.value("from", std::size_t(1)),
-                        request.arguments.value("lines", std::size_t(400))));
-  return ToolResult{text};
+  return linesOf(settings_.project, request.arguments);
 }
 
 Result<ToolResult> AgentTools::search(const Request &request) {

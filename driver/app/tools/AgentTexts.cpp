@@ -2,6 +2,7 @@
 #include "driver/app/tools/AgentTexts.h"
 
 #include "driver/app/ProfileText.h"
+#include "driver/app/tools/ProjectFiles.h"
 #include "driver/app/trial/TrialText.h"
 #include "driver/diagnose/CounterTable.h"
 #include "driver/judge/Statistics.h"
@@ -9,7 +10,6 @@
 #include "driver/search/model/SectionTexts.h"
 #include "driver/support/JsonText.h"
 #include "driver/support/Text.h"
-#include "driver/workload/OtherScalars.h"
 #include "knowledge/ToolFiles.h"
 
 #include <fmt/format.h>
@@ -30,21 +30,11 @@ std::string head(const std::string &text, std::size_t most) {
 
 std::string dims(const Dim3 &dim) { return fmt::format("{}x{}x{}", dim.x, dim.y, dim.z); }
 
-/// Launch expressions are over integers, so real values come from the arguments.
 std::string launchText(const TuneSubject &subject, const Launch &launch) {
-  std::map<std::string, std::string> named;
-  for (const auto &[name, value] : launch.bindings)
-    named[name] = std::to_string(value);
-  for (const auto &[name, value] :
-       realsOf({subject.kernel, subject.specialization, nullptr}, launch))
-    named[name] = formatNumber(value);
-  std::vector<std::string> values;
-  for (const auto &[name, value] : named)
-    values.push_back(name + " = " + value);
   std::string text = fmt::format(
       "- {}: {} of its time, grid {}, block {}, {} bytes of dynamic shared memory; {}\n",
       launch.name, formatPercent(launch.weight), dims(launch.grid), dims(launch.block),
-      launch.sharedBytes, join(values, ", "));
+      launch.sharedBytes, valuesText(subject.kernel, subject.specialization, launch));
   for (const Buffer &buffer : launch.buffers)
     text += fmt::format("  {}: {} bytes of {}{}\n", buffer.name, buffer.bytes, buffer.scalar,
                         buffer.readOnly ? ", only read" : "");
@@ -169,14 +159,31 @@ ToolResult described(const ProfileReport &report) {
           brief(toJson(report), {"lines", "ncu", "sandbox", "rules_skipped", "states_skipped"})};
 }
 
-std::string factsOf(const MachineCode &code) {
-  std::string text = "machine code for " + code.arch + "\n";
-  for (const auto &[label, value] : describeCounters(code.facts))
+std::string factsOf(const Result<MachineCode> &code) {
+  if (!code)
+    return "registers and spills: " + inWords(code.error()) + "\n";
+  std::string text = "machine code for " + code->arch + "\n";
+  for (const auto &[label, value] : describeCounters(code->facts))
     text += fmt::format("{}: {}\n", label, value);
   return text;
 }
 
-ToolResult described(const MachineCode &code, std::size_t from, std::size_t most) {
+Result<ToolResult> linesOf(const std::filesystem::path &project, const json &arguments) {
+  KOPT_TRY(std::string text,
+           projectLines(project, textIn(arguments, "file"), arguments.value("from", std::size_t(1)),
+                        arguments.value("lines", std::size_t(400))));
+  return ToolResult{std::move(text)};
+}
+
+ToolResult failed(const Error &error) {
+  return {(error.where.empty() ? "" : error.where + ": ") + inWords(error), true};
+}
+
+Result<ToolResult> listed(const MachineCode &code, const json &arguments) {
+  if (!code.listing)
+    return tl::unexpected(code.listing.error());
+  const auto from = arguments.value("from", std::size_t(1)),
+             most = arguments.value("lines", std::size_t(200));
   std::string text = factsOf(code);
   std::size_t at = 0;
   for (const SassFunction *function : code.listing->reachableFrom(code.symbol)) {
@@ -194,7 +201,8 @@ ToolResult described(const MachineCode &code, std::size_t from, std::size_t most
   }
   if (at >= from + most)
     text += fmt::format("[{} more instructions: from = {}]\n", at + 1 - from - most, from + most);
-  return {text, false, {{"arch", code.arch}, {"counters", code.facts}, {"instructions", at}}};
+  return ToolResult{
+      text, false, {{"arch", code.arch}, {"counters", code.facts}, {"instructions", at}}};
 }
 
 ToolResult described(const std::vector<Passage> &passages) {

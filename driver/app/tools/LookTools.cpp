@@ -3,7 +3,6 @@
 
 #include "driver/app/KnowledgeFlow.h"
 #include "driver/app/tools/AgentTexts.h"
-#include "driver/app/tools/ProjectFiles.h"
 #include "driver/app/trial/SubjectTrials.h"
 #include "driver/support/JsonText.h"
 
@@ -48,15 +47,11 @@ ToolResult LookTools::call(const Tool &tool, const Candidate &candidate, const j
   Result<ToolResult> result = done(tool, candidate, arguments);
   if (result)
     return std::move(*result);
-  const Error &error = result.error();
-  return {(error.where.empty() ? "" : error.where + ": ") + inWords(error), true};
+  return failed(result.error());
 }
 
 Result<ToolResult> LookTools::done(const Tool &tool, const Candidate &candidate,
                                    const json &arguments) {
-  const auto number = [&](const char *name, std::size_t otherwise) {
-    return arguments.value(name, otherwise);
-  };
   ProfileRequest request{subject_.request};
   if (tool.name == "compile")
     return judged(candidate, Stage::Build);
@@ -71,15 +66,10 @@ Result<ToolResult> LookTools::done(const Tool &tool, const Candidate &candidate,
   if (tool.name == "sass") {
     KOPT_TRY(const MachineCode code,
              machineCode(services_, bench_, request, subject_.subject, candidate));
-    if (!code.listing)
-      return tl::unexpected(code.listing.error());
-    return described(code, number("from", 1), number("lines", 200));
+    return listed(code, arguments);
   }
-  if (tool.name == "read") {
-    KOPT_TRY(std::string text, projectLines(project_, textIn(arguments, "file"), number("from", 1),
-                                            number("lines", 400)));
-    return ToolResult{std::move(text)};
-  }
+  if (tool.name == "read")
+    return linesOf(project_, arguments);
   KOPT_TRY(Passages passages, openPassages());
   KOPT_TRY(const std::vector<Passage> found, passages.search(textIn(arguments, "words"), 4));
   return described(found);
@@ -93,7 +83,7 @@ Result<ToolResult> LookTools::judged(const Candidate &candidate, Stage upTo) {
   if (upTo == Stage::Build && outcome.trial.verdict == Verdict::Ambiguous) {
     const Result<MachineCode> code = machineCode(
         services_, bench_, ProfileRequest{subject_.request}, subject_.subject, candidate);
-    result.text += code ? factsOf(*code) : "registers and spills: " + inWords(code.error()) + "\n";
+    result.text += factsOf(code);
   }
   return result;
 }

@@ -17,18 +17,6 @@ constexpr std::size_t kMostRecalled = 12, kMostOfText = 6;
 
 std::string dims(const Dim3 &dim) { return fmt::format("({}, {}, {})", dim.x, dim.y, dim.z); }
 
-/// The values that a launch is given, as in "n = 1000, epsilon = 1e-05". In launch expressions all
-/// values are integers, so real ones come from the arguments.
-std::string valuesText(const SearchProblem &problem, const Launch &launch) {
-  std::map<std::string, std::string> values;
-  for (const auto &[name, value] : launch.bindings)
-    values[name] = fmt::format("{} = {}", name, value);
-  for (const auto &[name, value] :
-       realsOf({problem.kernel, problem.specialization, nullptr}, launch))
-    values[name] = fmt::format("{} = {}", name, formatNumber(value));
-  return fmt::format("{}", fmt::join(values | std::views::values, ", "));
-}
-
 std::string geometryText(const std::array<std::string, 3> &grid,
                          const std::array<std::string, 3> &block, const std::string &sharedBytes) {
   return fmt::format("grid ({}), block ({}), dynamic shared memory {}", fmt::join(grid, ", "),
@@ -59,6 +47,17 @@ std::string declaredText(const SearchProblem &problem) {
 }
 
 } // namespace
+
+// In launch expressions all values are integers, so real ones come from the arguments.
+std::string valuesText(const KernelSpec &kernel, const Specialization &specialization,
+                       const Launch &launch) {
+  std::map<std::string, std::string> values;
+  for (const auto &[name, value] : launch.bindings)
+    values[name] = fmt::format("{} = {}", name, value);
+  for (const auto &[name, value] : realsOf({kernel, specialization, nullptr}, launch))
+    values[name] = fmt::format("{} = {}", name, formatNumber(value));
+  return fmt::format("{}", fmt::join(values | std::views::values, ", "));
+}
 
 std::string toleranceText(const Tolerance &tolerance) {
   return tolerance.policy == TolerancePolicy::Strict ? "bitwise equal"
@@ -92,7 +91,8 @@ std::string launchesText(const SearchProblem &problem) {
     for (const Buffer &buffer : launch.buffers)
       text += fmt::format("  - {}: {} bytes of {}{}\n", buffer.name, buffer.bytes, buffer.scalar,
                           buffer.readOnly ? ", only read" : "");
-    if (const std::string values = valuesText(problem, launch); !values.empty())
+    if (const std::string values = valuesText(problem.kernel, problem.specialization, launch);
+        !values.empty())
       text += "  - values: " + values + "\n";
   }
   if (!problem.workload.launches.empty()) {

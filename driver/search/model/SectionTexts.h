@@ -17,6 +17,9 @@ std::string subjectText(const SearchProblem &problem);
 /// the other instantiations that share the text.
 std::string launchesText(const SearchProblem &problem);
 std::string deviceText(const DeviceInfo &device);
+/// The values that a launch is given, as in "n = 1000, epsilon = 1e-05".
+std::string valuesText(const KernelSpec &kernel, const Specialization &specialization,
+                       const Launch &launch);
 /// "bitwise equal", or how far outputs may be from exact.
 std::string toleranceText(const Tolerance &tolerance);
 std::string memoText(const std::vector<std::string> &memo);
