@@ -75,7 +75,7 @@ struct Offered {
   std::string role;
   std::vector<Candidate> candidates;
   std::vector<std::string> notes{}; ///< why there is nothing, or what else the user should know
-  std::string abandoned{};          ///< hash of a candidate that is not repaired again; empty: none
+  std::string abandoned{};          ///< of earlier versions: a candidate that is not repaired again
   /// How many more candidates of each technique could be offered for these parents, where that is
   /// known; techniques that have none are absent.
   std::map<std::string, int> left{};

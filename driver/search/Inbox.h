@@ -19,8 +19,7 @@ namespace kopt {
 /// The answer to an Ask, or why the proposer failed.
 struct ProposerAnswer {
   Result<std::vector<Candidate>> candidates;
-  std::vector<std::string> notes{}; ///< why there is nothing, or what else the user should know
-  std::string abandoned{};          ///< hash of a candidate that is not repaired again; empty: none
+  std::vector<std::string> notes{};  ///< why there is nothing, or what else the user should know
   std::map<std::string, int> left{}; ///< how many more there are of each technique, if known
 };
 

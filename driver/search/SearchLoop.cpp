@@ -205,9 +205,8 @@ Status SearchLoop::take(Arrival arrival) {
   if (!answer.candidates)
     return fail(ask, answer.candidates.error());
   services_.judge.begin(*answer.candidates);
-  return append(
-      {.what = Offered{ask.id, ask.role, std::move(*answer.candidates), std::move(answer.notes),
-                       std::move(answer.abandoned), std::move(answer.left)}});
+  return append({.what = Offered{ask.id, ask.role, std::move(*answer.candidates),
+                                 std::move(answer.notes), "", std::move(answer.left)}});
 }
 
 Status SearchLoop::fail(const Ask &ask, const Error &error) {

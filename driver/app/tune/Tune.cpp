@@ -117,9 +117,6 @@ Result<std::unique_ptr<Strategy>> makeStrategy(const TuneSettings &settings,
                            .patience = settings.budget.patience});
 }
 
-/// Candidates that a reply may have: as many as the contract takes.
-constexpr std::size_t kMostOfReply = 4;
-
 std::string newName(const std::string &prefix, const std::vector<RunRecord> &runs) {
   std::size_t number = 1;
   for (const RunRecord &earlier : runs)
@@ -435,7 +432,7 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
                  subject, baseline, proposers, recalled, judge, journal,
                  {.roof = atRoof ? std::optional(atRoof->stop) : std::nullopt,
                   .first = run.earlier
-                               ? asksOf(*run.earlier, baseline.trial.candidateHash, kMostOfReply)
+                               ? asksOf(*run.earlier, baseline.trial.candidateHash, kMostCandidates)
                                : run.first});
            }));
   const Stop stop = std::get<Stop>(history.events.back().what);
@@ -740,7 +737,7 @@ Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Base
     if (settings_.at)
       continue;
     else if (proposer->name() == "llm" && model_->repliesLater())
-      settings.last = Ask{.role = "llm", .parents = {}, .technique = "", .limit = kMostOfReply};
+      settings.last = Ask{.role = "llm", .parents = {}, .technique = "", .limit = kMostCandidates};
     else if (proposer->name() != "classes" && proposer->name() != GivenProposer::kName)
       names.push_back(proposer->name());
   KOPT_TRY(

@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMostCandidates = 4, kMostPlans = 8;
+constexpr std::size_t kMostPlans = 8;
 constexpr std::size_t kNameLimit = 40, kLineLimit = 120, kTextLimit = 2000,
                       kLimitOfChunk = 256u << 10;
 

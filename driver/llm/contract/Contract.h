@@ -17,6 +17,8 @@
 
 namespace kopt {
 
+inline constexpr std::size_t kMostCandidates = 4; ///< of a reply
+
 /// What a reply may change.
 struct CodeContract {
   std::map<std::string, std::string> chunks; ///< label and present text of each editable chunk

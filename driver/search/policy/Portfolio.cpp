@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/policy/Portfolio.h"
 
+#include "driver/llm/contract/Contract.h"
 #include "driver/search/policy/Arms.h"
 
 #include <algorithm>
@@ -22,9 +23,6 @@ constexpr double kAgain = 0.9;
 
 /// Of two asks that promise the same within this factor the first is taken.
 constexpr double kClearly = 1 + 1e-9;
-
-/// Candidates that a model may answer with.
-constexpr std::size_t kOfModel = 4;
 
 /// Trials until a follower is asked again.
 constexpr std::size_t kBetweenFollows = 6;
@@ -147,7 +145,7 @@ private:
         if (!isAllowed(ask, policy, history))
           continue;
         if (answersWithSeveral(ask))
-          ask.limit = kOfModel;
+          ask.limit = kMostCandidates;
         const bool isWanted = isRecommended(ask.technique, recommended);
         const auto [reached, failed] = beforeOf(ask);
         const Expectation expected =
