@@ -101,7 +101,8 @@ private:
 
   static bool reachesOutside(const OptionValue &value) {
     auto *text = std::get_if<std::string>(&value);
-    return text && (trim(*text).starts_with("exec:") || trim(*text).starts_with("folder:"));
+    return text && (trim(*text).starts_with("exec:") || trim(*text).starts_with("agent:") ||
+                    trim(*text).starts_with("folder:"));
   }
 
   static std::optional<OptionValue> valueOf(const toml::node &node) {

@@ -71,8 +71,9 @@ std::string checkModel(const OptionValue &value) {
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos || colon + 1 == text.size())
     return "'" + text +
-           "' is not of the form anthropic:MODEL, openai:MODEL, exec:COMMAND or folder:DIR";
-  return checkOneOf(text.substr(0, colon), {"anthropic", "openai", "exec", "folder"});
+           "' is not of the form anthropic:MODEL, openai:MODEL, exec:COMMAND, agent:COMMAND or "
+           "folder:DIR";
+  return checkOneOf(text.substr(0, colon), {"anthropic", "openai", "exec", "agent", "folder"});
 }
 std::string checkGpus(const OptionValue &value) {
   const auto gpus = parseGpuSelection(std::get<std::string>(value));
@@ -181,7 +182,8 @@ std::vector<Option> makeOptions() {
              "device can; `ignore` tries all the same, and measures no library beside a kernel",
              {"stop", "ignore"}),
       {"model", &S::model, checkModel,
-       "model of the llm proposer: anthropic:MODEL, openai:MODEL, exec:COMMAND, folder:DIR"},
+       "model of the llm proposer: anthropic:MODEL, openai:MODEL, exec:COMMAND, agent:COMMAND, "
+       "folder:DIR"},
       {"max-tokens", &S::maxTokens, checkFromZero,
        "limit on the tokens of all model calls; 0: none"},
       {"max-dollars", &S::maxDollars, checkNotBelowZero,

@@ -67,6 +67,12 @@ std::unique_ptr<ChatModel> makeHttpChat(std::unique_ptr<ChatDialect> dialect,
 std::unique_ptr<ChatModel> makeExecModel(std::string command, ProcessRunner &processes,
                                          Clock &clock);
 
+/// `sh -c COMMAND` in a folder of its own that stays for the run: the prompt is REQUEST.md there,
+/// and standard input; the reply is REPLY.md, or standard output. Fails as
+/// TemporaryDirectory::create(). `processes` and `clock` outlive it.
+Result<std::unique_ptr<ChatModel>> makeAgentModel(std::string command, ProcessRunner &processes,
+                                                  Clock &clock);
+
 /// Requests as files in `folder`, which is created, and replies from there.
 Result<std::unique_ptr<ChatModel>> makeFolderModel(const std::filesystem::path &folder);
 

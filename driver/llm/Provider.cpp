@@ -66,6 +66,8 @@ Result<std::unique_ptr<ChatModel>> makeChatModel(const std::string &spec, Proces
   std::string rest = colon == std::string::npos ? "" : spec.substr(colon + 1);
   if (!rest.empty() && kind == "exec")
     return makeExecModel(rest, processes, clock);
+  if (!rest.empty() && kind == "agent")
+    return makeAgentModel(rest, processes, clock);
   if (!rest.empty() && kind == "folder")
     return makeFolderModel(rest);
   for (const Provider &provider : findProviders()) {
@@ -81,7 +83,7 @@ Result<std::unique_ptr<ChatModel>> makeChatModel(const std::string &spec, Proces
   }
   return makeError(ErrorCode::Usage, fmt::format("\"{}\" does not name a model", spec),
                    "use anthropic:MODEL, openai:MODEL (KOPT_OPENAI_BASE_URL for another server), "
-                   "exec:COMMAND or folder:DIR");
+                   "exec:COMMAND, agent:COMMAND or folder:DIR");
 }
 
 } // namespace kopt

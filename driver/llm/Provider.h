@@ -43,9 +43,10 @@ Result<long> askForModels(const Provider &provider, HttpClient &http, Duration l
 
 /// "anthropic:MODEL", "openai:MODEL" (with KOPT_OPENAI_BASE_URL for vLLM, llama.cpp, Ollama, …),
 /// "exec:COMMAND" (prompt on standard input, reply on standard output; KOPT_PURPOSE, KOPT_CALL and
-/// KOPT_KEY in its environment) or "folder:DIR": a request is left in DIR/KEY-HASH.request.md, and
-/// ChatReply::isLater until there is DIR/KEY-HASH.reply.md, a reply to just that text. The last two
-/// have conversations as PlainText.h writes them. Fails with Usage on any other form, with
+/// KOPT_KEY in its environment), "agent:COMMAND" (the same in a folder of its own, with the prompt
+/// and the reply as files) or "folder:DIR": a request is left in DIR/KEY-HASH.request.md, and
+/// ChatReply::isLater until there is DIR/KEY-HASH.reply.md, a reply to just that text. The last
+/// three have conversations as PlainText.h writes them. Fails with Usage on any other form, with
 /// Environment where a key is missing (names the variable).
 Result<std::unique_ptr<ChatModel>> makeChatModel(const std::string &spec, ProcessRunner &processes,
                                                  Clock &clock);

@@ -120,8 +120,9 @@ Status HostMemory::stored(const BufferSpec &spec, const trace::ContentsFile *&ou
   const std::string &path = spec.contents;
   const std::uint64_t period = spec.period;
   const std::uint64_t most = period == 0 ? spec.bytes : std::min(spec.bytes, period);
-  const std::uint64_t bytes =
-      spec.drawnAs.empty() ? most - leadOf(spec) : most / sizeof(double) * scalarSize(spec.drawnAs);
+  const std::uint64_t own =
+      spec.drawnAs.empty() ? most : most / sizeof(double) * scalarSize(spec.drawnAs);
+  const std::uint64_t bytes = own - std::min(spec.lead, own); // the lead is not widened
   const bool isTrace = spec.fill == FillKind::Captured;
   std::unique_ptr<trace::ContentsFile> &file = captured_[path];
   std::string why;

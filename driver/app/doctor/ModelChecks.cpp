@@ -22,8 +22,8 @@ public:
   std::vector<MachineCheck> check(const std::vector<Provider> &providers) {
     const bool any = std::any_of(providers.begin(), providers.end(),
                                  [](const Provider &one) { return one.isConfigured(); });
-    if (kind_ == "exec" && !options_.model.empty())
-      checkCommand(options_.model.substr(std::string("exec:").size()));
+    if ((kind_ == "exec" || kind_ == "agent") && !options_.model.empty())
+      checkCommand(options_.model.substr(kind_.size() + 1));
     else
       checkModel(any);
     for (const Provider &provider : providers)
@@ -79,7 +79,7 @@ private:
     else
       checks_.push_back(failed("language model", silence(true),
                                fmt::format("the command '{}' is not found", word),
-                               "install it, or correct the model exec:COMMAND"));
+                               "install it, or correct the model " + kind_ + ":COMMAND"));
   }
 
   void checkProvider(const Provider &provider) {

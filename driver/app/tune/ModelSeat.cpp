@@ -11,9 +11,10 @@ namespace kopt {
 Result<std::unique_ptr<ChatModel>> modelOf(const TuneSettings &settings, Services &services) {
   const ResolvedOptions &options = settings.options;
   if (options.model.empty())
-    return makeError(ErrorCode::Usage, "the proposer 'llm' needs a model",
-                     "give one with --model anthropic:MODEL, openai:MODEL, exec:COMMAND or "
-                     "folder:DIR");
+    return makeError(
+        ErrorCode::Usage, "the proposer 'llm' needs a model",
+        "give one with --model anthropic:MODEL, openai:MODEL, exec:COMMAND, agent:COMMAND or "
+        "folder:DIR");
   KOPT_TRY(auto model, makeChatModel(options.model, services.processes, services.clock));
   if (options.maxDollars > 0 && !priceOf(model->name()))
     return makeError(ErrorCode::Usage,

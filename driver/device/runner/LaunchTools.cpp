@@ -14,6 +14,9 @@ using runtime::protocol::Message;
 
 constexpr Duration kCountingSetup{30}; ///< CUPTI takes about a second to start
 constexpr double kCountingPasses = 20; ///< kopt's counters need 14 passes on GH100
+/// Of one tool of compute-sanitizer. Most end within 5 s on a small launch; racecheck of one with
+/// many barriers takes minutes, which no session has.
+constexpr Duration kSanitizing{40};
 
 /// The requests for a separate process that a tool watches. It loads only this module, so the
 /// module's id is 1.
@@ -33,8 +36,7 @@ std::string scriptOf(const WatchedLaunch &watched) {
 Result<std::vector<SanitizerReport>> LaunchTools::sanitize(const WatchedLaunch &watched,
                                                            const std::vector<std::string> &tools) {
   const WatchRequest request{runner_, scriptOf(watched), scratch_ / "sanitizer",
-                             Duration(60) + 100 * watched.options.deadline +
-                                 bufferTime(watched.launch)}; // a launch may take 100 times as long
+                             kSanitizing + bufferTime(watched.launch)};
   return ComputeSanitizer(processes_, cuda_.computeSanitizer).checkWith(tools, request);
 }
 

@@ -34,6 +34,8 @@ std::string geometryText(const Launch &launch);
 struct CodeTask {
   CodeContract contract;
   std::map<std::string, std::size_t> chunkOfLabel;
+  /// Of what earlier steps declared in front of the chunks, such as a kernel's second body.
+  std::map<std::string, std::size_t> declarationOfLabel;
   std::string context; ///< the read-only chunks, in order
   /// "label:line" of each line of the candidate's slice, from 0, as far as it is in these chunks.
   std::vector<std::string> places;

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <ranges>
+#include <regex>
 
 namespace kopt {
 namespace {
@@ -48,6 +49,16 @@ std::string constantsText(const CodeTask &task, const SearchProblem &problem,
   return text;
 }
 
+/// What a declaration that a candidate adds is called: "scaleBody"; "added" where no function is
+/// found in it.
+std::string nameOfDeclaration(const std::string &text) {
+  static const std::regex kCalled("([A-Za-z_][A-Za-z0-9_]*)\\s*\\(");
+  for (std::sregex_iterator found(text.begin(), text.end(), kCalled), end; found != end; ++found)
+    if (const std::string name = (*found)[1]; !name.starts_with("__"))
+      return name;
+  return "added";
+}
+
 /// The launches that the version makes otherwise than the original.
 std::string changedLaunches(const ProposalContext &context, const Candidate &base) {
   std::string text;
@@ -70,19 +81,30 @@ Result<CodeTask> makeCodeTask(const ProposalContext &context, const Candidate &b
       constantsInScope(context.problem.kernel, specialization);
   CodeTask task;
   std::map<std::string, int> uses;
+  /// Takes what stands at `begin` of the rendered text as a chunk, and returns its label.
+  const auto addEditable = [&](std::string label, std::size_t begin, const std::string &text) {
+    if (int use = ++uses[label]; use > 1)
+      label += "#" + std::to_string(use);
+    task.places.resize(split(rendered.text.substr(0, begin), '\n').size() - 1);
+    for (std::size_t line = 0, lines = split(text, '\n').size(); line < lines; ++line)
+      task.places.push_back(fmt::format("{}:{}", label, line + 1));
+    task.contract.chunks[label] = text;
+    return label;
+  };
   for (std::size_t i = 0; i < specialization.chunks.size(); ++i) {
+    for (std::size_t added = 0; added < base.declarations.size(); ++added) {
+      const CandidateDeclaration &declaration = base.declarations[added];
+      if (declaration.before == i && declaration.file.empty())
+        task.declarationOfLabel[addEditable(nameOfDeclaration(declaration.text),
+                                            rendered.declarations.at(added).first,
+                                            declaration.text)] = added;
+    }
     const SliceChunk &chunk = specialization.chunks[i];
     const auto [begin, end] = rendered.chunks.at(i);
-    std::string text = rendered.text.substr(begin, end - begin);
+    const std::string text = rendered.text.substr(begin, end - begin);
     if (chunk.editable && !declaresConstant(chunk, constants)) {
-      std::string label = chunk.name.empty() ? toString(chunk.role) : chunk.name;
-      if (int use = ++uses[label]; use > 1)
-        label += "#" + std::to_string(use);
-      task.places.resize(split(rendered.text.substr(0, begin), '\n').size() - 1);
-      for (std::size_t line = 0, lines = split(text, '\n').size(); line < lines; ++line)
-        task.places.push_back(fmt::format("{}:{}", label, line + 1));
-      task.contract.chunks[label] = std::move(text);
-      task.chunkOfLabel[label] = i;
+      task.chunkOfLabel[addEditable(chunk.name.empty() ? toString(chunk.role) : chunk.name, begin,
+                                    text)] = i;
     } else if (!trim(text).empty() && chunk.role != ChunkRole::Instantiation) {
       task.context += text + (text.back() == '\n' ? "" : "\n");
     }

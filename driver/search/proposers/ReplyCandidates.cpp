@@ -70,7 +70,10 @@ tl::expected<Candidate, std::string> candidateOf(const ReplyCandidate &reply,
     const std::string &present = task.contract.chunks.at(label);
     takeIncludes(chunk, context.problem.sliceText, candidate);
     if (std::string changed = withEndOf(std::move(chunk), present); changed != present)
-      candidate.chunks[task.chunkOfLabel.at(label)] = std::move(changed);
+      (task.chunkOfLabel.contains(label)
+           ? candidate.chunks[task.chunkOfLabel.at(label)]
+           : candidate.declarations.at(task.declarationOfLabel.at(label)).text) =
+          std::move(changed);
   }
   for (const auto &[name, value] : reply.constants)
     candidate.constants[name] = value;

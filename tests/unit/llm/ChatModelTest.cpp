@@ -96,7 +96,8 @@ protected:
 };
 
 TEST_F(ChatModelTest, OtherWordsAreAUsageError) {
-  for (const char *spec : {"", "gpt", "anthropic", "anthropic:", "exec:", "folder:", "claude:x"}) {
+  for (const char *spec :
+       {"", "gpt", "anthropic", "anthropic:", "exec:", "agent:", "folder:", "claude:x"}) {
     EXPECT_THAT(ask(spec), fails({.code = ErrorCode::Usage, .hint = HasSubstr("exec:COMMAND")}))
         << spec;
   }
@@ -189,6 +190,24 @@ TEST_F(ChatModelTest, ACommandThatFailsOrSaysNothingIsAnErrorWithItsWords) {
 TEST_F(ChatModelTest, ACommandThatIsLateIsAnError) {
   EXPECT_THAT(ask("exec:sleep 30", Duration{0.2}),
               fails({.code = ErrorCode::Environment, .what = HasSubstr("did not answer within")}));
+}
+
+TEST_F(ChatModelTest, AnAgentHasAFolderForTheRunAndAnswersInAFile) {
+  auto model = must(makeChatModel("agent:cat > asked; echo note >> notes; echo chatter; "
+                                  "[ $KOPT_CALL = 2 ] || { cat notes asked > REPLY.md; }",
+                                  *processes_, clock_));
+  ChatRequest request;
+  request.messages = {{"user", "the task"}};
+  request.call = 1;
+  const std::string first = must(model->complete(request)).text;
+  EXPECT_EQ(first.find("note\n"), 0u);
+  EXPECT_THAT(first, HasSubstr("==== user ====\n\nthe task"));
+  EXPECT_THAT(first, HasSubstr("into the file REPLY.md"));
+  request.call = 2; // an old reply is none
+  EXPECT_EQ(must(model->complete(request)).text, "chatter\n");
+  request.call = 3;
+  EXPECT_EQ(must(model->complete(request)).text.find("note\nnote\nnote\n"), 0u);
+  EXPECT_THAT(ask("agent:echo lost >&2; exit 3"), fails({.hint = HasSubstr("lost")}));
 }
 
 TEST_F(ChatModelTest, AFolderHasRequestsAndTakesRepliesLater) {

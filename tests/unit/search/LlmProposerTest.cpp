@@ -347,6 +347,29 @@ TEST_F(LlmProposerTest, TheIncumbentsChangesStay) {
   EXPECT_THAT(model_.requests[0].messages[0].text, HasSubstr("return a + a;"));
 }
 
+TEST_F(LlmProposerTest, WhatAnEarlierStepDeclaredMayBeChanged) {
+  Candidate &present = parentTrial_.candidate;
+  present.declarations = {{"#define PAD 1", 2, ""},
+                          {"__device__ __launch_bounds__(64) void scaleBody(float *x) {}", 3, ""},
+                          {"void host(int);", 3, path_}};
+  present.chunks[3] = "__global__ void scale(float *x, int n) { scaleBody(x); }";
+  parentTrial_.candidateHash = present.contentHash();
+  model_.replies = {
+      "```json\n{\"title\": \"t\", \"technique\": \"idea\", \"rationale\": \"r\"}\n"
+      "```\n```cuda chunk=scaleBody\n__device__ void scaleBody(float *x) { ++*x; }\n```"
+      "\n"};
+  LlmProposer llm = proposer();
+  const Candidate candidate = proposeOne(llm);
+  EXPECT_EQ(candidate.chunks, present.chunks);
+  ASSERT_EQ(candidate.declarations.size(), 3u);
+  EXPECT_EQ(candidate.declarations[1].text, "__device__ void scaleBody(float *x) { ++*x; }");
+  EXPECT_EQ(candidate.declarations[0], present.declarations[0]);
+  EXPECT_THAT(model_.requests[0].messages[0].text,
+              testing::AllOf(HasSubstr("cuda chunk=added\n#define PAD 1\n"),
+                             HasSubstr("cuda chunk=scaleBody\n__device__ __launch_bounds__(64)"),
+                             Not(HasSubstr("chunk=host"))));
+}
+
 TEST_F(LlmProposerTest, ABreachIsRetriedOnceWithItsReason) {
   model_.replies = {"I would use shared memory.", reply("second try", "  // body")};
   LlmProposer llm = proposer();

@@ -129,17 +129,15 @@ TEST(HostMemory, ANameOrARoleIsNoOtherContents) {
   EXPECT_EQ(memory.drawn(), 1u);
 }
 
-TEST(HostMemory, CapturedIntegersAreTheSameForEverySeedAndMovement) {
-  const std::string folder =
-      std::filesystem::temp_directory_path() / ("kopt-captured-" + std::to_string(getpid()));
-  std::filesystem::create_directory(folder);
-  std::vector<std::uint64_t> numbers(1000, 7);
-  numbers[3] = 8;
+/// A captured buffer of these numbers, in the folder.
+template <class T>
+BufferSpec captured(const std::string &folder, const std::vector<T> &numbers,
+                    const std::string &scalar) {
   trace::ContentHash hash{};
   std::uint64_t written = 0;
   std::string why;
-  ASSERT_TRUE(trace::storeContents(
-      folder, numbers.size() * 8,
+  EXPECT_TRUE(trace::storeContents(
+      folder, numbers.size() * sizeof(T),
       [&](std::uint64_t offset, std::size_t size, std::byte *to, std::string &) {
         std::memcpy(to, reinterpret_cast<const std::byte *>(numbers.data()) + offset, size);
         return true;
@@ -147,10 +145,47 @@ TEST(HostMemory, CapturedIntegersAreTheSameForEverySeedAndMovement) {
       hash, written, why))
       << why;
   BufferSpec spec;
-  spec.bytes = numbers.size() * 8;
-  spec.scalar = "u64";
+  spec.bytes = numbers.size() * sizeof(T);
+  spec.scalar = scalar;
   spec.fill = FillKind::Captured;
   spec.contents = folder + "/" + trace::contentsPath(hash);
+  return spec;
+}
+
+std::string emptyFolder() {
+  const std::string folder =
+      std::filesystem::temp_directory_path() / ("kopt-captured-" + std::to_string(getpid()));
+  std::filesystem::create_directory(folder);
+  return folder;
+}
+
+TEST(HostMemory, WhatIsCapturedFollowsALeadAlsoWhereItIsWidened) {
+  const std::string folder = emptyFolder();
+  BufferSpec spec = captured(folder, std::vector<float>{0.5f, -3.0f}, "f32");
+  spec.lead = 4; // pointers one element further
+  spec.bytes += spec.lead;
+  HostMemory memory;
+  const auto narrow = memory.contents(spec, 1, 0);
+  ASSERT_TRUE(narrow);
+  const float numbers[] = {0, 0.5f, -3.0f};
+  EXPECT_EQ(std::memcmp(narrow.get(), numbers, sizeof numbers), 0);
+  spec.drawnAs = std::exchange(spec.scalar, "f64");
+  spec.bytes *= 2;
+  const auto wide = memory.contents(spec, 1, 0);
+  ASSERT_TRUE(wide);
+  const double widened[] = {0, 0.5, -3.0};
+  EXPECT_EQ(std::memcmp(wide.get(), widened, sizeof widened), 0);
+  spec.bytes += 8;
+  EXPECT_FALSE(memory.contents(spec, 1, 0)) << "the file holds less";
+  std::filesystem::remove_all(folder);
+}
+
+TEST(HostMemory, CapturedIntegersAreTheSameForEverySeedAndMovement) {
+  const std::string folder = emptyFolder();
+  std::vector<std::uint64_t> numbers(1000, 7);
+  numbers[3] = 8;
+  std::string why;
+  BufferSpec spec = captured(folder, numbers, "u64");
   HostMemory memory;
   const auto first = memory.contents(spec, 1, 0);
   ASSERT_TRUE(first);
