@@ -58,10 +58,10 @@ Demand demandOf(const Finding &finding) {
   return found == demands().end() || finding.severity != Severity::Flag ? Demand() : found->second;
 }
 
-bool wantsEveryCheck(const Trial &trial) {
+bool isDemanded(const Trial &trial, CheckId check) {
   for (const Finding &finding : trial.findings)
     for (const std::vector<CheckId> &group : demandOf(finding).checks)
-      if (std::ranges::find(group, CheckId::Sanitizer) != group.end())
+      if (std::ranges::find(group, check) != group.end())
         return true;
   return false;
 }

@@ -26,8 +26,9 @@ struct Demand {
 /// The demand of a finding of the screen; nothing is needed if it is no flag.
 Demand demandOf(const Finding &finding);
 
-/// True if a finding of the screen requires one of the checks that otherwise run only for winners.
-bool wantsEveryCheck(const Trial &trial);
+/// True if a finding of the screen requires the check, alone or among others of which one is
+/// enough.
+bool isDemanded(const Trial &trial, CheckId check);
 
 /// The failure for a function that the candidate's machine code calls and the original's does not,
 /// and that keeps memory or launches work beyond the kernel's own launch. Nothing if there is none.

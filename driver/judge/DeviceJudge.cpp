@@ -361,8 +361,8 @@ Result<Trial> DeviceJudge::judge(const Prepared &prepared, Purpose purpose, doub
   Built built = prepared.built;
   trial.gpu = bench_.device.name;
   trial.assurance = {};
-  const JudgePlan plan =
-      planOf(bench_.options, purpose, wantsEveryCheck(trial), bench_.isModelled(), fastest);
+  const JudgePlan plan = planOf(bench_.options, purpose, isDemanded(trial, CheckId::Sanitizer),
+                                bench_.isModelled(), fastest);
   const bool isConfirmation = purpose == Purpose::Confirmation;
   const std::uint64_t freshSeed =
       seedFrom(fmt::format("{}{}/{}", isConfirmation ? "confirm/" : "", bench_.options.seed,

@@ -2,6 +2,7 @@
 #include "driver/judge/Verifier.h"
 
 #include "driver/judge/CandidateBuilder.h"
+#include "driver/judge/Claim.h"
 #include "driver/support/Log.h"
 
 #include <algorithm>
@@ -57,16 +58,21 @@ Status Verifier::learn(Depth depth, Trial &trial) {
   return learnChecks(Depth::Trial, trial);
 }
 
-bool Verifier::hasNoTime(const Check &check) const {
-  return check.from() > Depth::Search && (unlearned_.contains(&check) || bench_.left.isOver());
+bool Verifier::hasNoTime(const Check &check, const Trial &trial) const {
+  return check.from() > Depth::Search && (unlearned_.contains(&check) || bench_.left.isOver()) &&
+         !isDemanded(trial, check.id());
 }
 
 Result<bool> Verifier::verify(Examination examination) {
   if (examination.trial.check == CheckId::None)
     examination.trial.stage = Stage::Verify;
-  for (const std::unique_ptr<Check> &check : checks_)
-    if (examination.depth >= check->from() && !hasNoTime(*check))
-      check->begin(bench_.context, examination);
+  for (const std::unique_ptr<Check> &check : checks_) {
+    if (examination.depth < check->from() || hasNoTime(*check, examination.trial))
+      continue;
+    if (unlearned_.erase(check.get()) > 0)
+      KOPT_CHECK(check->learn(bench_.context, examination.trial));
+    check->begin(bench_.context, examination);
+  }
   const Result<bool> passed = runChecks(examination);
   for (const std::unique_ptr<Check> &check : checks_)
     check->end();
@@ -78,7 +84,7 @@ Result<bool> Verifier::runChecks(Examination &examination) {
   Trial &trial = examination.trial;
   for (const std::unique_ptr<Check> &check : checks_) {
     CheckRecord record{check->id(), CheckState::Passed, ""};
-    if (depth >= check->from() && hasNoTime(*check)) {
+    if (depth >= check->from() && hasNoTime(*check, trial)) {
       trial.checks.push_back({check->id(), CheckState::NotRun, TimeLeft::kOver});
       continue;
     }

@@ -44,7 +44,9 @@ public:
 
 private:
   Status learnChecks(Depth depth, Trial &trial);
-  bool hasNoTime(const Check &check) const;
+  /// True if the check is left out for lack of time. One that the trial's findings demand is not: a
+  /// fast candidate would be lost to save seconds.
+  bool hasNoTime(const Check &check, const Trial &trial) const;
   Result<bool> runChecks(Examination &examination);
 
   JudgeBench &bench_;

@@ -66,6 +66,9 @@ public:
     if (has(candidate, "FLAG")) // only other sizes would show it harmless
       return std::vector<Finding>{
           {"bounds-check", Severity::Flag, "a bounds check is gone", "line 3"}};
+    if (has(candidate, "UNORDERED")) // only a tool that sees races would
+      return std::vector<Finding>{
+          {"barrier-removed", Severity::Flag, "fewer barriers than the baseline", "line 3"}};
     return std::vector<Finding>{};
   }
   Result<MutantSet> mutants(const std::string &, const std::string &, const KernelSpec &,

@@ -248,6 +248,20 @@ TEST_F(NotRun, WhatAConfirmationHasNoTimeFor) {
   EXPECT_EQ(runner_->profiles, profiles);
 }
 
+TEST_F(NotRun, LittleTimeLosesNoCandidateThatOneMoreCheckWouldProve) {
+  depth_ = Depth::Search;
+  secondsLeft_ = [] { return 0.0; };
+  LocalJudge local = make();
+  ASSERT_TRUE(local.baseline());
+  const Trial proven = judge(local, "FAST UNORDERED");
+  EXPECT_EQ(proven.verdict, Verdict::Faster) << proven.reason;
+  ASSERT_TRUE(recordOf(proven, CheckId::Sanitizer));
+  EXPECT_EQ(recordOf(proven, CheckId::Sanitizer)->state, CheckState::Passed);
+  const Trial wrong = judge(local, "FAST UNORDERED SANITIZED");
+  EXPECT_EQ(wrong.verdict, Verdict::RunFailed);
+  EXPECT_EQ(wrong.check, CheckId::Sanitizer);
+}
+
 class OwnError : public JudgeFixture {
 protected:
   void computesInDouble() {
