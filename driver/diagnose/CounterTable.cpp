@@ -65,6 +65,14 @@ std::string labelOfCounter(const std::string &name) {
   return known ? known->label : name;
 }
 
+std::string counterOfLabel(const std::string &label) {
+  std::string_view own = trim(label);
+  if (own.starts_with("* ")) // a rule rests on it
+    own = trim(own.substr(2));
+  const auto found = std::ranges::find(knownCounters(), own, &KnownCounter::label);
+  return found == knownCounters().end() ? std::string(own) : found->name;
+}
+
 std::string textOfCounter(const std::string &name, std::optional<double> value) {
   const KnownCounter *known = knownCounter(name);
   return show(value, known ? known->unit.value_or("") : "");

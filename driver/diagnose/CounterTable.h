@@ -17,6 +17,9 @@ std::vector<std::pair<std::string, std::string>> describeCounters(const Counters
 
 /// "achieved occupancy" for a counter with a label here; otherwise the name itself.
 std::string labelOfCounter(const std::string &name);
+/// The counter that has the label, in a table as models and people see it; otherwise the text
+/// itself, which may be a counter's name.
+std::string counterOfLabel(const std::string &label);
 /// The value with its unit; "unknown" if there is none.
 std::string textOfCounter(const std::string &name, std::optional<double> value);
 

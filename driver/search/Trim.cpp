@@ -95,6 +95,7 @@ Candidate named(Candidate candidate, bool isFirst, const std::string &title,
                 const std::string &parent) {
   candidate.title += (isFirst ? ", without " : ", ") + title;
   candidate.parents = {parent};
+  candidate.expects.reset();
   return candidate;
 }
 

@@ -78,7 +78,7 @@ class Seated(strangers.Program):
         found = []
         for trial in trials:
             candidate = trial["candidate"]
-            if candidate["proposer"] != "llm":
+            if candidate["proposer"] != "llm" or candidate["expects"] is None:  # the latter: what a search left out of one
                 continue
             parent = counters.get((candidate["parents"] or [""])[0], {})
             expects = [{**each, "measured": trial["counters"][each["metric"]] / parent[each["metric"]]
@@ -110,13 +110,13 @@ def table(work):
         if not sessions:
             print(f"| {kept.parent.name} | {seat.get('problem')} |")
             continue
-        right = sum(each["verdict"] in ("faster", "same", "slower", "ambiguous", "duplicate") for each in candidates)
+        right = sum(each["verdict"] in ("Faster", "Same", "Slower", "Ambiguous", "Duplicate") for each in candidates)
         rows.append((best(sessions[0]), max(map(best, sessions))))
         print(f"| {kept.parent.name} | {seat['kernel']} | {' | '.join(shown(each) for each in sessions)} | "
               f"{len(candidates)} handed in, {right} right |")
         for each in candidates:
             speedup = f"{each['speedup']['estimate']:.3f}x" if each["speedup"] else ""
-            expects = "; ".join(f"{e['metric']} x{e['factor']:.2g}, measured {'-' if e['measured'] is None else format(e['measured'], '.2g')}"
+            expects = "; ".join(f"{e['metric'][:40]} x{e['factor']:.2g}, measured {'-' if e['measured'] is None else format(e['measured'], '.2g')}"
                                 for e in each["expects"])
             print(f"    {each['verdict']} {speedup} {each['title']}{' (' + expects + ')' if expects else ''}")
     if rows:

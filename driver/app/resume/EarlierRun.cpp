@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/resume/EarlierRun.h"
 
+#include "driver/llm/contract/Contract.h"
+#include "driver/search/Proposer.h"
+
 #include <algorithm>
+#include <set>
 
 namespace kopt {
 namespace {
@@ -12,6 +16,22 @@ constexpr std::size_t kMostBest = 4; ///< candidates that are judged again
 Candidate alone(Candidate candidate) {
   candidate.parents.clear();
   return candidate;
+}
+
+/// What the model handed in and no trial is of, the last answer's first, at most kMostCandidates.
+std::vector<Candidate> notJudged(const std::vector<Event> &events,
+                                 const std::vector<Trial> &trials) {
+  std::set<std::string> known;
+  for (const Trial &trial : trials)
+    known.insert(trial.candidateHash);
+  std::vector<Candidate> found;
+  for (auto event = events.rbegin(); event != events.rend(); ++event)
+    if (const auto *offered = std::get_if<Offered>(&event->what);
+        offered && offered->role == kModelRole)
+      for (const Candidate &candidate : offered->candidates)
+        if (found.size() < kMostCandidates && known.insert(candidate.contentHash()).second)
+          found.push_back(alone(candidate));
+  return found;
 }
 
 } // namespace
@@ -26,14 +46,15 @@ Result<std::optional<EarlierRun>> findEarlierRun(Store &store, const std::vector
     return std::nullopt;
   EarlierRun earlier{same->name, {}};
   KOPT_TRY(std::vector<Trial> trials, store.trials(same->id));
+  KOPT_TRY(const std::vector<Event> events, store.events(same->id));
   KOPT_TRY(const std::vector<ModelCall> calls, store.modelCalls(same->id));
   if (!calls.empty() && calls.back().isOpen()) {
     earlier.open = calls.back();
-    KOPT_TRY(const std::vector<Event> events, store.events(same->id));
     for (const Event &event : events)
       if (const auto *ask = std::get_if<Ask>(&event.what); ask && ask->id == earlier.open->ask)
         earlier.asked = ask->parents.front();
   }
+  std::vector<Candidate> unjudged = notJudged(events, trials);
   std::erase_if(trials, [&](const Trial &trial) {
     return trial.purpose != Purpose::Search || trial.candidate.proposer.empty() ||
            (trial.verdict != Verdict::Faster && trial.candidateHash != earlier.asked);
@@ -46,6 +67,8 @@ Result<std::optional<EarlierRun>> findEarlierRun(Store &store, const std::vector
   });
   for (std::size_t i = 0; i < std::min(trials.size(), kMostBest); ++i)
     earlier.best.candidates.push_back(alone(trials[i].candidate));
+  std::vector<Candidate> &best = earlier.best.candidates;
+  best.insert(best.begin() + (best.empty() ? 0 : 1), unjudged.begin(), unjudged.end());
   return earlier;
 }
 

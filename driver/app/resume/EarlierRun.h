@@ -14,7 +14,9 @@ namespace kopt {
 
 struct EarlierRun {
   std::string name;
-  GivenCandidates best;            ///< changes of the baseline, the fastest first
+  /// Changes of the baseline: the fastest, what its model had handed in and nobody judged, and then
+  /// the next fastest.
+  GivenCandidates best;
   std::optional<ModelCall> open{}; ///< waits for its reply
   std::string asked{};             ///< hash of the candidate of `best`, or the baseline's, that the
                                    ///< open call is about

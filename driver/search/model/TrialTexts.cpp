@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/diagnose/Contrast.h"
+#include "driver/diagnose/CounterTable.h"
 #include "driver/judge/Statistics.h"
 #include "driver/model/Json.h"
 #include "driver/search/model/PromptSections.h"
@@ -100,8 +101,8 @@ std::string effectsText(const ProposalContext &context, const Trial &trial) {
     const auto after = trial.counters.find(effect.metric);
     const bool isKnown = origin && before != origin->counters.end() && before->second != 0 &&
                          after != trial.counters.end();
-    text += fmt::format("You expected {} to be {} of what it was; {}.\n", quoted(effect.metric, 80),
-                        formatPercent(effect.factor),
+    text += fmt::format("You expected {} to be {} of what it was; {}.\n",
+                        quoted(labelOfCounter(effect.metric), 80), formatPercent(effect.factor),
                         isKnown ? "it is " + formatPercent(after->second / before->second)
                                 : "it was not measured");
   }

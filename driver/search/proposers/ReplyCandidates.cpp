@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/proposers/ReplyCandidates.h"
+#include "driver/diagnose/CounterTable.h"
 #include "driver/search/proposers/TransformProposer.h"
 #include "driver/source/CandidateLaunch.h"
 #include "driver/source/Includes.h"
@@ -65,7 +66,7 @@ tl::expected<Candidate, std::string> candidateOf(const ReplyCandidate &reply,
   candidate.rationale = reply.rationale;
   candidate.expects.emplace();
   for (const ReplyExpectation &expects : reply.expects)
-    candidate.expects->push_back({expects.metric, expects.factor});
+    candidate.expects->push_back({counterOfLabel(expects.metric), expects.factor});
   for (auto [label, chunk] : reply.chunks) {
     const std::string &present = task.contract.chunks.at(label);
     takeIncludes(chunk, context.problem.sliceText, candidate);

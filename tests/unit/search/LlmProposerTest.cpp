@@ -370,6 +370,18 @@ TEST_F(LlmProposerTest, WhatAnEarlierStepDeclaredMayBeChanged) {
                              Not(HasSubstr("chunk=host"))));
 }
 
+TEST_F(LlmProposerTest, WhatIsExpectedMayBeNamedAsTheTableNamesIt) {
+  model_.replies = {replaceAll(reply("t", "  // body"), "\"technique\"",
+                               "\"expects\": [{\"metric\": \"* DRAM throughput of its peak\", "
+                               "\"factor\": 2}, {\"metric\": \"unheard_of\", \"factor\": 0.5}], "
+                               "\"technique\"")};
+  LlmProposer llm = proposer();
+  const auto expects = proposeOne(llm).expects.value();
+  ASSERT_EQ(expects.size(), 2u);
+  EXPECT_EQ(expects[0].metric, "dram__throughput.avg.pct_of_peak_sustained_elapsed");
+  EXPECT_EQ(expects[1].metric, "unheard_of");
+}
+
 TEST_F(LlmProposerTest, ABreachIsRetriedOnceWithItsReason) {
   model_.replies = {"I would use shared memory.", reply("second try", "  // body")};
   LlmProposer llm = proposer();

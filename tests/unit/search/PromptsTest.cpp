@@ -309,7 +309,9 @@ TEST_F(PromptsTest, AContinuationHoldsTheEvidenceOfEachCandidate) {
   const std::string known = history_.best().candidateHash;
   const std::string text = must(continuationPrompt(context(), judged, known)).text;
   EXPECT_THAT(text, HasSubstr("Candidate 1: wider (idea): Faster\nSpeed: 1.500x [1.400, 1.600]"));
-  EXPECT_THAT(text, HasSubstr("sustained_elapsed to be 200.0% of what it was; it is 320.0%.\n"));
+  EXPECT_THAT(text,
+              HasSubstr("expected DRAM throughput of its peak to be 200.0% of what it was; it "
+                        "is 320.0%.\n"));
   EXPECT_THAT(text, HasSubstr("unheard_of to be 50.0% of what it was; it was not measured.\n"));
   EXPECT_THAT(text, HasSubstr("Candidate 2: typo (idea): BuildFailed\nThe compiler:\n"
                               "| sum:1: error: y is undefined; slice.cu:999999999\n"));
