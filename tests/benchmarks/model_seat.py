@@ -113,7 +113,7 @@ def table(work):
         right = sum(each["verdict"] in ("Faster", "Same", "Slower", "Ambiguous", "Duplicate") for each in candidates)
         rows.append((best(sessions[0]), max(map(best, sessions))))
         print(f"| {kept.parent.name} | {seat['kernel']} | {' | '.join(shown(each) for each in sessions)} | "
-              f"{len(candidates)} handed in, {right} right |")
+              f"{len(candidates)} judged, {right} right |")
         for each in candidates:
             speedup = f"{each['speedup']['estimate']:.3f}x" if each["speedup"] else ""
             expects = "; ".join(f"{e['metric'][:40]} x{e['factor']:.2g}, measured {'-' if e['measured'] is None else format(e['measured'], '.2g')}"
