@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/search/space/Space.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <unordered_map>
+
+namespace kopt {
+namespace {
+
+constexpr std::size_t kMostNames = 64; ///< of a requirement
+
+/// The product or the sum; the greatest number where it is greater.
+std::uint64_t product(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t result = 0;
+  return __builtin_mul_overflow(a, b, &result) ? std::numeric_limits<std::uint64_t>::max() : result;
+}
+std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t result = 0;
+  return __builtin_add_overflow(a, b, &result) ? std::numeric_limits<std::uint64_t>::max() : result;
+}
+
+struct Requirement {
+  Expression expression;
+  std::vector<int> slots; ///< for each of its names: the parameter, or -1 - index of a constant
+};
+
+struct PointHash {
+  std::size_t operator()(const Point &point) const {
+    std::size_t hash = 0x9e3779b97f4a7c15ull;
+    for (const std::uint16_t each : point)
+      hash = (hash ^ each) * 0x100000001b3ull;
+    return hash ^ (hash >> 29);
+  }
+};
+
+Status checkParameters(const std::vector<SpaceParameter> &parameters) {
+  for (const SpaceParameter &parameter : parameters)
+    if (parameter.values.empty() ||
+        parameter.values.size() > std::numeric_limits<std::uint16_t>::max())
+      return makeError(ErrorCode::Usage,
+                       fmt::format("'{}' has {} values", parameter.name, parameter.values.size()),
+                       "a parameter has 1 to 65535 values");
+  return {};
+}
+
+} // namespace
+
+/// Reads requirements, and builds the levels of each group.
+class Space::Builder {
+public:
+  Builder(Space &space, const Bindings &constants) : space_(space), constants_(constants) {
+    group_.resize(space.parameters_.size());
+    std::iota(group_.begin(), group_.end(), 0);
+    point_.resize(group_.size());
+  }
+
+  Status require(const std::string &text) {
+    KOPT_TRY(Expression expression, Expression::parse(text));
+    Requirement requirement{std::move(expression), {}};
+    if (requirement.expression.names().size() > kMostNames)
+      return makeError(ErrorCode::Usage, "the requirement '" + text + "' has too many names");
+    int first = -1;
+    for (const std::string &name : requirement.expression.names()) {
+      const auto own = std::ranges::find(space_.parameters_, name, &SpaceParameter::name);
+      if (own != space_.parameters_.end()) {
+        const int parameter = int(own - space_.parameters_.begin());
+        requirement.slots.push_back(parameter);
+        first = first < 0 ? parameter : first;
+        group_[std::size_t(groupOf(parameter))] = groupOf(first);
+      } else if (const auto constant = constants_.find(name); constant != constants_.end()) {
+        requirement.slots.push_back(-1 - int(values_.size()));
+        values_.push_back(constant->second);
+      } else {
+        return makeError(
+            ErrorCode::Usage,
+            fmt::format("the requirement '{}' names '{}', which is neither a parameter nor known",
+                        text, name));
+      }
+    }
+    if (first >= 0)
+      requirements_.push_back(std::move(requirement));
+    else if (!holds(requirement)) // whatever the parameters
+      isEmpty_ = true;
+    return {};
+  }
+
+  Status build() {
+    if (isEmpty_)
+      return {};
+    space_.groupOf_.resize(group_.size());
+    for (int representative = 0; representative < int(group_.size()); ++representative) {
+      Group made;
+      for (int parameter = 0; parameter < int(group_.size()); ++parameter)
+        if (groupOf(parameter) == representative) {
+          made.order.push_back(parameter);
+          space_.groupOf_[std::size_t(parameter)] = space_.groups_.size();
+        }
+      if (!made.order.empty())
+        space_.groups_.push_back(std::move(made));
+    }
+    space_.size_ = 1;
+    for (Group &group : space_.groups_) {
+      KOPT_CHECK(build(group));
+      space_.size_ = product(space_.size_, group.size());
+    }
+    return {};
+  }
+
+private:
+  int groupOf(int parameter) const {
+    while (group_[std::size_t(parameter)] != parameter)
+      parameter = group_[std::size_t(parameter)];
+    return parameter;
+  }
+
+  bool holds(const Requirement &requirement) const {
+    std::array<std::int64_t, kMostNames> values;
+    for (std::size_t i = 0; i < requirement.slots.size(); ++i) {
+      const int slot = requirement.slots[i];
+      values[i] = slot < 0
+                      ? values_[std::size_t(-1 - slot)]
+                      : space_.parameters_[std::size_t(slot)].values[point_[std::size_t(slot)]];
+    }
+    const auto value = requirement.expression.evaluate(
+        std::span<const std::int64_t>(values.data(), requirement.slots.size()));
+    return value && *value != 0;
+  }
+
+  Status build(Group &group) {
+    const std::size_t depth = group.order.size();
+    std::vector<std::size_t> place(group_.size(), depth), last(depth, 0);
+    for (std::size_t i = 0; i < depth; ++i)
+      place[std::size_t(group.order[i])] = i;
+    due_.assign(depth, {});
+    live_.assign(depth + 1, {});
+    known_.clear();
+    known_.resize(depth + 1);
+    for (const Requirement &requirement : requirements_) {
+      std::size_t latest = 0;
+      for (const int slot : requirement.slots)
+        if (slot >= 0)
+          latest = std::max(latest, place[std::size_t(slot)]);
+      if (latest == depth)
+        continue; // of another group
+      due_[latest].push_back(&requirement);
+      for (const int slot : requirement.slots)
+        if (slot >= 0)
+          last[place[std::size_t(slot)]] = std::max(last[place[std::size_t(slot)]], latest);
+    }
+    for (std::size_t level = 1; level <= depth; ++level)
+      for (std::size_t i = 0; i < level; ++i)
+        if (last[i] >= level)
+          live_[level].push_back(group.order[i]);
+    group.levels.resize(depth + 1);
+    group.edges.resize(depth);
+    return node(group, 0).map([](std::uint32_t) {});
+  }
+
+  /// The node of that level for the values that are bound.
+  Result<std::uint32_t> node(Group &group, std::size_t level) {
+    Point key;
+    for (const int parameter : live_[level])
+      key.push_back(point_[std::size_t(parameter)]);
+    if (const auto found = known_[level].find(key); found != known_[level].end())
+      return found->second;
+    Node made;
+    if (level == group.order.size()) {
+      made.points = 1;
+    } else {
+      const auto parameter = std::size_t(group.order[level]);
+      std::vector<Edge> edges;
+      for (std::size_t v = 0; v < space_.parameters_[parameter].values.size(); ++v) {
+        point_[parameter] = std::uint16_t(v);
+        if (!std::ranges::all_of(due_[level],
+                                 [&](const Requirement *each) { return holds(*each); }))
+          continue;
+        KOPT_TRY(const std::uint32_t next, node(group, level + 1));
+        const std::uint64_t points = group.levels[level + 1][next].points;
+        made.points = sum(made.points, points);
+        if (points > 0)
+          edges.push_back({std::uint16_t(v), next});
+      }
+      made.first = std::uint32_t(group.edges[level].size());
+      made.count = std::uint32_t(edges.size());
+      group.edges[level].insert(group.edges[level].end(), edges.begin(), edges.end());
+      nodes_ += edges.size();
+    }
+    if (++nodes_ > kMostNodes)
+      return makeError(ErrorCode::Usage, "the requirements tie too many parameters to each other",
+                       "take parameters, values or requirements away");
+    group.levels[level].push_back(made);
+    const auto index = std::uint32_t(group.levels[level].size() - 1);
+    known_[level].emplace(std::move(key), index);
+    return index;
+  }
+
+  Space &space_;
+  const Bindings &constants_;
+  std::vector<std::int64_t> values_; ///< of the constants that are used
+  std::vector<Requirement> requirements_;
+  std::vector<int> group_; ///< of each parameter: another one of its group, or itself
+  bool isEmpty_ = false;
+  Point point_; ///< as far as it is bound
+  // Of the group that is built, by level:
+  std::vector<std::vector<const Requirement *>> due_; ///< whose last name is bound there
+  std::vector<std::vector<int>> live_;                ///< parameters that later ones depend on
+  std::vector<std::unordered_map<Point, std::uint32_t, PointHash>> known_;
+  std::size_t nodes_ = 0;
+};
+
+Result<Space> Space::make(std::vector<SpaceParameter> parameters,
+                          const std::vector<std::string> &requirements, const Bindings &constants) {
+  KOPT_CHECK(checkParameters(parameters));
+  Space space;
+  space.parameters_ = std::move(parameters);
+  Builder builder(space, constants);
+  for (const std::string &text : requirements)
+    KOPT_CHECK(builder.require(text));
+  KOPT_CHECK(builder.build());
+  return space;
+}
+
+Result<Space> Space::of(std::vector<SpaceParameter> parameters, std::vector<Point> points) {
+  KOPT_CHECK(checkParameters(parameters));
+  std::ranges::sort(points);
+  const std::size_t depth = parameters.size();
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    bool isPoint = points[i].size() == depth && (i == 0 || points[i] != points[i - 1]);
+    for (std::size_t p = 0; isPoint && p < depth; ++p)
+      isPoint = points[i][p] < parameters[p].values.size();
+    if (!isPoint)
+      return makeError(ErrorCode::Usage,
+                       "a recorded point is there twice, or is none of these parameters");
+  }
+  Space space;
+  space.parameters_ = std::move(parameters);
+  space.groupOf_.resize(depth);
+  space.size_ = points.size();
+  if (points.empty())
+    return space;
+  Group &group = space.groups_.emplace_back();
+  group.order.resize(depth);
+  std::iota(group.order.begin(), group.order.end(), 0);
+  group.levels.resize(depth + 1);
+  group.edges.resize(depth);
+  const std::function<std::uint32_t(std::size_t, std::size_t, std::size_t)> add =
+      [&](std::size_t level, std::size_t begin, std::size_t end) {
+        Node made{end - begin};
+        std::vector<Edge> edges;
+        for (std::size_t at = begin; level < depth && at < end;) {
+          const std::uint16_t value = points[at][level];
+          std::size_t next = at;
+          while (next < end && points[next][level] == value)
+            ++next;
+          edges.push_back({value, add(level + 1, at, next)});
+          at = next;
+        }
+        if (level < depth) {
+          made.first = std::uint32_t(group.edges[level].size());
+          made.count = std::uint32_t(edges.size());
+          group.edges[level].insert(group.edges[level].end(), edges.begin(), edges.end());
+        }
+        group.levels[level].push_back(made);
+        return std::uint32_t(group.levels[level].size() - 1);
+      };
+  add(0, 0, points.size());
+  return space;
+}
+
+bool Space::contains(const Group &group, std::span<const std::uint16_t> point) {
+  std::uint32_t node = 0;
+  for (std::size_t level = 0; level < group.order.size(); ++level) {
+    const Node &here = group.levels[level][node];
+    const auto edges = std::span(group.edges[level]).subspan(here.first, here.count);
+    const std::uint16_t value = point[std::size_t(group.order[level])];
+    const auto edge = std::ranges::lower_bound(edges, value, {}, &Edge::value);
+    if (edge == edges.end() || edge->value != value)
+      return false;
+    node = edge->node;
+  }
+  return true;
+}
+
+bool Space::contains(std::span<const std::uint16_t> point) const {
+  return size_ > 0 && point.size() == parameters_.size() &&
+         std::ranges::all_of(groups_, [&](const Group &each) { return contains(each, point); });
+}
+
+Point Space::at(std::uint64_t index) const {
+  Point point(parameters_.size());
+  for (const Group &group : groups_) {
+    place(group, index % group.size(), point);
+    index /= group.size();
+  }
+  return point;
+}
+
+void Space::place(const Group &group, std::uint64_t index, Point &point) {
+  std::uint32_t node = 0;
+  for (std::size_t level = 0; level < group.order.size(); ++level) {
+    const std::vector<Node> &next = group.levels[level + 1];
+    const Edge *edge = &group.edges[level][group.levels[level][node].first];
+    for (; index >= next[edge->node].points; ++edge)
+      index -= next[edge->node].points;
+    point[std::size_t(group.order[level])] = edge->value;
+    node = edge->node;
+  }
+}
+
+std::vector<Point> Space::neighbours(const Point &point, Near near) const {
+  std::vector<Point> found;
+  Point other = point;
+  for (std::size_t p = 0; p < point.size(); ++p) {
+    const auto add = [&](int value) {
+      other[p] = std::uint16_t(value);
+      const bool isThere = contains(groups_[groupOf_[p]], other);
+      if (isThere)
+        found.push_back(other);
+      return isThere;
+    };
+    const int own = point[p], count = int(parameters_[p].values.size());
+    for (int value = own - 1; value >= 0; --value)
+      if (add(value) && near == Near::NextValue)
+        break;
+    for (int value = own + 1; value < count; ++value)
+      if (add(value) && near == Near::NextValue)
+        break;
+    other[p] = point[p];
+  }
+  return found;
+}
+
+std::vector<std::int64_t> Space::valuesOf(const Point &point) const {
+  std::vector<std::int64_t> values(point.size());
+  for (std::size_t i = 0; i < point.size(); ++i)
+    values[i] = parameters_[i].values[point[i]];
+  return values;
+}
+
+} // namespace kopt
