@@ -182,8 +182,7 @@ std::vector<Option> makeOptions() {
              "device can; `ignore` tries all the same, and measures no library beside a kernel",
              {"stop", "ignore"}),
       {"model", &S::model, checkModel,
-       "model of the llm proposer: anthropic:MODEL, openai:MODEL, exec:COMMAND, agent:COMMAND, "
-       "folder:DIR"},
+       "model of the llm proposer: anthropic|openai:MODEL, exec|agent:COMMAND, folder:DIR"},
       {"max-tokens", &S::maxTokens, checkFromZero,
        "limit on the tokens of all model calls; 0: none"},
       {"max-dollars", &S::maxDollars, checkNotBelowZero,
