@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/proposers/ParamsProposer.h"
 
-#include "driver/source/CandidateLaunch.h"
-#include "driver/source/Expression.h"
+#include "driver/search/space/Searcher.h"
 #include "driver/source/RenderSlice.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
-#include <numeric>
-#include <random>
 #include <set>
 
 namespace kopt {
 namespace {
 
-constexpr std::uint64_t kListable = 4096;
-constexpr int kDrawsPerCandidate = 200;
+constexpr std::size_t kMostRefused = 500; ///< points in a row that cannot be launched or are known
 
-using Point = std::map<std::string, std::int64_t>;
+using Values = std::map<std::string, std::int64_t>;
 
 /// The user's tunables and the parent's own.
 TuneDeclaration withTunablesOf(const Candidate &parent, TuneDeclaration declaration) {
@@ -29,39 +26,34 @@ TuneDeclaration withTunablesOf(const Candidate &parent, TuneDeclaration declarat
   return declaration;
 }
 
-Point presentValues(const TuneDeclaration &declaration, const ProposalContext &context) {
-  Point point;
-  for (const CandidateTunable &tunable : context.parent().tunables)
-    point[tunable.name] = tunable.value;
+/// The values that a candidate has, as far as they are known.
+Values valuesOf(const TuneDeclaration &declaration, const ProposalContext &context,
+                const Candidate &candidate) {
+  Values values;
+  for (const CandidateTunable &tunable : candidate.tunables)
+    values[tunable.name] = tunable.value;
   const Bindings &bindings = context.problem.workload.launches.front().bindings;
   for (const TunableParam &param : declaration.params) {
-    if (const auto own = context.parent().constants.find(param.name);
-        own != context.parent().constants.end())
-      point[param.name] = own->second;
+    if (const auto own = candidate.constants.find(param.name); own != candidate.constants.end())
+      values[param.name] = own->second;
     else if (const auto bound = bindings.find(param.name); bound != bindings.end())
-      point[param.name] = bound->second;
+      values.emplace(param.name, bound->second);
   }
-  return point;
+  return values;
 }
 
-bool satisfies(const std::vector<Expression> &requirements, const ProposalContext &context,
-               const Point &point) {
-  for (const Launch &launch : context.problem.workload.launches) {
-    Bindings bindings = launch.bindings;
-    for (const auto &[name, value] : point)
-      bindings[name] = value;
-    for (const Expression &requirement : requirements) {
-      const auto holds = requirement.evaluate(bindings);
-      if (!holds || *holds == 0)
-        return false;
-    }
-  }
-  return true;
+/// The same candidate whatever its values: what a point is a point of.
+std::string withoutValues(Candidate candidate, const TuneDeclaration &declaration) {
+  for (const TunableParam &param : declaration.params)
+    candidate.constants.erase(param.name);
+  for (CandidateTunable &tunable : candidate.tunables)
+    tunable.value = 0;
+  return candidate.contentHash();
 }
 
-std::string titleOf(const Point &point, const Point &before) {
+std::string titleOf(const Values &values, const Values &before) {
   std::string title;
-  for (const auto &[name, value] : point)
+  for (const auto &[name, value] : values)
     if (const auto old = before.find(name); old == before.end() || old->second != value)
       title += fmt::format("{}{} = {}", title.empty() ? "" : ", ", name, value);
   return title;
@@ -79,23 +71,86 @@ std::set<std::string> frozenConstants(const ProposalContext &context) {
   return names;
 }
 
-std::uint64_t spaceSize(const TuneDeclaration &declaration) {
-  std::uint64_t size = 1;
+/// The space of the tunables. Constants that the parent has rewritten keep their values.
+Result<Space> spaceOf(const TuneDeclaration &declaration, const ProposalContext &context,
+                      const Values &present) {
+  const std::set<std::string> frozen = frozenConstants(context);
+  std::vector<SpaceParameter> parameters;
   for (const TunableParam &param : declaration.params) {
-    if (size > kListable)
-      break; // it only matters whether the space can be listed
-    size *= param.values.size();
+    if (!frozen.contains(param.name))
+      parameters.push_back({param.name, param.values});
+    else if (const auto own = present.find(param.name); own != present.end())
+      parameters.push_back({param.name, {own->second}});
   }
-  return size;
+  std::vector<Bindings> launches;
+  for (const Launch &launch : context.problem.workload.launches)
+    launches.push_back(launch.bindings);
+  return Space::make(std::move(parameters), declaration.requirements, launches);
 }
 
-Point pointAt(const TuneDeclaration &declaration, std::uint64_t index) {
+/// The point of a candidate; nothing if a value is none of the parameter's.
+std::optional<Point> pointOf(const Space &space, const Values &values) {
   Point point;
-  for (const TunableParam &param : declaration.params) {
-    point[param.name] = param.values[index % param.values.size()];
-    index /= param.values.size();
+  for (const SpaceParameter &parameter : space.parameters()) {
+    const auto value = values.find(parameter.name);
+    if (value == values.end())
+      return std::nullopt;
+    const auto at = std::ranges::find(parameter.values, value->second);
+    if (at == parameter.values.end())
+      return std::nullopt;
+    point.push_back(std::uint16_t(at - parameter.values.begin()));
   }
-  return point;
+  return space.contains(point) ? std::optional(point) : std::nullopt;
+}
+
+/// What trials of the parent's text with other values became.
+void tell(const TuneDeclaration &declaration, const ProposalContext &context, Searched &searched) {
+  const std::string text = withoutValues(context.parent(), declaration);
+  for (const Trial &trial : context.history.trials) {
+    if (withoutValues(trial.candidate, declaration) != text)
+      continue;
+    const auto point = pointOf(searched.space(), valuesOf(declaration, context, trial.candidate));
+    if (!point || searched.isKnown(*point))
+      continue;
+    const Trial *same = &trial; // of the same machine code
+    if (trial.verdict == Verdict::Duplicate)
+      same = context.history.find(trial.duplicateOf);
+    if (same && isRight(*same) && same->speedup)
+      searched.told(*point, -std::log(same->speedup->estimate));
+    else if (same && !isRight(*same))
+      searched.told(*point, std::nullopt);
+  }
+}
+
+/// The parent with these values.
+Candidate candidateWith(const ProposalContext &context, const Values &values,
+                        const Values &present) {
+  Candidate candidate = context.parent();
+  candidate.parents = {context.parentTrial().candidateHash};
+  candidate.proposer = "params";
+  candidate.technique = "params";
+  candidate.title = titleOf(values, present);
+  candidate.rationale = "declared tunables";
+  candidate.expects.reset();
+  for (const auto &[name, value] : values) {
+    const auto own = std::ranges::find(candidate.tunables, name, &CandidateTunable::name);
+    if (own != candidate.tunables.end())
+      own->value = value;
+    else
+      candidate.constants[name] = value;
+  }
+  // Values that the source already has are not changes.
+  for (const NamedConstant &constant :
+       constantsInScope(context.problem.kernel, context.problem.specialization))
+    if (const auto own = candidate.constants.find(constant.name);
+        own != candidate.constants.end() && own->second == constant.value)
+      candidate.constants.erase(own);
+  for (const TemplateArg &argument : context.problem.specialization.templateArgs)
+    if (const auto own = candidate.constants.find(argument.name);
+        own != candidate.constants.end() && argument.integral &&
+        std::to_string(own->second) == argument.value)
+      candidate.constants.erase(own);
+  return candidate;
 }
 
 } // namespace
@@ -107,72 +162,24 @@ Status ParamsProposer::propose(const ProposalContext &context, Offers &offers) {
   const TuneDeclaration declaration = withTunablesOf(context.parent(), declaration_);
   if (declaration.params.empty())
     return {};
-  std::vector<Expression> requirements;
-  for (const std::string &text : declaration.requirements) {
-    KOPT_TRY(Expression requirement, Expression::parse(text));
-    requirements.push_back(std::move(requirement));
-  }
-  const Point present = presentValues(declaration, context);
-  const std::set<std::string> frozen = frozenConstants(context);
-  const auto offer = [&](const Point &point) {
-    for (const std::string &name : frozen)
-      if (point.contains(name) && point.at(name) != present.at(name))
-        return;
-    if (!satisfies(requirements, context, point))
-      return;
-    Candidate candidate = context.parent();
-    candidate.parents = {context.parentTrial().candidateHash};
-    candidate.proposer = "params";
-    candidate.technique = "params";
-    candidate.title = titleOf(point, present);
-    candidate.rationale = "declared tunables";
-    for (const auto &[name, value] : point) {
-      const auto own = std::ranges::find(candidate.tunables, name, &CandidateTunable::name);
-      if (own != candidate.tunables.end())
-        own->value = value;
-      else
-        candidate.constants[name] = value;
-    }
-    // Values that the source already has are not changes.
-    for (const NamedConstant &constant :
-         constantsInScope(context.problem.kernel, context.problem.specialization))
-      if (const auto own = candidate.constants.find(constant.name);
-          own != candidate.constants.end() && own->second == constant.value)
-        candidate.constants.erase(own);
-    for (const TemplateArg &argument : context.problem.specialization.templateArgs)
-      if (const auto own = candidate.constants.find(argument.name);
-          own != candidate.constants.end() && argument.integral &&
-          std::to_string(own->second) == argument.value)
-        candidate.constants.erase(own);
-    if (!candidate.title.empty())
-      offers.add(std::move(candidate));
-  };
-
-  for (const TunableParam &param : declaration.params)
-    for (const std::int64_t value : param.values) {
-      if (offers.isFull())
-        return {};
-      Point point = present;
-      point[param.name] = value;
-      offer(point);
-    }
-  const std::uint64_t size = spaceSize(declaration);
-  std::mt19937_64 random(seed_ * 0x9e3779b97f4a7c15ull +
-                         std::uint64_t(context.history.trials.size()));
-  if (size <= kListable) {
-    std::vector<std::uint64_t> order(size);
-    std::iota(order.begin(), order.end(), 0);
-    std::shuffle(order.begin(), order.end(), random);
-    for (std::uint64_t i = 0; i < size && !offers.isFull(); ++i)
-      offer(pointAt(declaration, order[i]));
-  } else {
-    const int draws = kDrawsPerCandidate * int(context.ask.limit);
-    for (int draw = 0; draw < draws && !offers.isFull(); ++draw) {
-      Point point;
-      for (const TunableParam &param : declaration.params)
-        point[param.name] = param.values[random() % param.values.size()];
-      offer(point);
-    }
+  const Values present = valuesOf(declaration, context, context.parent());
+  KOPT_TRY(const Space space, spaceOf(declaration, context, present));
+  Searched searched(space);
+  tell(declaration, context, searched);
+  const auto searcher =
+      makeModelSearcher(searched, seed_ * 0x9e3779b97f4a7c15ull + context.history.trials.size());
+  std::size_t refused = 0;
+  while (!offers.isFull() && refused < kMostRefused) {
+    const std::optional<Point> point = searcher->ask();
+    if (!point)
+      break;
+    searched.asked(*point);
+    Values values = present;
+    for (std::size_t p = 0; p < point->size(); ++p)
+      values[space.parameters()[p].name] = space.parameters()[p].values[(*point)[p]];
+    Candidate candidate = candidateWith(context, values, present);
+    const bool isTaken = !candidate.title.empty() && !offers.add(std::move(candidate));
+    refused = isTaken ? 0 : refused + 1;
   }
   return {};
 }

@@ -10,14 +10,14 @@ namespace kopt {
 
 class ParamsProposer final : public ReadyProposer {
 public:
-  /// `seed` decides the random order of points.
+  /// `seed` decides the points that are drawn.
   ParamsProposer(TuneDeclaration declaration, std::uint64_t seed);
 
   std::string name() const override { return "params"; }
 
-  /// First every neighbour of the parent (one tunable changed); then all other points in random
-  /// order if the space has at most kListable points, otherwise random points. Only points that
-  /// satisfy every requirement and give a valid launch.
+  /// The points from which most is expected, after all trials of the parent's text with other
+  /// values (makeModelSearcher()). Only points that satisfy every requirement and give a valid
+  /// launch. Fails as Space::make().
   Status propose(const ProposalContext &context, Offers &offers) override;
 
 private:

@@ -53,18 +53,20 @@ Status checkParameters(const std::vector<SpaceParameter> &parameters) {
 /// Reads requirements, and builds the levels of each group.
 class Space::Builder {
 public:
-  Builder(Space &space, const Bindings &constants) : space_(space), constants_(constants) {
+  explicit Builder(Space &space) : space_(space) {
     group_.resize(space.parameters_.size());
     std::iota(group_.begin(), group_.end(), 0);
     point_.resize(group_.size());
   }
 
-  Status require(const std::string &text) {
+  /// False if it names none of the constants: it is the same with others.
+  Result<bool> require(const std::string &text, const Bindings &constants) {
     KOPT_TRY(Expression expression, Expression::parse(text));
     Requirement requirement{std::move(expression), {}};
     if (requirement.expression.names().size() > kMostNames)
       return makeError(ErrorCode::Usage, "the requirement '" + text + "' has too many names");
     int first = -1;
+    bool needsConstants = false;
     for (const std::string &name : requirement.expression.names()) {
       const auto own = std::ranges::find(space_.parameters_, name, &SpaceParameter::name);
       if (own != space_.parameters_.end()) {
@@ -72,9 +74,10 @@ public:
         requirement.slots.push_back(parameter);
         first = first < 0 ? parameter : first;
         group_[std::size_t(groupOf(parameter))] = groupOf(first);
-      } else if (const auto constant = constants_.find(name); constant != constants_.end()) {
+      } else if (const auto constant = constants.find(name); constant != constants.end()) {
         requirement.slots.push_back(-1 - int(values_.size()));
         values_.push_back(constant->second);
+        needsConstants = true;
       } else {
         return makeError(
             ErrorCode::Usage,
@@ -86,7 +89,7 @@ public:
       requirements_.push_back(std::move(requirement));
     else if (!holds(requirement)) // whatever the parameters
       isEmpty_ = true;
-    return {};
+    return needsConstants;
   }
 
   Status build() {
@@ -200,7 +203,6 @@ private:
   }
 
   Space &space_;
-  const Bindings &constants_;
   std::vector<std::int64_t> values_; ///< of the constants that are used
   std::vector<Requirement> requirements_;
   std::vector<int> group_; ///< of each parameter: another one of its group, or itself
@@ -214,13 +216,19 @@ private:
 };
 
 Result<Space> Space::make(std::vector<SpaceParameter> parameters,
-                          const std::vector<std::string> &requirements, const Bindings &constants) {
+                          const std::vector<std::string> &requirements,
+                          const std::vector<Bindings> &constants) {
   KOPT_CHECK(checkParameters(parameters));
   Space space;
   space.parameters_ = std::move(parameters);
-  Builder builder(space, constants);
+  Builder builder(space);
   for (const std::string &text : requirements)
-    KOPT_CHECK(builder.require(text));
+    for (std::size_t set = 0; set < std::max<std::size_t>(constants.size(), 1); ++set) {
+      KOPT_TRY(const bool needsConstants,
+               builder.require(text, constants.empty() ? Bindings() : constants[set]));
+      if (!needsConstants)
+        break;
+    }
   KOPT_CHECK(builder.build());
   return space;
 }

@@ -25,12 +25,13 @@ using Point = std::vector<std::uint16_t>;
 class Space {
 public:
   /// The requirements are expressions over the parameters and `constants`, and hold where they are
-  /// not zero; one that cannot be evaluated at a point (a division by zero) does not hold there.
+  /// not zero with each of these sets of constants (the launches of a workload); one that cannot be
+  /// evaluated at a point (a division by zero) does not hold there.
   /// Fails with Usage if one cannot be parsed or names something else, and if the space would need
   /// more than kMostNodes to be counted.
   static Result<Space> make(std::vector<SpaceParameter> parameters,
                             const std::vector<std::string> &requirements,
-                            const Bindings &constants = {});
+                            const std::vector<Bindings> &constants = {});
 
   static constexpr std::size_t kMostNodes = 20'000'000;
 

@@ -6,6 +6,7 @@
 #include "fakes/ScaleKernel.h"
 
 #include <gtest/gtest.h>
+#include <numeric>
 
 using namespace kopt;
 using namespace kopt::fakes;
@@ -64,6 +65,35 @@ TEST_F(ParamsProposerTest, TunablesOfTheParentsOwnAreTriedWithTheDeclaredOnes) {
   }
   EXPECT_EQ(points,
             (std::set<std::pair<std::int64_t, std::int64_t>>{{32, 2}, {32, 8}, {64, 2}, {64, 4}}));
+}
+
+TEST_F(ParamsProposerTest, ASpaceOfBillionsIsSearchedByWhatTrialsOfItFound) {
+  ParamsProposer proposer(declaration({"param TILE in {32}"}), 1);
+  const Workload work = workload();
+  const DeviceInfo device;
+  const SearchProblem problem{kernel_, specialization_, work, slice_, device};
+  Candidate parent;
+  std::vector<std::int64_t> values(1000);
+  std::iota(values.begin(), values.end(), 1);
+  for (const char *name : {"ROWS", "COLUMNS", "STAGES"})
+    parent.tunables.push_back({name, values, {}, 500, 1});
+  std::vector<Trial> history;
+  const auto rowsAfter = [&](std::size_t trials) {
+    double rows = 0;
+    for (std::size_t round = 0; round < trials; ++round)
+      for (const Candidate &candidate : must(offersOf(proposer, problem, parent, history, 1))) {
+        Trial trial;
+        trial.candidate = candidate;
+        trial.candidateHash = candidate.contentHash();
+        trial.verdict = Verdict::Faster;
+        trial.speedup = Speedup{.estimate = 1 + double(candidate.tunables[0].value) / 1000};
+        history.push_back(trial);
+        rows += double(candidate.tunables[0].value) / double(trials);
+      }
+    return rows;
+  };
+  rowsAfter(20);
+  EXPECT_GT(rowsAfter(10), 850) << "of 1 to 1000, and more is faster";
 }
 
 TEST_F(ParamsProposerTest, ATunableThatIsNoConstantIsAnErrorThatListsWhatThereIs) {

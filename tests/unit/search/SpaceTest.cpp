@@ -60,7 +60,7 @@ bool tileFits(const std::vector<std::int64_t> &v) {
 }
 
 TEST(Space, HasThePointsThatATryOfAllFinds) {
-  const Space space = must(Space::make(kTiled, kTileFits, {{"limit", 96}}));
+  const Space space = must(Space::make(kTiled, kTileFits, {{{"limit", 96}}}));
   const std::set<Point> all = listed(kTiled, tileFits);
   EXPECT_EQ(space.size(), all.size());
   std::set<Point> found;
@@ -73,7 +73,7 @@ TEST(Space, HasThePointsThatATryOfAllFinds) {
 }
 
 TEST(Space, NeighboursDifferInOneParameterAndAreValid) {
-  const Space space = must(Space::make(kTiled, kTileFits, {{"limit", 96}}));
+  const Space space = must(Space::make(kTiled, kTileFits, {{{"limit", 96}}}));
   const std::set<Point> all = listed(kTiled, tileFits);
   for (const Point &point : all) {
     std::set<Point> expected;
@@ -99,7 +99,7 @@ TEST(Space, NeighboursDifferInOneParameterAndAreValid) {
 }
 
 TEST(Space, IsDrawnUniformly) {
-  const Space space = must(Space::make(kTiled, kTileFits, {{"limit", 96}}));
+  const Space space = must(Space::make(kTiled, kTileFits, {{{"limit", 96}}}));
   std::mt19937_64 random(7);
   std::map<Point, int> drawn;
   constexpr int kEach = 400;
@@ -144,9 +144,15 @@ TEST(Space, TiedParametersOfWhichLittleIsLeftToKnowAreCountedFast) {
   EXPECT_EQ(must(Space::make(parameters, requirements)).size(), 293930u); // 21 choose 12
 }
 
+TEST(Space, RequirementsHoldWithEachSetOfConstants) {
+  const Space space =
+      must(Space::make({{"a", upTo(10)}}, {"n % a == 0", "a > 1"}, {{{"n", 12}}, {{"n", 18}}}));
+  EXPECT_EQ(space.size(), 3u); // 2, 3, 6
+}
+
 TEST(Space, MayBeEmpty) {
   EXPECT_EQ(must(Space::make({{"a", {1, 2}}}, {"a > 5"})).size(), 0u);
-  EXPECT_EQ(must(Space::make({{"a", {1, 2}}}, {"n > 5"}, {{"n", 3}})).size(), 0u);
+  EXPECT_EQ(must(Space::make({{"a", {1, 2}}}, {"n > 5"}, {{{"n", 3}}})).size(), 0u);
   EXPECT_FALSE(must(Space::make({{"a", {1, 2}}}, {"a > 5"})).contains(Point{0}));
   EXPECT_EQ(must(Space::make({{"a", {0, 1, 2}}}, {"4 % a == 0"})).size(), 2u)
       << "where it cannot be evaluated it does not hold";
