@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kFew = 32;  ///< points of a space that is tried in its order
 constexpr std::size_t kFirst = 8;   ///< points that are drawn before there is a model
-constexpr std::size_t kPool = 1000; ///< points that are drawn to be compared
+constexpr std::size_t kPool = 200;  ///< points that are drawn to be compared; 1000 find no more
 constexpr std::size_t kCentres = 3; ///< the best points, whose neighbours are compared, too
 
 /// How many deviations a point may be faster than expected: about kHope, and one more for each
