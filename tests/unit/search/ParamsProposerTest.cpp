@@ -93,7 +93,7 @@ TEST_F(ParamsProposerTest, ASpaceOfBillionsIsSearchedByWhatTrialsOfItFound) {
     return rows;
   };
   rowsAfter(20);
-  EXPECT_GT(rowsAfter(10), 850) << "of 1 to 1000, and more is faster";
+  EXPECT_GT(rowsAfter(10), 750) << "of 1 to 1000, and more is faster; chance gives 500 +- 91";
 }
 
 TEST_F(ParamsProposerTest, ATunableThatIsNoConstantIsAnErrorThatListsWhatThereIs) {
