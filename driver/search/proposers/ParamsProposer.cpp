@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::size_t kMostRefused = 500; ///< points in a row that cannot be launched or are known
 
+constexpr std::size_t kNear = 32; ///< neighbours of the present point that are tried first
+
 using Values = std::map<std::string, std::int64_t>;
 
 /// The user's tunables and the parent's own.
@@ -169,17 +171,26 @@ Status ParamsProposer::propose(const ProposalContext &context, Offers &offers) {
   const auto searcher =
       makeModelSearcher(searched, seed_ * 0x9e3779b97f4a7c15ull + context.history.trials.size());
   std::size_t refused = 0;
+  const auto offer = [&](const Point &point) {
+    searched.asked(point);
+    Values values = present;
+    for (std::size_t p = 0; p < point.size(); ++p)
+      values[space.parameters()[p].name] = space.parameters()[p].values[point[p]];
+    Candidate candidate = candidateWith(context, values, present);
+    const bool isTaken = !candidate.title.empty() && !offers.add(std::move(candidate));
+    refused = isTaken ? 0 : refused + 1;
+  };
+  // What its author chose is a good point to begin from, unless its neighbours are too many.
+  if (const auto here = pointOf(space, present))
+    if (const auto near = space.neighbours(*here, Space::Near::AnyValue); near.size() <= kNear)
+      for (const Point &point : near)
+        if (!offers.isFull() && !searched.isKnown(point))
+          offer(point);
   while (!offers.isFull() && refused < kMostRefused) {
     const std::optional<Point> point = searcher->ask();
     if (!point)
       break;
-    searched.asked(*point);
-    Values values = present;
-    for (std::size_t p = 0; p < point->size(); ++p)
-      values[space.parameters()[p].name] = space.parameters()[p].values[(*point)[p]];
-    Candidate candidate = candidateWith(context, values, present);
-    const bool isTaken = !candidate.title.empty() && !offers.add(std::move(candidate));
-    refused = isTaken ? 0 : refused + 1;
+    offer(*point);
   }
   return {};
 }
