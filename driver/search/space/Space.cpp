@@ -332,12 +332,16 @@ std::vector<Point> Space::neighbours(const Point &point, Near near) const {
       return isThere;
     };
     const int own = point[p], count = int(parameters_[p].values.size());
-    for (int value = own - 1; value >= 0; --value)
-      if (add(value) && near == Near::NextValue)
-        break;
-    for (int value = own + 1; value < count; ++value)
-      if (add(value) && near == Near::NextValue)
-        break;
+    if (near == Near::AnyValue) {
+      for (int value = 0; value < count; ++value)
+        if (value != own)
+          add(value);
+    } else { // the nearest on each side
+      for (int value = own - 1; value >= 0 && !add(value);)
+        --value;
+      for (int value = own + 1; value < count && !add(value);)
+        ++value;
+    }
     other[p] = point[p];
   }
   return found;

@@ -54,7 +54,8 @@ public:
     return point;
   }
 
-  /// Points with another value of one parameter: any, or one that is next to the present one.
+  /// Points with another value of one parameter, by parameter and then by value: any, or the valid
+  /// one that is next to the present one on each side.
   enum class Near { AnyValue, NextValue };
   std::vector<Point> neighbours(const Point &point, Near near) const;
 

@@ -86,6 +86,13 @@ TEST(Space, NeighboursDifferInOneParameterAndAreValid) {
     }
     const auto near = space.neighbours(point, Space::Near::AnyValue);
     EXPECT_EQ(std::set<Point>(near.begin(), near.end()), expected);
+    for (std::size_t p = 0; p < point.size(); ++p) { // values in the order of their owner
+      std::vector<std::uint16_t> values;
+      for (const Point &other : near)
+        if (other[p] != point[p])
+          values.push_back(other[p]);
+      EXPECT_TRUE(std::ranges::is_sorted(values));
+    }
     for (const Point &next : space.neighbours(point, Space::Near::NextValue)) {
       EXPECT_TRUE(expected.contains(next));
       // None that is valid lies between.
