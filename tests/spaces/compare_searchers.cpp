@@ -65,9 +65,7 @@ Curve search(const RecordedSpace &recorded, const Make &make, std::uint64_t seed
   for (int trial = 1; trial <= kAfter.back(); ++trial) {
     if (const auto point = searcher->ask()) {
       searched.asked(*point);
-      const Outcome outcome = recorded.outcomes.at(*point);
-      searched.told(*point, outcome);
-      searcher->tell(*point, outcome);
+      searched.told(*point, recorded.outcomes.at(*point));
     }
     for (std::size_t i = 0; i < kAfter.size(); ++i)
       if (trial == kAfter[i] && searched.best())

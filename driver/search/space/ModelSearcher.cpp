@@ -65,11 +65,9 @@ public:
   ModelSearcher(const Searched &searched, std::uint64_t seed)
       : searched_(searched), random_(seed), features_(searched.space()) {}
 
-  std::string name() const override { return "model"; }
-
   std::optional<Point> ask() override {
     if (searched_.space().size() <= kFew)
-      return nextInOrder();
+      return unknownFrom(searched_, 0);
     if (searched_.ranked().size() < kFirst)
       return drawUnknown(searched_, random_);
     learn();
@@ -92,16 +90,7 @@ public:
     return chosen ? chosen : drawUnknown(searched_, random_);
   }
 
-  void tell(const Point &, Outcome) override {}
-
 private:
-  std::optional<Point> nextInOrder() const {
-    for (std::uint64_t i = 0; i < searched_.space().size(); ++i)
-      if (Point point = searched_.space().at(i); !searched_.isKnown(point))
-        return point;
-    return std::nullopt;
-  }
-
   std::set<Point> candidates() {
     std::set<Point> pool;
     const auto add = [&](const Point &point) {

@@ -13,9 +13,7 @@ class RandomSearcher final : public Searcher {
 public:
   RandomSearcher(const Searched &searched, std::uint64_t seed)
       : searched_(searched), random_(seed) {}
-  std::string name() const override { return "random"; }
   std::optional<Point> ask() override { return drawUnknown(searched_, random_); }
-  void tell(const Point &, Outcome) override {}
 
 private:
   const Searched &searched_;
@@ -42,11 +40,14 @@ std::optional<Point> drawUnknown(const Searched &searched, std::mt19937_64 &rand
       return point;
   if (searched.space().size() > kListable)
     return std::nullopt;
-  const std::uint64_t first =
-      std::uniform_int_distribution<std::uint64_t>(0, searched.space().size() - 1)(random);
-  for (std::uint64_t i = 0; i < searched.space().size(); ++i)
-    if (Point point = searched.space().at((first + i) % searched.space().size());
-        !searched.isKnown(point))
+  return unknownFrom(searched, std::uniform_int_distribution<std::uint64_t>(
+                                   0, searched.space().size() - 1)(random));
+}
+
+std::optional<Point> unknownFrom(const Searched &searched, std::uint64_t first) {
+  const std::uint64_t size = searched.space().size();
+  for (std::uint64_t i = 0; i < size; ++i)
+    if (Point point = searched.space().at((first + i) % size); !searched.isKnown(point))
       return point;
   return std::nullopt;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searchers of a space ask for points and are told what became of them. Each decides from what was
-// told and from its seed alone, so the same answers give the same questions.
+// Searchers of a space ask for points; what became of them is told to Searched, which they share.
+// Each decides from what was told and from its seed alone, so the same answers give the same
+// questions.
 #pragma once
 
 #include "driver/search/space/Space.h"
@@ -48,16 +49,15 @@ private:
 class Searcher {
 public:
   virtual ~Searcher() = default;
-  virtual std::string name() const = 0;
   /// A point that nobody asked for before; nothing if it has none now. Whoever takes it says so
   /// with Searched::asked().
   virtual std::optional<Point> ask() = 0;
-  /// What became of a point, which another searcher may have asked for.
-  virtual void tell(const Point &point, Outcome outcome) = 0;
 };
 
 /// A point that is not known, each with about the same probability; nothing if there is none.
 std::optional<Point> drawUnknown(const Searched &searched, std::mt19937_64 &random);
+/// The first point that is not known, from that index on and around; nothing if there is none.
+std::optional<Point> unknownFrom(const Searched &searched, std::uint64_t first);
 
 std::unique_ptr<Searcher> makeRandomSearcher(const Searched &searched, std::uint64_t seed);
 /// Asks for what is likely to be fast, as far as a model of the trials knows (the mean less a

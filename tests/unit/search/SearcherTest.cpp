@@ -44,7 +44,6 @@ std::vector<Outcome> search(const Space &space, const Answer &answer, bool withM
     searched.asked(*point);
     outcomes.push_back(answer(space.valuesOf(*point)));
     searched.told(*point, outcomes.back());
-    searcher->tell(*point, outcomes.back());
   }
   return outcomes;
 }
