@@ -45,12 +45,11 @@ std::uint32_t Trees::grow(std::span<const float> rows, std::size_t width,
       float cut = std::uniform_real_distribution<float>(low, high)(random);
       if (cut <= low)
         cut = high;
-      double less = 0, sumLess = 0, squaresLess = 0;
+      double less = 0, sumLess = 0;
       for (const std::uint32_t sample : samples)
         if (rows[sample * width + f] < cut) {
           less += 1;
           sumLess += targets[sample];
-          squaresLess += targets[sample] * targets[sample];
         }
       const double more = count - less, sumMore = sum - sumLess;
       const double spread = squares - sumLess * sumLess / less - sumMore * sumMore / more;
