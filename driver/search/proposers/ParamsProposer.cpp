@@ -169,7 +169,7 @@ Status ParamsProposer::propose(const ProposalContext &context, Offers &offers) {
   Searched searched(space);
   tell(declaration, context, searched);
   const auto searcher =
-      makeModelSearcher(searched, seed_ * 0x9e3779b97f4a7c15ull + context.history.trials.size());
+      makeSearcher(searched, seed_ * 0x9e3779b97f4a7c15ull + context.history.trials.size());
   std::size_t refused = 0;
   const auto offer = [&](const Point &point) {
     searched.asked(point);

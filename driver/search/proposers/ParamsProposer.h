@@ -16,7 +16,7 @@ public:
   std::string name() const override { return "params"; }
 
   /// The points from which most is expected, after all trials of the parent's text with other
-  /// values (makeModelSearcher()). Only points that satisfy every requirement and give a valid
+  /// values (makeSearcher()). Only points that satisfy every requirement and give a valid
   /// launch. Fails as Space::make().
   Status propose(const ProposalContext &context, Offers &offers) override;
 

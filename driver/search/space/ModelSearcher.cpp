@@ -1,96 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "driver/search/space/GaussianProcess.h"
 #include "driver/search/space/Searcher.h"
-#include "driver/search/space/Trees.h"
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <numbers>
 
 namespace kopt {
 namespace {
 
-constexpr std::uint64_t kFew = 32;  ///< points of a space that is tried in its order
-constexpr std::size_t kFirst = 8;   ///< points that are drawn before there is a model
 constexpr std::size_t kPool = 200;  ///< points that are drawn to be compared; 1000 find no more
 constexpr std::size_t kCentres = 3; ///< the best points, whose neighbours are compared, too
+/// Trials that the model is made of: these many of the fastest, and of the others the last.
+constexpr std::size_t kFastest = 100, kLast = 50;
+constexpr int kFirstSteps = 60; ///< of the first fit
 
-/// How many deviations a point may be faster than expected: about kHope, and one more for each
-/// kPatience trials that brought nothing faster. (Chosen on spaces of other GPUs and kernels than
-/// those that tests/benchmarks/README.md compares on.)
-constexpr double kHope = 0.3, kPatience = 8;
+/// The probability that a normal variable is less than `z` deviations above its mean.
+double normalBelow(double z) { return std::erfc(-z / std::numbers::sqrt2) / 2; }
 
-/// One feature for each parameter, the rank of its value; and the logarithms of the products and
-/// quotients of any two parameters with three values or more, as threads of a block or tiles are
-/// what times depend on.
-class Features {
-public:
-  explicit Features(const Space &space) {
-    for (const SpaceParameter &parameter : space.parameters()) {
-      std::vector<float> ranks, logs;
-      for (const std::int64_t value : parameter.values) {
-        ranks.push_back(float(std::ranges::count_if(
-            parameter.values, [&](std::int64_t other) { return other < value; })));
-        logs.push_back(std::log2(float(std::max<std::int64_t>(value, 1))));
-      }
-      if (parameter.values.size() > 2)
-        wide_.push_back(ranks_.size());
-      ranks_.push_back(std::move(ranks));
-      logs_.push_back(std::move(logs));
-    }
-  }
-
-  std::size_t width() const {
-    return ranks_.size() + wide_.size() * std::max<std::size_t>(wide_.size(), 1) - wide_.size();
-  }
-
-  void addRow(const Point &point, std::vector<float> &rows) const {
-    for (std::size_t p = 0; p < point.size(); ++p)
-      rows.push_back(ranks_[p][point[p]]);
-    for (std::size_t i = 0; i < wide_.size(); ++i)
-      for (std::size_t j = i + 1; j < wide_.size(); ++j) {
-        const float one = logs_[wide_[i]][point[wide_[i]]],
-                    other = logs_[wide_[j]][point[wide_[j]]];
-        rows.push_back(one + other);
-        rows.push_back(one - other);
-      }
-  }
-
-private:
-  std::vector<std::vector<float>> ranks_, logs_; ///< of the values of each parameter
-  std::vector<std::size_t> wide_;                ///< parameters with three values or more
-};
+/// How far a point is expected to be below `best`, where it is not above: the expected improvement
+/// of Jones, Schonlau and Welch, "Efficient Global Optimization of Expensive Black-Box Functions",
+/// Journal of Global Optimization 13, 1998.
+double improvement(const GaussianProcess::Prediction &expected, double best) {
+  const double z = (best - expected.mean) / expected.deviation;
+  const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
+  return expected.deviation * (z * normalBelow(z) + density);
+}
 
 class ModelSearcher final : public Searcher {
 public:
   ModelSearcher(const Searched &searched, std::uint64_t seed)
-      : searched_(searched), random_(seed), features_(searched.space()) {}
+      : searched_(searched), random_(seed), width_(searched.space().parameters().size()),
+        times_(width_), valid_(width_) {
+    for (const SpaceParameter &parameter : searched.space().parameters()) {
+      ranks_.emplace_back();
+      for (const std::int64_t value : parameter.values)
+        ranks_.back().push_back(
+            double(std::ranges::count_if(parameter.values,
+                                         [&](std::int64_t other) { return other < value; })) /
+            double(std::max<std::size_t>(parameter.values.size(), 2) - 1));
+    }
+  }
 
   std::optional<Point> ask() override {
-    if (searched_.space().size() <= kFew)
-      return unknownFrom(searched_, 0);
-    if (searched_.ranked().size() < kFirst)
+    if (searched_.ranked().size() < kFirstPoints)
       return drawUnknown(searched_, random_);
     learn();
-    const double hope = std::exponential_distribution<double>()(random_) *
-                        (kHope + double(sinceBest()) / kPatience);
-    std::vector<float> row;
+    const double best = *searched_.best()->outcome;
     std::optional<Point> chosen;
-    double best = 0;
+    double most = 0;
     for (const Point &point : candidates()) {
-      row.clear();
-      features_.addRow(point, row);
-      const Trees::Prediction time = times_->predict(row.data());
-      const double worth = std::exp(hope * time.deviation - time.mean) *
-                           (valid_ ? valid_->predict(row.data()).mean : 1);
-      if (!chosen || worth > best) {
+      const std::vector<double> row = rowOf(point);
+      const double worth = improvement(times_.predict(row), best) * likelyValid(row);
+      if (!chosen || worth > most) {
         chosen = point;
-        best = worth;
+        most = worth;
       }
     }
     return chosen ? chosen : drawUnknown(searched_, random_);
   }
 
 private:
+  /// The ranks of the values of a point, from 0 to 1.
+  std::vector<double> rowOf(const Point &point) const {
+    std::vector<double> row(width_);
+    for (std::size_t p = 0; p < width_; ++p)
+      row[p] = ranks_[p][point[p]];
+    return row;
+  }
+
   std::set<Point> candidates() {
     std::set<Point> pool;
     const auto add = [&](const Point &point) {
@@ -107,37 +85,79 @@ private:
     return pool;
   }
 
-  /// Trials after the best one.
-  std::size_t sinceBest() const {
-    return searched_.trials().size() - 1 - searched_.ranked().front();
+  /// The probability that a point does not fail, as far as it can be told from the others.
+  double likelyValid(const std::vector<double> &row) const {
+    if (!fails_)
+      return 1;
+    const GaussianProcess::Prediction valid = valid_.predict(row);
+    return normalBelow((valid.mean - 0.5) / valid.deviation);
   }
 
-  /// Makes the models anew if there are other trials than those that they were made of.
+  /// The trials that the model is made of: indices of Searched::trials().
+  std::vector<std::size_t> chosenTrials() const {
+    const auto &ranked = searched_.ranked();
+    if (ranked.size() <= kFastest + kLast)
+      return ranked;
+    std::vector<std::size_t> others(ranked.begin() + kFastest, ranked.end());
+    std::ranges::sort(others, std::greater());
+    std::vector<std::size_t> chosen(ranked.begin(), ranked.begin() + kFastest);
+    chosen.insert(chosen.end(), others.begin(), others.begin() + kLast);
+    return chosen;
+  }
+
+  /// Makes the model anew if there are other trials, or other points on their way, than before.
   void learn() {
-    if (times_ && learned_ == searched_.trials().size())
+    const std::pair state(searched_.trials().size(), searched_.pending().size());
+    if (state == learned_)
       return;
-    learned_ = searched_.trials().size();
-    std::vector<float> rows, all;
-    std::vector<double> times, valid;
-    for (const Searched::Trial &trial : searched_.trials()) {
-      features_.addRow(trial.point, all);
-      valid.push_back(trial.outcome ? 1 : 0);
-      if (!trial.outcome)
-        continue;
-      features_.addRow(trial.point, rows);
-      times.push_back(*trial.outcome);
+    const bool isFirst = learned_.first == 0;
+    learned_ = state;
+    const int steps = isFirst                ? kFirstSteps
+                      : learned_.first < 60  ? 20
+                      : learned_.first < 120 ? 10
+                                             : 5;
+    learnWhatFails(steps);
+    std::vector<double> rows, times;
+    for (const std::size_t trial : chosenTrials()) {
+      addRow(searched_.trials()[trial].point, rows);
+      times.push_back(*searched_.trials()[trial].outcome);
     }
-    times_.emplace(rows, features_.width(), times, random_);
-    if (times.size() < valid.size())
-      valid_.emplace(all, features_.width(), valid, random_);
+    // How much slower than most a point is says nothing of the best: times are cut.
+    const double fastest = times.front(), median = times[times.size() / 2];
+    for (double &time : times)
+      time = std::min(time, median + 1.5 * (median - fastest) + 1e-9);
+    times_.fit(std::move(rows), times, steps, random_);
+    for (const Point &point : searched_.pending())
+      times_.suppose(rowOf(point));
+  }
+
+  /// Of the last trials, as there are too many for all.
+  void learnWhatFails(int steps) {
+    const auto &trials = searched_.trials();
+    const std::size_t count = std::min(trials.size(), kFastest + kLast);
+    std::vector<double> rows, valid;
+    for (std::size_t trial = trials.size() - count; trial < trials.size(); ++trial) {
+      addRow(trials[trial].point, rows);
+      valid.push_back(trials[trial].outcome ? 1 : 0);
+    }
+    fails_ = std::ranges::count(valid, 0.0) > 0;
+    if (fails_)
+      valid_.fit(std::move(rows), valid, steps, random_);
+  }
+
+  void addRow(const Point &point, std::vector<double> &rows) const {
+    const std::vector<double> row = rowOf(point);
+    rows.insert(rows.end(), row.begin(), row.end());
   }
 
   const Searched &searched_;
   std::mt19937_64 random_;
-  const Features features_;
-  std::size_t learned_ = 0;    ///< trials that the models were made of
-  std::optional<Trees> times_; ///< of the logarithms of times
-  std::optional<Trees> valid_; ///< of 1 where a point did not fail; unset while none did
+  const std::size_t width_;
+  std::vector<std::vector<double>> ranks_;      ///< of the values of each parameter
+  std::pair<std::size_t, std::size_t> learned_; ///< trials, and points on their way
+  GaussianProcess times_;                       ///< of the logarithms of times
+  GaussianProcess valid_; ///< of 1 where a point did not fail, and 0 where it did
+  bool fails_ = false;    ///< whether valid_ has learned of a failure
 };
 
 } // namespace

@@ -35,8 +35,17 @@ public:
   /// True for what was told, and for what was asked and not yet told.
   bool isKnown(const Point &point) const { return known_.contains(point); }
   bool isExhausted() const { return known_.size() >= space_.size(); }
+  /// What was asked and not yet told, in the order of the asks.
+  const std::vector<Point> &pending() const { return pending_; }
+  /// Trials after the best one.
+  std::size_t sinceBest() const {
+    return ranked_.empty() ? trials_.size() : trials_.size() - 1 - ranked_.front();
+  }
 
-  void asked(const Point &point) { known_.insert(point); }
+  void asked(const Point &point) {
+    if (known_.insert(point).second)
+      pending_.push_back(point);
+  }
   void told(const Point &point, Outcome outcome);
 
 private:
@@ -44,6 +53,7 @@ private:
   std::vector<Trial> trials_;
   std::vector<std::size_t> ranked_;
   std::set<Point> known_;
+  std::vector<Point> pending_;
 };
 
 class Searcher {
@@ -59,11 +69,27 @@ std::optional<Point> drawUnknown(const Searched &searched, std::mt19937_64 &rand
 /// The first point that is not known, from that index on and around; nothing if there is none.
 std::optional<Point> unknownFrom(const Searched &searched, std::uint64_t first);
 
+/// Right points that are drawn before a searcher decides by what it knows.
+constexpr std::size_t kFirstPoints = 8;
+
 std::unique_ptr<Searcher> makeRandomSearcher(const Searched &searched, std::uint64_t seed);
-/// Asks for what is likely to be fast, as far as a model of the trials knows (the mean less a
-/// multiple of the deviation of extremely randomised trees, which is drawn, and grows while nothing
-/// faster is found), among random points and the neighbours of the best. Where there are few points
-/// it asks for them in their order.
+/// Asks for a neighbour of the best point that has one left: climbs a hill, then widens its top.
+std::unique_ptr<Searcher> makeLocalSearcher(const Searched &searched, std::uint64_t seed);
+/// Asks for children of two good points: each value is that of one of them, or another now and
+/// then.
+std::unique_ptr<Searcher> makeGeneticSearcher(const Searched &searched, std::uint64_t seed);
+/// Asks for the point from which a Gaussian process of the trials expects most, among random points
+/// and the neighbours of the best.
 std::unique_ptr<Searcher> makeModelSearcher(const Searched &searched, std::uint64_t seed);
+/// The model, and where it finds nothing faster for a while by turns with the local and the genetic
+/// searcher. Where there are few points it asks for them in their order.
+std::unique_ptr<Searcher> makeSearcher(const Searched &searched, std::uint64_t seed);
+
+struct NamedSearcher {
+  const char *name;
+  std::unique_ptr<Searcher> (*make)(const Searched &searched, std::uint64_t seed);
+};
+/// All of the above, the default first.
+std::span<const NamedSearcher> searchers();
 
 } // namespace kopt
