@@ -112,10 +112,7 @@ private:
       return;
     const bool isFirst = learned_.first == 0;
     learned_ = state;
-    const int steps = isFirst                ? kFirstSteps
-                      : learned_.first < 60  ? 20
-                      : learned_.first < 120 ? 10
-                                             : 5;
+    const int steps = isFirst ? kFirstSteps : std::clamp(1200 / int(learned_.first), 2, 20);
     learnWhatFails(steps);
     std::vector<double> rows, times;
     for (const std::size_t trial : chosenTrials()) {

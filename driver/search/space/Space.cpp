@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/space/Space.h"
 
+#include "driver/source/ExpressionTree.h"
+
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -29,14 +31,26 @@ struct Requirement {
   std::vector<int> slots; ///< for each of its names: the parameter, or -1 - index of a constant
 };
 
-struct PointHash {
-  std::size_t operator()(const Point &point) const {
+/// What is left of the requirements when some parameters are bound: the values of their parts.
+using Rest = std::vector<std::int64_t>;
+
+struct RestHash {
+  std::size_t operator()(const Rest &rest) const {
     std::size_t hash = 0x9e3779b97f4a7c15ull;
-    for (const std::uint16_t each : point)
-      hash = (hash ^ each) * 0x100000001b3ull;
-    return hash ^ (hash >> 29);
+    for (const std::int64_t each : rest) {
+      hash = (hash ^ std::size_t(each)) * 0x9e3779b97f4a7c15ull;
+      hash ^= hash >> 32;
+    }
+    return hash;
   }
 };
+
+/// True if what the part is worth in a greater expression follows from its value: not where it may
+/// be an integer or a real number with the same value.
+bool isOneKind(const expression::Node &node) {
+  return node.code != expression::Code::Conditional && node.code != expression::Code::Minimum &&
+         node.code != expression::Code::Maximum && std::ranges::all_of(node.parts, isOneKind);
+}
 
 Status checkParameters(const std::vector<SpaceParameter> &parameters) {
   for (const SpaceParameter &parameter : parameters)
@@ -121,26 +135,82 @@ private:
     return parameter;
   }
 
-  bool holds(const Requirement &requirement) const {
+  std::int64_t valueOf(int slot) const {
+    return slot < 0 ? values_[std::size_t(-1 - slot)]
+                    : space_.parameters_[std::size_t(slot)].values[point_[std::size_t(slot)]];
+  }
+
+  Result<std::int64_t> valueOf(const Requirement &part) const {
     std::array<std::int64_t, kMostNames> values;
-    for (std::size_t i = 0; i < requirement.slots.size(); ++i) {
-      const int slot = requirement.slots[i];
-      values[i] = slot < 0
-                      ? values_[std::size_t(-1 - slot)]
-                      : space_.parameters_[std::size_t(slot)].values[point_[std::size_t(slot)]];
-    }
-    const auto value = requirement.expression.evaluate(
-        std::span<const std::int64_t>(values.data(), requirement.slots.size()));
+    for (std::size_t i = 0; i < part.slots.size(); ++i)
+      values[i] = valueOf(part.slots[i]);
+    return part.expression.evaluate(
+        std::span<const std::int64_t>(values.data(), part.slots.size()));
+  }
+
+  bool holds(const Requirement &requirement) const {
+    const auto value = valueOf(requirement);
     return value && *value != 0;
+  }
+
+  /// Adds the greatest parts of the requirement that name bound parameters alone: those with a
+  /// place before `level`. False if all of the node is such a part, which its owner adds.
+  bool addBoundParts(const Requirement &requirement, const expression::Node &node,
+                     const std::vector<std::size_t> &place, std::size_t level) {
+    if (node.code == expression::Code::Name) {
+      const int slot = requirement.slots[node.index];
+      return slot >= 0 && place[std::size_t(slot)] >= level;
+    }
+    std::vector<const expression::Node *> bound;
+    for (const expression::Node &part : node.parts)
+      if (!addBoundParts(requirement, part, place, level))
+        bound.push_back(&part);
+    if (bound.size() == node.parts.size() && isOneKind(node))
+      return false;
+    for (const expression::Node *part : bound)
+      addPart(requirement, *part, level);
+    return true;
+  }
+
+  void addPart(const Requirement &requirement, const expression::Node &node, std::size_t level) {
+    auto expression = Expression::parse(expression::plain(node));
+    if (!expression || expression->names().empty()) // a number
+      return;
+    Requirement part{std::move(*expression), {}};
+    for (const std::string &name : part.expression.names())
+      part.slots.push_back(
+          requirement.slots[std::size_t(std::ranges::find(requirement.expression.names(), name) -
+                                        requirement.expression.names().begin())]);
+    const bool isKnown = std::ranges::any_of(rest_[level], [&](const Requirement &other) {
+      return other.slots == part.slots && expression::plain(other.expression.tree()) ==
+                                              expression::plain(part.expression.tree());
+    });
+    if (!isKnown && std::ranges::any_of(part.slots, [](int slot) { return slot >= 0; }))
+      rest_[level].push_back(std::move(part));
+  }
+
+  /// What later requirements depend on at that level. Of a part without an integer value, its
+  /// parameters.
+  Rest restAt(std::size_t level) const {
+    constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
+    Rest rest;
+    for (const Requirement &part : rest_[level]) {
+      rest.push_back(valueOf(part).value_or(kNone));
+      if (rest.back() == kNone)
+        for (const int slot : part.slots)
+          rest.push_back(valueOf(slot));
+    }
+    return rest;
   }
 
   Status build(Group &group) {
     const std::size_t depth = group.order.size();
-    std::vector<std::size_t> place(group_.size(), depth), last(depth, 0);
+    std::vector<std::size_t> place(group_.size(), depth);
     for (std::size_t i = 0; i < depth; ++i)
       place[std::size_t(group.order[i])] = i;
     due_.assign(depth, {});
-    live_.assign(depth + 1, {});
+    rest_.clear();
+    rest_.resize(depth + 1);
     known_.clear();
     known_.resize(depth + 1);
     for (const Requirement &requirement : requirements_) {
@@ -151,14 +221,9 @@ private:
       if (latest == depth)
         continue; // of another group
       due_[latest].push_back(&requirement);
-      for (const int slot : requirement.slots)
-        if (slot >= 0)
-          last[place[std::size_t(slot)]] = std::max(last[place[std::size_t(slot)]], latest);
+      for (std::size_t level = 1; level <= latest; ++level)
+        addBoundParts(requirement, requirement.expression.tree(), place, level);
     }
-    for (std::size_t level = 1; level <= depth; ++level)
-      for (std::size_t i = 0; i < level; ++i)
-        if (last[i] >= level)
-          live_[level].push_back(group.order[i]);
     group.levels.resize(depth + 1);
     group.edges.resize(depth);
     return node(group, 0).map([](std::uint32_t) {});
@@ -166,9 +231,7 @@ private:
 
   /// The node of that level for the values that are bound.
   Result<std::uint32_t> node(Group &group, std::size_t level) {
-    Point key;
-    for (const int parameter : live_[level])
-      key.push_back(point_[std::size_t(parameter)]);
+    Rest key = restAt(level);
     if (const auto found = known_[level].find(key); found != known_[level].end())
       return found->second;
     Node made;
@@ -210,8 +273,8 @@ private:
   Point point_; ///< as far as it is bound
   // Of the group that is built, by level:
   std::vector<std::vector<const Requirement *>> due_; ///< whose last name is bound there
-  std::vector<std::vector<int>> live_;                ///< parameters that later ones depend on
-  std::vector<std::unordered_map<Point, std::uint32_t, PointHash>> known_;
+  std::vector<std::vector<Requirement>> rest_;        ///< parts that later ones depend on
+  std::vector<std::unordered_map<Rest, std::uint32_t, RestHash>> known_;
   std::size_t nodes_ = 0;
 };
 

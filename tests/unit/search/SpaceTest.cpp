@@ -72,6 +72,27 @@ TEST(Space, HasThePointsThatATryOfAllFinds) {
   EXPECT_FALSE(space.contains(Point{0, 0}));
 }
 
+/// Branches are one where the parts of later requirements are worth the same: also where a part
+/// has no value, is a real number, or is an integer in one branch and a real number in another.
+TEST(Space, PartsOfRequirementsThatAreWorthTheSameGoOnAlike) {
+  const std::vector<SpaceParameter> parameters{
+      {"a", {0, 1, 2, 3, 4, 6}}, {"b", {1, 2, 3, 4}}, {"c", {1, 2, 3, 6}}, {"d", {1, 2, 3, 4, 5}}};
+  const std::vector<std::string> requirements{
+      "12 / a % b * c <= 9", "(a > 2 ? b : b / 2.0) * c / d != 1", "a % (b - 2) == 0 || c + d > 4"};
+  const Space space = must(Space::make(parameters, requirements));
+  const auto holds = [&](const std::vector<std::int64_t> &v) {
+    const Bindings values{{"a", v[0]}, {"b", v[1]}, {"c", v[2]}, {"d", v[3]}};
+    return std::ranges::all_of(requirements, [&](const std::string &text) {
+      return evaluateExpression(text, values).value_or(0) != 0;
+    });
+  };
+  const std::set<Point> all = listed(parameters, holds);
+  EXPECT_GT(all.size(), 20u);
+  EXPECT_EQ(space.size(), all.size());
+  for (std::uint64_t i = 0; i < space.size(); ++i)
+    EXPECT_TRUE(all.contains(space.at(i)));
+}
+
 TEST(Space, NeighboursDifferInOneParameterAndAreValid) {
   const Space space = must(Space::make(kTiled, kTileFits, {{{"limit", 96}}}));
   const std::set<Point> all = listed(kTiled, tileFits);
