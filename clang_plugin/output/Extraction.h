@@ -262,6 +262,36 @@ struct NamedConstant {
 };
 KOPT_FIELDS(NamedConstant, name, kind, value, valueRange, line, usedByKernel, usedByLaunch)
 
+/// How a program uses a named constant, or a template parameter of a kernel: whether the kernel
+/// computes the same with another value.
+struct SizeUse {
+  std::string name;
+  bool inKernel = false;
+  /// The kernel goes on by it: from block to block, or from one iteration of a loop to the next.
+  bool steps = false;
+  bool acrossBlocks = false; ///< it multiplies blockIdx, so the grid has to follow
+  /// Why another value may mean another result, with the place, in the kernel and in host code:
+  /// "passed to 'malloc' at main.cu:12". Empty if there is no such use.
+  std::string kernelUse, hostUse;
+  std::string otherKernel; ///< device code outside the kernel's slice that uses it, with the place
+};
+KOPT_FIELDS(SizeUse, name, inKernel, steps, acrossBlocks, kernelUse, hostUse, otherKernel)
+
+/// What the text of a kernel says of the numbers that it is written with.
+struct KernelSizes {
+  std::vector<SizeUse> uses; ///< of the kernel's constants and integral template parameters
+  /// Expressions over constants, template parameters and the kernel's parameters: what its
+  /// arithmetic needs not to be 0, and what has to keep its value.
+  std::vector<std::string> requirements, kept;
+  std::vector<std::string> sharedBytes; ///< of each static shared array
+  bool guardsThreads = false;           ///< it compares what depends on the thread with a size
+  bool readsBlockDim = false;
+  bool stridesGrid = false; ///< a loop steps by the grid
+  bool usesLanes = false;   ///< it has shuffles, votes or barriers of a warp
+};
+KOPT_FIELDS(KernelSizes, uses, requirements, kept, sharedBytes, guardsThreads, readsBlockDim,
+            stridesGrid, usesLanes)
+
 /// One clause of [[kopt::tune(...)]] or of kopt.toml; driver/source/TuneClauses.h has the grammar.
 struct TuneClause {
   std::string text, file;
@@ -279,6 +309,7 @@ struct KernelSpec {
   std::vector<Specialization> specializations;
   std::vector<LaunchSite> launches;
   std::vector<NamedConstant> constants;
+  std::optional<KernelSizes> sizes{};
   std::vector<OutsideNamed> outside; ///< by name
   /// What the user's files declare for the device before the kernel and its slices do not have:
   /// candidates may use it. Only the last definition of a macro; `users` are set for variables
@@ -291,7 +322,7 @@ struct KernelSpec {
   std::map<std::string, std::string> projectFiles;
 };
 KOPT_FIELDS(KernelSpec, name, file, unit, units, line, annotated, defined, clauses, specializations,
-            launches, constants, outside, unused, compileFlags, directory, projectFiles)
+            launches, constants, sizes, outside, unused, compileFlags, directory, projectFiles)
 
 /// A kernel of the toolkit or of another system header that the user's code instantiates.
 struct LibraryKernel {
