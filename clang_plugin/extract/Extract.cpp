@@ -538,23 +538,19 @@ private:
                                    "specialization to tune");
   }
 
-  /// Says which of the kernel's numbers are sizes that could have other values.
   static void readSizes(const UnitReferences &references, const FoundKernel &found,
                         KernelSpec &kernel) {
-    const SourceIndex &index = references.index();
     const auto isInSlice = [&](const clang::FunctionDecl *function) {
-      const auto at = index.declarationAt(function->getLocation());
-      const Piece *piece = at ? &index.pieces()[*at] : nullptr;
-      return piece && llvm::any_of(kernel.specializations, [&](const Specialization &one) {
+      const auto at = references.index.declarationAt(function->getLocation());
+      return at && llvm::any_of(kernel.specializations, [&](const Specialization &one) {
                return llvm::any_of(one.chunks, [&](const SliceChunk &chunk) {
-                 return chunk.source.file == piece->file && chunk.source.begin <= piece->begin &&
-                        piece->begin < chunk.source.end;
+                 const Piece &piece = references.index.pieces()[*at];
+                 return chunk.source.file == piece.file && chunk.source.begin == piece.begin;
                });
              });
     };
-    const bool isTemplate = found.pattern && found.pattern->isTemplated();
-    if (isTemplate || !kernel.constants.empty())
-      kernel.sizes = sizesOf(references, found.pattern, isInSlice, kernel.constants);
+    if (found.pattern && (found.pattern->isTemplated() || !kernel.constants.empty()))
+      kernel.sizes = sizesOf(references, *found.pattern, isInSlice, kernel.constants);
   }
 
   /// Gives a specialization its slice, and the work its proof where that is wanted.

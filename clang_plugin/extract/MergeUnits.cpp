@@ -14,21 +14,6 @@ void addConstants(const std::vector<NamedConstant> &constants, KernelSpec &kerne
       kernel.constants.push_back(constant);
 }
 
-/// What the units say of sizes: a use that one of them has counts.
-void addSizes(const std::optional<KernelSizes> &sizes, KernelSpec &kernel) {
-  if (!sizes || !kernel.sizes) {
-    kernel.sizes = kernel.sizes ? std::move(kernel.sizes) : sizes;
-    return;
-  }
-  for (const SizeUse &use : sizes->uses) {
-    const auto known = std::ranges::find(kernel.sizes->uses, use.name, &SizeUse::name);
-    if (known == kernel.sizes->uses.end())
-      kernel.sizes->uses.push_back(use);
-    else if (known->hostUse.empty())
-      known->hostUse = use.hostUse;
-  }
-}
-
 void addUnits(const std::vector<std::string> &units, KernelSpec &kernel) {
   for (const std::string &unit : units)
     if (std::find(kernel.units.begin(), kernel.units.end(), unit) == kernel.units.end())
@@ -50,7 +35,6 @@ void joinLaunches(KernelSpec &declared, KernelSpec &defined) {
   if (declared.launches.size() == before)
     return;
   addConstants(declared.constants, defined);
-  addSizes(declared.sizes, defined);
   addUnits(declared.units, defined);
 }
 
@@ -73,7 +57,6 @@ void mergeKernel(ExtractionResult &extraction, KernelSpec kernel) {
         known.specializations.push_back(std::move(specialization));
     known.launches.insert(known.launches.end(), kernel.launches.begin(), kernel.launches.end());
     addConstants(kernel.constants, known);
-    addSizes(kernel.sizes, known);
     addUnits(kernel.units, known);
     known.projectFiles.merge(kernel.projectFiles);
     // Declarations that candidates may use must exist in all units.

@@ -262,35 +262,30 @@ struct NamedConstant {
 };
 KOPT_FIELDS(NamedConstant, name, kind, value, valueRange, line, usedByKernel, usedByLaunch)
 
-/// How a program uses a named constant, or a template parameter of a kernel: whether the kernel
-/// computes the same with another value.
+/// How a program uses a named constant, or a template parameter of a kernel.
 struct SizeUse {
   std::string name;
-  bool inKernel = false;
-  /// The kernel goes on by it: from block to block, or from one iteration of a loop to the next.
-  bool steps = false;
-  bool acrossBlocks = false; ///< it multiplies blockIdx, so the grid has to follow
-  /// Why another value may mean another result, with the place, in the kernel and in host code:
-  /// "passed to 'malloc' at main.cu:12". Empty if there is no such use.
-  std::string kernelUse, hostUse;
-  std::string otherKernel; ///< device code outside the kernel's slice that uses it, with the place
+  bool inKernel = false, inOtherKernels = false; ///< device code of the slice, and other
+  bool steps = false;                            ///< a loop steps by it, or it multiplies blockIdx
+  bool acrossBlocks = false;                     ///< it multiplies blockIdx: the grid has to follow
+  bool tiles = false;                            ///< the extent of an array, or the bound of a loop
+  /// A use with which another value may mean another result, with the place: "an argument of
+  /// 'malloc' at main.cu:12". Empty if there is none.
+  std::string otherUse;
 };
-KOPT_FIELDS(SizeUse, name, inKernel, steps, acrossBlocks, kernelUse, hostUse, otherKernel)
+KOPT_FIELDS(SizeUse, name, inKernel, inOtherKernels, steps, acrossBlocks, tiles, otherUse)
 
-/// What the text of a kernel says of the numbers that it is written with.
+/// What the text of a kernel says of the numbers that it is written with. Expressions are over
+/// constants, template parameters and the kernel's parameters.
 struct KernelSizes {
   std::vector<SizeUse> uses; ///< of the kernel's constants and integral template parameters
-  /// Expressions over constants, template parameters and the kernel's parameters: what its
-  /// arithmetic needs not to be 0, and what has to keep its value.
-  std::vector<std::string> requirements, kept;
-  std::vector<std::string> sharedBytes; ///< of each static shared array
-  bool guardsThreads = false;           ///< it compares what depends on the thread with a size
+  std::vector<std::string> requirements; ///< what its arithmetic needs
+  std::vector<std::string> kept;         ///< what has to have the same value as now
+  std::vector<std::string> sharedBytes;  ///< of each static shared array
+  bool guardsThreads = false;            ///< it compares what depends on the thread with a size
   bool readsBlockDim = false;
-  bool stridesGrid = false; ///< a loop steps by the grid
-  bool usesLanes = false;   ///< it has shuffles, votes or barriers of a warp
 };
-KOPT_FIELDS(KernelSizes, uses, requirements, kept, sharedBytes, guardsThreads, readsBlockDim,
-            stridesGrid, usesLanes)
+KOPT_FIELDS(KernelSizes, uses, requirements, kept, sharedBytes, guardsThreads, readsBlockDim)
 
 /// One clause of [[kopt::tune(...)]] or of kopt.toml; driver/source/TuneClauses.h has the grammar.
 struct TuneClause {

@@ -1,364 +1,183 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clang_plugin/tunables/ConstantUses.h"
+#include "clang_plugin/tunables/KernelSizes.h"
 
 #include <clang/AST/Attr.h>
 #include <clang/AST/DeclTemplate.h>
-#include <llvm/ADT/StringSet.h>
+#include <llvm/Support/Path.h>
 
 namespace kopt::frontend {
 namespace {
 
 using namespace clang;
 
-/// Functions whose value is as good as their arguments'.
-bool isArithmetic(llvm::StringRef function) {
-  static const llvm::StringSet<> kNames = {"min",   "max",   "umin",   "umax",    "abs",     "ceil",
-                                           "ceilf", "floor", "floorf", "__mul24", "__umul24"};
-  return kNames.contains(function);
-}
-
-/// Host functions to which a size may be passed: they print it, or ask for or make a launch.
-bool isHarmless(llvm::StringRef function) {
-  return function.ends_with("printf") || function.contains("PushCallConfiguration") ||
-         function.starts_with("cudaLaunch") || function.starts_with("cudaFuncSet") ||
-         function.starts_with("cudaOccupancy") || function.contains("assert");
-}
-
-std::string nameOfCallee(const CallExpr *call) {
-  if (const FunctionDecl *callee = call->getDirectCallee())
-    return callee->getNameAsString();
-  const auto *overloads = dyn_cast<OverloadExpr>(call->getCallee()->IgnoreParenImpCasts());
-  return overloads ? overloads->getName().getAsString() : "";
-}
-
 bool isDim3(QualType type) {
   const CXXRecordDecl *record = type.getNonReferenceType()->getAsCXXRecordDecl();
   return record && record->getName() == "dim3";
 }
 
+std::string nameOfCallee(const CallExpr &call) {
+  if (const FunctionDecl *callee = call.getDirectCallee())
+    return callee->getNameAsString();
+  const auto *overloads = dyn_cast<OverloadExpr>(call.getCallee()->IgnoreParenImpCasts());
+  return overloads ? overloads->getName().getAsString() : "";
+}
+
 class UseReader {
 public:
-  UseReader(const UnitReferences &references, const InSlice &inSlice, SizeUse &use)
-      : references_(references), inSlice_(inSlice), use_(use) {}
+  UseReader(const UnitReferences &unit, const InSlice &inSlice, SizeUse &use)
+      : unit_(unit), inSlice_(inSlice), use_(use) {}
 
-  void read(llvm::ArrayRef<const Expr *> named) {
-    for (const Expr *one : named)
-      climb(one);
-  }
-
-private:
-  enum class Next { Climb, Stop, Unknown };
-
-  /// Goes from an expression that has the constant's value to the statement that uses the value.
+  /// Goes from an expression that has the value to what uses the value.
   void climb(const Expr *leaf) {
     if (!seen_.insert(leaf).second)
       return;
-    const FunctionDecl *function = references_.functionOf(leaf);
+    DynTypedNode below = DynTypedNode::create(*leaf);
+    const FunctionDecl *function = unit_.functionOf(below);
     const bool onDevice = isDeviceFunction(function);
-    if (onDevice && !inSlice_(function)) {
-      if (use_.otherKernel.empty())
-        use_.otherKernel =
-            "'" + function->getNameAsString() + "' (" + references_.placeOf(leaf) + ")";
+    (onDevice && !inSlice_(function) ? use_.inOtherKernels : use_.inKernel) |= onDevice;
+    if (onDevice && !inSlice_(function))
       return;
-    }
-    use_.inKernel |= onDevice;
-    std::string &problem = onDevice ? use_.kernelUse : use_.hostUse;
-    dividesSize_ = false;
-    CodeNode below = leaf;
-    for (CodeNode up = references_.parentOf(below); up; up = references_.parentOf(up)) {
-      const auto *statement = up.dyn_cast<const Stmt *>();
-      const auto *declaration = up.dyn_cast<const Decl *>();
-      what_ = "used";
-      const Next next = declaration ? inDeclaration(below, declaration, onDevice)
-                        : onDevice  ? onDeviceIn(below.get<const Stmt *>(), statement)
-                                    : onHostIn(below.get<const Stmt *>(), statement);
-      if (next == Next::Unknown && problem.empty())
-        problem = what_ + " at " + references_.placeOf(leaf);
-      if (next != Next::Climb)
-        return;
-      below = up;
-    }
+    std::string what = kOn;
+    for (DynTypedNode up = unit_.parentOf(below); what == kOn && !up.getNodeKind().isNone();
+         below = up, up = unit_.parentOf(up))
+      what = onDevice ? deviceUse(below.get<Stmt>(), up) : hostUse(below.get<Stmt>(), up);
+    const PresumedLoc at = unit_.index.sources().getPresumedLoc(
+        unit_.index.sources().getExpansionLoc(leaf->getBeginLoc()));
+    if (what != kOn && !what.empty() && use_.otherUse.empty())
+      use_.otherUse = what + " at " + llvm::sys::path::filename(at.getFilename()).str() + ":" +
+                      std::to_string(at.getLine());
   }
 
-  Next unknown(std::string what) {
-    what_ = std::move(what);
-    return Next::Unknown;
-  }
+private:
+  static constexpr const char *kOn = "on"; ///< what contains it has the value, too
 
-  void follow(const ValueDecl *variable) {
-    const bool dividesSize = dividesSize_;
-    for (const Expr *reference : references_.of(variable))
+  std::string follow(const ValueDecl *variable) {
+    for (const Expr *reference : unit_.of(variable))
       climb(reference);
-    dividesSize_ = dividesSize;
+    return "";
   }
 
-  Next inDeclaration(CodeNode below, const Decl *declaration, bool onDevice) {
-    if (const auto *variable = dyn_cast<VarDecl>(declaration)) {
-      const auto *value = below.dyn_cast<const Stmt *>();
+  /// What else than a size it is to the kernel; nothing where it is the extent of an array, the
+  /// step or the bound of a loop, or a part of an index. Verification tells if that is not all.
+  std::string deviceUse(const Stmt *part, const DynTypedNode &up) {
+    if (const auto *variable = up.get<VarDecl>()) {
+      if (part && part == variable->getInit())
+        return unit_.isOfConstants(part) ? follow(variable) : "";
+      use_.tiles = true;
+      return variable->isLocalVarDecl() ? ""
+                                        : "the extent of '" + variable->getNameAsString() + "'";
+    }
+    const auto *operation = up.get<BinaryOperator>();
+    if (operation && (operation->isAssignmentOp() || operation->isComparisonOp())) {
+      DynTypedNode loop = unit_.parentOf(up);
+      while (loop.get<Expr>())
+        loop = unit_.parentOf(loop);
+      const auto *counted = loop.get<ForStmt>();
+      use_.steps |= counted && counted->getInc() == operation && part == operation->getRHS();
+      use_.tiles |= counted && counted->getCond() == operation;
+      return "";
+    }
+    if (operation && operation->getOpcode() == BO_Mul && mentions(operation, "blockIdx") &&
+        !hasPart(operation, [&](const Stmt *one) {
+          const auto *variable = dyn_cast_or_null<VarDecl>(namedBy(one));
+          return variable && variable->getName() != "blockIdx" && !unit_.isOfConstants(one);
+        }))
+      use_.steps = use_.tiles = use_.acrossBlocks = true;
+    // Who does what depends on the number of threads, and several constants tell it together.
+    if (operation && (operation->getOpcode() == BO_Div || operation->getOpcode() == BO_Rem) &&
+        part == operation->getRHS() && unit_.isOfThread(operation->getLHS()) &&
+        isa<BinaryOperator>(operation->getRHS()->IgnoreParenImpCasts()))
+      return "a part of what divides the index of a thread";
+    const auto *value = up.get<Expr>();
+    const auto *call = up.get<CallExpr>();
+    if (value && value->getType()->isRealFloatingType() && !up.get<ArraySubscriptExpr>())
+      return "a real number";
+    if (call && nameOfCallee(*call) != "min" && nameOfCallee(*call) != "max")
+      return "an argument of '" + nameOfCallee(*call) + "'";
+    return (value && !up.get<ArraySubscriptExpr>()) || up.get<TypeLoc>() ? kOn : "";
+  }
+
+  /// What it is to host code beside the geometry of a launch; nothing where that prints it or tests
+  /// sizes with it.
+  std::string hostUse(const Stmt *part, const DynTypedNode &up) {
+    if (const auto *variable = up.get<VarDecl>()) {
       const QualType type = variable->getType();
-      const bool isNumber = type->isIntegralOrEnumerationType() || isDim3(type) ||
-                            (!onDevice && (type->isFloatingType() || type->isDependentType() ||
-                                           type->getContainedAutoType()));
-      if (value && value == variable->getInit()) {
-        if (!isNumber)
-          return unknown("the value of '" + variable->getNameAsString() + "'");
-        if (!onDevice || references_.isOfConstants(value))
-          follow(variable);
-        return Next::Stop;
-      }
-      if (onDevice && (variable->isLocalVarDecl() || isa<ParmVarDecl>(variable)))
-        return Next::Stop; // the extent of an array, or an argument of a template for its type
-      return unknown("the extent of '" + variable->getNameAsString() + "'");
+      const bool isNumber = type->isIntegralOrEnumerationType() || type->isDependentType() ||
+                            type->getContainedAutoType() || isDim3(type);
+      return part && part == variable->getInit() && isNumber
+                 ? follow(variable)
+                 : "the value or extent of '" + variable->getNameAsString() + "'";
     }
-    if (const auto *enumerator = dyn_cast<EnumConstantDecl>(declaration)) {
-      follow(enumerator);
-      return Next::Stop;
+    if (up.get<IfStmt>() || up.get<CompoundStmt>() || up.get<StaticAssertDecl>())
+      return "";
+    if (const auto *operation = up.get<BinaryOperator>();
+        operation && operation->isAssignmentOp()) {
+      const Expr *target = operation->getLHS()->IgnoreParenImpCasts();
+      const auto *member = dyn_cast<MemberExpr>(target);
+      target = member && isDim3(member->getBase()->getType()) ? member->getBase() : target;
+      return part == operation->getLHS() ? ""
+             : namedBy(target)           ? follow(namedBy(target))
+                                         : "a stored value";
     }
-    if (isa<StaticAssertDecl, FunctionDecl>(declaration)) // launch bounds are no statements
-      return Next::Stop;
-    if (isa<TypedefNameDecl>(declaration) && onDevice)
-      return Next::Stop;
-    return isa<FieldDecl, RecordDecl>(declaration) ? unknown("a part of a type") : Next::Unknown;
+    if (const auto *call = up.get<CallExpr>())
+      return hostCall(part, *call);
+    if (up.get<DeclRefExpr>() || up.get<OverloadExpr>())
+      return templateUse(up.get<Stmt>());
+    const auto *value = up.get<Expr>();
+    const auto *member = up.get<MemberExpr>();
+    const bool isOfClass = value && !isa<ParenListExpr>(value) &&
+                           !value->getType()->isArithmeticType() &&
+                           !value->getType()->isDependentType() &&
+                           !isDim3(member ? member->getBase()->getType() : value->getType());
+    return value && !isOfClass && !isa<CXXNewExpr, ArraySubscriptExpr>(value)
+               ? kOn
+               : "a value or a bound of host code";
   }
 
-  bool isStepOfLoop(const Stmt *step) const {
-    CodeNode below = step, up = references_.parentOf(below);
-    for (; isa_and_present<BinaryOperator>(up.dyn_cast<const Stmt *>());
-         up = references_.parentOf(up))
-      below = up; // commas
-    const auto *loop = dyn_cast_or_null<ForStmt>(up.dyn_cast<const Stmt *>());
-    return loop && loop->getInc() == below.get<const Stmt *>();
-  }
-
-  Next onDeviceIn(const Stmt *below, const Stmt *up) {
-    if (const auto *cast = dyn_cast<CastExpr>(up))
-      return cast->getType()->isRealFloatingType() ? unknown("a value") : Next::Climb;
-    if (isa<ParenExpr, ConstantExpr, FullExpr, MaterializeTemporaryExpr, CXXUnresolvedConstructExpr,
-            UnaryExprOrTypeTraitExpr>(up))
-      return Next::Climb;
-    if (const auto *operation = dyn_cast<UnaryOperator>(up))
-      return operation->isArithmeticOp() ? Next::Climb : Next::Stop;
-    if (const auto *operation = dyn_cast<BinaryOperator>(up))
-      return inOperation(below, operation);
-    if (const auto *choice = dyn_cast<ConditionalOperator>(up))
-      return below == choice->getCond() ? Next::Stop : Next::Climb;
-    if (isa<AttributedStmt>(up)) // how often a loop is unrolled
-      use_.steps = true;
-    if (isa<ArraySubscriptExpr, AttributedStmt, ForStmt, WhileStmt, DoStmt, IfStmt>(up))
-      return Next::Stop;
-    if (const auto *call = dyn_cast<CallExpr>(up))
-      return inCall(below, call);
-    if (isa<DeclRefExpr, OverloadExpr>(up))
-      return inTemplateArguments(below, up);
-    if (isa<ReturnStmt>(up))
-      return Next::Stop;
-    return unknown("a value");
-  }
-
-  Next inOperation(const Stmt *below, const BinaryOperator *operation) {
-    const Expr *other = operation->getLHS() == below ? operation->getRHS() : operation->getLHS();
-    const bool isRight = operation->getRHS() == below;
-    if (operation->isAssignmentOp()) {
-      const auto *target = dyn_cast<DeclRefExpr>(operation->getLHS()->IgnoreParenImpCasts());
-      if (!target || !(target->getType()->isIntegerType() || target->getType()->isPointerType()))
-        return unknown("a value");
-      if (isRight && isStepOfLoop(operation))
-        use_.steps = true;
-      else if (isRight && operation->getOpcode() == BO_Assign &&
-               references_.isOfConstants(operation->getRHS()))
-        follow(target->getDecl());
-      return Next::Stop;
-    }
-    if (operation->isLogicalOp() || operation->isCommaOp())
-      return Next::Stop;
-    const QualType type = operation->getType();
-    if (operation->isComparisonOp()) {
-      const bool isPlain = references_.isOfThread(other) || references_.isOfConstants(other);
-      const bool bounds = isBoundOfLoop(operation);
-      use_.steps |= bounds && dividesSize_;
-      return isPlain || (bounds && operation->getOpcode() != BO_EQ) ? Next::Stop
-                                                                    : unknown("compared");
-    }
-    if (type->isDependentType() || type->isRealFloatingType())
-      return unknown("a value");
-    switch (operation->getOpcode()) {
-    case BO_Mul:
-      if (multipliesBlock(operation))
-        use_.steps = use_.acrossBlocks = true;
-      return Next::Climb;
-    case BO_Div:
-      dividesSize_ |=
-          isRight && !references_.isOfThread(other) && !references_.isOfConstants(other);
-      return Next::Climb;
-    case BO_Add:
-    case BO_Sub:
-    case BO_Rem:
-    case BO_And:
-      return Next::Climb;
-    case BO_Shl:
-    case BO_Shr:
-      return isRight ? unknown("a number of bits") : Next::Climb;
-    default:
-      return unknown("a value");
-    }
-  }
-
-  bool isBoundOfLoop(const Stmt *condition) const {
-    CodeNode below = condition;
-    for (CodeNode up = references_.parentOf(below); up; up = references_.parentOf(up)) {
-      const auto *statement = up.dyn_cast<const Stmt *>();
-      if (!statement)
-        return false;
-      const auto *loop = dyn_cast<ForStmt>(statement);
-      if (loop || isa<WhileStmt, DoStmt>(statement))
-        return !loop || loop->getCond() == below.get<const Stmt *>();
-      if (!isa<Expr>(statement))
-        return false;
-      below = up;
-    }
-    return false;
-  }
-
-  /// True if the whole product consists of blockIdx and constants.
-  bool multipliesBlock(const Expr *product) const {
-    const auto *operation = dyn_cast<BinaryOperator>(product->IgnoreParenCasts());
-    if (operation && operation->getOpcode() == BO_Mul)
-      return (multipliesBlock(operation->getLHS()) &&
-              (multipliesBlock(operation->getRHS()) ||
-               references_.isOfConstants(operation->getRHS()))) ||
-             (references_.isOfConstants(operation->getLHS()) &&
-              multipliesBlock(operation->getRHS()));
-    return isa<PseudoObjectExpr, MemberExpr>(product->IgnoreParenCasts()) &&
-           references_.mentions(product, "blockIdx");
-  }
-
-  Next inCall(const Stmt *below, const CallExpr *call) {
+  std::string hostCall(const Stmt *part, const CallExpr &call) {
     const std::string name = nameOfCallee(call);
-    if (isArithmetic(name))
-      return Next::Climb;
-    const FunctionDecl *callee = writtenDefinition(call->getDirectCallee());
-    if (callee && !references_.parentOf(callee->getBody()))
-      callee = nullptr; // not the user's
-    for (unsigned i = 0; callee && i < call->getNumArgs() && i < callee->getNumParams(); ++i)
-      if (call->getArg(i) == below) {
-        const bool before = std::exchange(asParameter_, true);
-        follow(callee->getParamDecl(i));
-        asParameter_ = before;
-        return Next::Stop;
-      }
-    return unknown("passed to '" + name + "'");
+    const auto *launch = dyn_cast<CUDAKernelCallExpr>(&call);
+    const auto *symbol = dyn_cast<CXXOperatorCallExpr>(&call);
+    if (part == call.getCallee() || (launch && part == launch->getConfig()) ||
+        name.find("printf") != name.npos || name.find("PushCallConfiguration") != name.npos ||
+        name.starts_with("cudaLaunch") || (symbol && symbol->getOperator() == OO_LessLess))
+      return "";
+    if (symbol && symbol->getOperator() == OO_Equal && namedBy(call.getArg(0)))
+      return part == call.getArg(0) ? "" : follow(namedBy(call.getArg(0)));
+    const bool isValue = call.getType()->isArithmeticType() || isDim3(call.getType());
+    return (isValue && !launch) || name == "min" || name == "max" ? kOn
+           : launch                                               ? "an argument of the kernel"
+                                                                  : "an argument of '" + name + "'";
   }
 
-  /// An argument of a function template: what the parameter is used for.
-  Next inTemplateArguments(const Stmt *below, const Stmt *up) {
-    const auto *reference = dyn_cast<DeclRefExpr>(up);
-    const auto *function = reference ? dyn_cast<FunctionDecl>(reference->getDecl()) : nullptr;
-    llvm::ArrayRef<TemplateArgumentLoc> arguments =
-        reference ? reference->template_arguments() : cast<OverloadExpr>(up)->template_arguments();
-    const FunctionTemplateDecl *generic = function ? function->getPrimaryTemplate() : nullptr;
+  /// The parameters of a kernel are read by themselves.
+  std::string templateUse(const Stmt *up) {
+    const auto *function = dyn_cast_or_null<FunctionDecl>(namedBy(up));
     if (const auto *overloads = dyn_cast<OverloadExpr>(up))
       for (const NamedDecl *one : overloads->decls())
-        generic = generic ? generic : dyn_cast<FunctionTemplateDecl>(one->getUnderlyingDecl());
-    for (std::size_t i = 0; generic && i < arguments.size(); ++i)
-      if (arguments[i].getArgument().getKind() == TemplateArgument::Expression &&
-          arguments[i].getSourceExpression() == below &&
-          i < generic->getTemplateParameters()->size()) {
-        const FunctionDecl *pattern = generic->getTemplatedDecl();
-        // The kernel's own parameters are read by themselves.
-        if (const auto *parameter =
-                dyn_cast<NonTypeTemplateParmDecl>(generic->getTemplateParameters()->getParam(i));
-            parameter && !pattern->hasAttr<CUDAGlobalAttr>()) {
-          if (const FunctionDecl *definition = pattern->getDefinition())
-            if (const FunctionTemplateDecl *own = definition->getDescribedFunctionTemplate())
-              parameter = cast<NonTypeTemplateParmDecl>(own->getTemplateParameters()->getParam(i));
-          follow(parameter);
-        } else if (parameter && !inSlice_(pattern) && use_.otherKernel.empty())
-          use_.otherKernel =
-              "'" + pattern->getNameAsString() + "' (" + references_.placeOf(pattern) + ")";
-        return Next::Stop;
-      }
-    return unknown("an argument of a template");
+        if (const auto *generic = dyn_cast<FunctionTemplateDecl>(one->getUnderlyingDecl()))
+          function = generic->getTemplatedDecl();
+    if (!function || !function->hasAttr<CUDAGlobalAttr>())
+      return "an argument of a template";
+    use_.inOtherKernels |= !inSlice_(function);
+    return "";
   }
 
-  Next onHostIn(const Stmt *below, const Stmt *up) {
-    if (const auto *kernel = dyn_cast<CUDAKernelCallExpr>(up))
-      return below == kernel->getConfig() || below == kernel->getCallee()
-                 ? Next::Stop
-                 : unknown("passed to the kernel");
-    if (isa<CastExpr, ParenExpr, FullExpr, MaterializeTemporaryExpr, ConditionalOperator,
-            UnaryExprOrTypeTraitExpr>(up))
-      return Next::Climb;
-    if (const auto *operation = dyn_cast<UnaryOperator>(up))
-      return operation->isIncrementDecrementOp()   ? Next::Stop
-             : operation->getOpcode() == UO_AddrOf ? unknown("a value")
-                                                   : Next::Climb;
-    if (const auto *operation = dyn_cast<BinaryOperator>(up)) {
-      if (!operation->isAssignmentOp() || operation->getLHS() == below)
-        return operation->isAssignmentOp() ? Next::Stop : Next::Climb;
-      const Expr *target = operation->getLHS()->IgnoreParenImpCasts();
-      if (const auto *member = dyn_cast<MemberExpr>(target);
-          member && isDim3(member->getBase()->getType()))
-        target = member->getBase()->IgnoreParenImpCasts();
-      const auto *variable = dyn_cast<DeclRefExpr>(target);
-      if (!variable)
-        return unknown("a value");
-      follow(variable->getDecl());
-      return Next::Stop;
-    }
-    if (const auto *member = dyn_cast<MemberExpr>(up))
-      return isDim3(member->getBase()->getType()) ? Next::Climb : unknown("a value");
-    if (const auto *made = dyn_cast<Expr>(up);
-        made && isa<CXXConstructExpr, InitListExpr, CXXUnresolvedConstructExpr, ParenListExpr>(up))
-      return isDim3(made->getType()) || isa<ParenListExpr>(up) ? Next::Climb : unknown("a value");
-    if (const auto *call = dyn_cast<CallExpr>(up))
-      return inHostCall(below, call);
-    if (isa<DeclRefExpr, OverloadExpr>(up))
-      return inTemplateArguments(below, up);
-    if (isa<ReturnStmt>(up)) {
-      const FunctionDecl *function = references_.functionOf(up);
-      if (!asParameter_)
-        for (const CallExpr *call : references_.callsOf(function))
-          climb(call);
-      return Next::Stop;
-    }
-    if (isa<ForStmt, WhileStmt, DoStmt>(up))
-      return unknown("the bound of a loop of the host");
-    return isa<IfStmt, CompoundStmt>(up) ? Next::Stop : unknown("used by the host");
-  }
-
-  Next inHostCall(const Stmt *below, const CallExpr *call) {
-    const std::string name = nameOfCallee(call);
-    const auto *shift = dyn_cast<CXXOperatorCallExpr>(call);
-    if (below == call->getCallee() || isHarmless(name) ||
-        (shift && shift->getOperator() == OO_LessLess))
-      return Next::Stop;
-    if (shift && shift->getOperator() == OO_Equal && isDim3(call->getArg(0)->getType())) {
-      if (const auto *variable = dyn_cast<DeclRefExpr>(call->getArg(0)->IgnoreParenImpCasts());
-          variable && below != call->getArg(0))
-        follow(variable->getDecl());
-      return Next::Stop;
-    }
-    const bool isValue = call->getType()->isArithmeticType() || isDim3(call->getType());
-    const Next next = inCall(below, call);
-    return next == Next::Stop && isValue ? Next::Climb : next;
-  }
-
-  const UnitReferences &references_;
+  const UnitReferences &unit_;
   const InSlice &inSlice_;
   SizeUse &use_;
   llvm::DenseSet<const Expr *> seen_;
-  std::string what_;
-  bool dividesSize_ = false; ///< it is the divisor of a size in the expression
-  bool asParameter_ = false; ///< the expression names a parameter that has the value
 };
 
 } // namespace
 
-SizeUse usesOf(const UnitReferences &references, const InSlice &inSlice, std::string name,
+SizeUse usesOf(const UnitReferences &unit, const InSlice &inSlice, std::string name,
                llvm::ArrayRef<const Expr *> named) {
   SizeUse use;
   use.name = std::move(name);
-  UseReader(references, inSlice, use).read(named);
+  UseReader reader(unit, inSlice, use);
+  for (const Expr *one : named)
+    reader.climb(one);
   return use;
 }
 

@@ -3,13 +3,20 @@
 // arithmetic needs of them.
 #pragma once
 
-#include "clang_plugin/tunables/ConstantUses.h"
+#include "clang_plugin/tunables/UnitReferences.h"
+
+#include <functional>
 
 namespace kopt::frontend {
 
-/// `pattern` is the kernel as written; null if another file defines it, and then only the uses in
-/// host code are known. `constants` are those that it or its launches depend on.
-KernelSizes sizesOf(const UnitReferences &references, const clang::FunctionDecl *pattern,
+using InSlice = std::function<bool(const clang::FunctionDecl *)>;
+
+/// `pattern` is the kernel as written. `constants` are those that it or its launches depend on.
+KernelSizes sizesOf(const UnitReferences &unit, const clang::FunctionDecl &pattern,
                     const InSlice &inSlice, const std::vector<NamedConstant> &constants);
+
+/// Reads all uses of what these expressions name. What is not understood counts as another use.
+SizeUse usesOf(const UnitReferences &unit, const InSlice &inSlice, std::string name,
+               llvm::ArrayRef<const clang::Expr *> named);
 
 } // namespace kopt::frontend

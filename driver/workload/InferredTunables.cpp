@@ -3,25 +3,27 @@
 
 #include "driver/source/CandidateLaunch.h"
 #include "driver/source/Expression.h"
-#include "driver/source/ExpressionTree.h"
 #include "driver/support/Text.h"
 #include "runtime/device/GpuLimits.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
-#include <functional>
-#include <map>
+#include <regex>
 #include <set>
 
 namespace kopt {
 namespace {
 
-constexpr std::size_t kMostPoints = 4096; ///< for which a requirement is tried
+using Axes = std::array<std::string, 3>;
 
-std::set<std::string> namesOf(const std::string &text) {
-  const auto names = namesIn(text);
-  return names ? std::set<std::string>(names->begin(), names->end()) : std::set<std::string>();
+std::vector<std::string> namesOf(const std::string &text) {
+  return namesIn(text).value_or(std::vector<std::string>());
+}
+
+bool isIn(const Axes &axes, const std::string &name) {
+  return std::ranges::any_of(
+      axes, [&](const std::string &axis) { return std::ranges::count(namesOf(axis), name) > 0; });
 }
 
 class TunableFinder {
@@ -29,129 +31,104 @@ public:
   TunableFinder(const KernelSpec &kernel, const Specialization &specialization)
       : kernel_(kernel), specialization_(specialization) {
     for (const LaunchSite &site : kernel.launches)
-      if (!site_ && site.symbol == specialization.symbol &&
+      if (!site_.line && site.symbol == specialization.symbol &&
           site.geometry != GeometryKind::Unresolved)
-        site_ = &site;
-    for (const NamedConstant &constant : constantsInScope(kernel, specialization))
-      if (!isHostVariable(constant.name))
+        site_ = site;
+    const std::vector<NamedConstant> constants = constantsInScope(kernel, specialization);
+    for (const NamedConstant &constant : constants)
+      if (std::ranges::count(site_.variables, constant.name) == 0) {
         present_[constant.name] = constant.value;
+        ranges_[constant.name] = constant.valueRange;
+      }
+    for (const TemplateArg &argument : specialization.templateArgs) {
+      const auto same = std::ranges::find_if(constants, [&](const NamedConstant &constant) {
+        return argument.range == constant.valueRange;
+      });
+      if (argument.integral && same != constants.end())
+        spelledAs_[argument.name] = same->name; // it is tuned under the constant's name
+      else if (argument.integral &&
+               present_.try_emplace(argument.name, std::atoll(argument.value.c_str())).second &&
+               argument.range)
+        ranges_[argument.name] = *argument.range;
+    }
   }
 
   InferredTunables find(const TuneDeclaration &known) {
-    const auto isKnown = [&](const std::string &name) {
-      return std::ranges::find(known.params, name, &TunableParam::name) != known.params.end();
-    };
-    takeTemplateArguments();
-    for (const NamedConstant &constant : constantsInScope(kernel_, specialization_))
-      if (present_.contains(constant.name) && !isKnown(constant.name))
-        consider(constant.name, constant.valueRange);
-    for (const TemplateArg &argument : specialization_.templateArgs)
-      if (argument.integral && argument.range && !spelledAs_.contains(argument.name) &&
-          !isKnown(argument.name) && !isConstant(argument.name))
-        consider(argument.name, *argument.range);
-    giveRequirements();
+    for (const auto &[name, range] : ranges_)
+      if (std::ranges::find(known.params, name, &TunableParam::name) == known.params.end())
+        consider(name, range);
+    for (const std::string &text : kernel_.sizes->requirements)
+      require(text);
+    for (const std::string &text : kernel_.sizes->kept)
+      if (const auto now = evaluateExpression(substituted(text, spelledAs_), present_))
+        require(fmt::format("{} == {}", text, *now));
+    if (!kernel_.sizes->sharedBytes.empty())
+      require(fmt::format("{} <= {}", join(kernel_.sizes->sharedBytes, " + "),
+                          gpu::kSharedWithoutOptIn));
+    const auto &[x, y, z] = site_.block;
+    require(fmt::format("({}) * ({}) * ({}) <= {}", x, y, z, gpu::kMostThreads));
+    for (const std::string &axis : site_.block)
+      requireExact(axis, std::regex(R"((\w+) / (\w+))"));
+    for (const std::string &axis : site_.grid)
+      requireWholeBlocks(axis);
     return std::move(found_);
   }
 
 private:
-  bool isHostVariable(const std::string &name) const {
-    return site_ && std::ranges::count(site_->variables, name) > 0;
-  }
-  bool isConstant(const std::string &name) const {
-    return std::ranges::find(kernel_.constants, name, &NamedConstant::name) !=
-           kernel_.constants.end();
-  }
-  std::string place() const {
-    return fmt::format("the launch at {}:{}",
-                       std::filesystem::path(site_->file).filename().string(), site_->line);
-  }
-
-  /// A template argument that is a named constant is tuned under the constant's name.
-  void takeTemplateArguments() {
-    for (const TemplateArg &argument : specialization_.templateArgs) {
-      if (!argument.integral)
-        continue;
-      for (const NamedConstant &constant : kernel_.constants)
-        if (argument.range == constant.valueRange)
-          spelledAs_[argument.name] = constant.name;
-      if (!spelledAs_.contains(argument.name))
-        present_.try_emplace(argument.name, std::strtoll(argument.value.c_str(), nullptr, 0));
-    }
-  }
-
   /// All that is known of the constant, also under the names of template parameters.
   SizeUse useOf(const std::string &name) const {
     SizeUse all;
     for (const SizeUse &use : kernel_.sizes->uses) {
-      const auto other = spelledAs_.find(use.name);
-      if (use.name != name && (other == spelledAs_.end() || other->second != name))
+      const auto constant = spelledAs_.find(use.name);
+      if (use.name != name && (constant == spelledAs_.end() || constant->second != name))
         continue;
       all.inKernel |= use.inKernel;
+      all.inOtherKernels |= use.inOtherKernels;
       all.steps |= use.steps;
       all.acrossBlocks |= use.acrossBlocks;
-      for (const auto member : {&SizeUse::kernelUse, &SizeUse::hostUse, &SizeUse::otherKernel})
-        if ((all.*member).empty())
-          all.*member = use.*member;
+      all.tiles |= use.tiles;
+      all.otherUse = all.otherUse.empty() ? use.otherUse : all.otherUse;
     }
     return all;
-  }
-
-  bool isIn(const std::array<std::string, 3> &axes, const std::string &name) const {
-    return std::ranges::any_of(
-        axes, [&](const std::string &axis) { return namesOf(axis).contains(name); });
   }
 
   void consider(const std::string &name, const SourceRange &range) {
     const SizeUse use = useOf(name);
     const std::int64_t value = present_.at(name);
-    const bool isBlock = site_ && isIn(site_->block, name);
-    const bool isGrid =
-        site_ && kernel_.sizes->stridesGrid && std::ranges::count(site_->grid, name) > 0;
-    const bool isSpelled = site_ && value > 1 && use.inKernel && !isBlock &&
-                           std::ranges::count(site_->block, std::to_string(value)) > 0;
-    // The number of a warp's threads is the device's.
-    const bool isWarp = value == 32 && (slug(name).find("warp") != std::string::npos ||
-                                        (kernel_.sizes->usesLanes && !isBlock));
-    if (value < 1 || isWarp || !(isBlock || isGrid || use.steps || (isSpelled && isTemplate(name))))
+    const bool isBlock = isIn(site_.block, name);
+    const bool isSpelled = value > 1 && use.inKernel && !isBlock &&
+                           std::ranges::count(site_.block, std::to_string(value)) > 0;
+    // How many threads a warp has is not the program's choice.
+    if (value < 1 || slug(name).find("warp") != std::string::npos ||
+        !(isBlock || isSpelled || (use.steps && use.tiles)))
       return;
-    InferredTunable made{name, valuesOf(name, value, isBlock), "", "", false};
-    made.reason = isBlock  ? "the block of " + place()
-                  : isGrid ? "the grid of " + place()
-                           : "the kernel goes on by it";
-    made.doubt = doubtOf(use, isBlock, isSpelled, name);
-    const bool isOfHeader = !range.file.ends_with(".cu");
-    // block-size tries other blocks where the kernel does not name its own.
-    made.isProven = made.doubt.empty() && use.otherKernel.empty() && !isOfHeader &&
-                    kernel_.units.size() < 2 && (use.inKernel || isGrid);
-    if (made.values.size() > 1)
+    const std::string launch = fmt::format(
+        "the launch at {}:{}", std::filesystem::path(site_.file).filename().string(), site_.line);
+    InferredTunable made{name, valuesOf(name, value, isBlock), "a step of the kernel", "", false};
+    if (isBlock)
+      made.reason = "the block of " + launch;
+    if (!use.otherUse.empty())
+      made.doubt = "it is also " + use.otherUse;
+    else if (isSpelled)
+      made.doubt = launch + " spells its block in numbers: name this constant there";
+    else if (use.acrossBlocks && !isIn(site_.grid, name))
+      made.doubt = "the grid does not follow it";
+    else if (isBlock && !use.inKernel && !kernel_.sizes->readsBlockDim)
+      made.doubt = "the kernel does not read blockDim";
+    else if (kernel_.units.size() > 1)
+      made.doubt = "several files launch the kernel";
+    // Another block of a kernel that does not name its own is block-size's.
+    made.isProven =
+        made.doubt.empty() && !use.inOtherKernels && range.file.ends_with(".cu") && use.inKernel;
+    if (made.values.size() > 1 && !(isSpelled && !use.otherUse.empty()))
       found_.tunables.push_back(std::move(made));
   }
 
-  bool isTemplate(const std::string &name) const {
-    return std::ranges::find(specialization_.templateArgs, name, &TemplateArg::name) !=
-           specialization_.templateArgs.end();
-  }
-
-  std::string doubtOf(const SizeUse &use, bool isBlock, bool isSpelled,
-                      const std::string &name) const {
-    if (!use.kernelUse.empty())
-      return "the kernel has another use for it: " + use.kernelUse;
-    if (!use.hostUse.empty())
-      return "host code has another use for it: " + use.hostUse;
-    if (isSpelled)
-      return fmt::format("{} spells its block in numbers: name this constant there", place());
-    if (use.acrossBlocks && !(site_ && isIn(site_->grid, name)))
-      return "the grid does not follow it";
-    if (isBlock && !use.inKernel && !kernel_.sizes->readsBlockDim)
-      return "the kernel does not read blockDim";
-    return "";
-  }
-
+  /// Powers of two for a block of one dimension, otherwise halves and doubles of the value.
   std::vector<std::int64_t> valuesOf(const std::string &name, std::int64_t value,
                                      bool isBlock) const {
     std::set<std::int64_t> values{value};
-    const bool isWhole =
-        isBlock && site_->block[0] == name && site_->block[1] == "1" && site_->block[2] == "1";
+    const bool isWhole = site_.block == Axes{name, "1", "1"};
     for (std::int64_t threads = 32; isWhole && threads <= gpu::kMostThreads; threads *= 2)
       values.insert(threads);
     for (const std::int64_t factor : {2, 4}) {
@@ -163,124 +140,58 @@ private:
     return {values.begin(), values.end()};
   }
 
-  bool isTuned(const std::string &name) const {
-    return std::ranges::any_of(found_.tunables, [&](const InferredTunable &one) {
-      return one.name == name && one.doubt.empty();
-    });
+  const InferredTunable *tuned(const std::string &name) const {
+    const auto found = std::ranges::find(found_.tunables, name, &InferredTunable::name);
+    return found != found_.tunables.end() && found->doubt.empty() ? &*found : nullptr;
   }
 
-  void giveRequirements() {
-    std::map<std::string, std::string> names;
-    for (const auto &[parameter, constant] : spelledAs_)
-      names[parameter] = constant;
-    for (const std::string &text : kernel_.sizes->requirements)
-      require(substituted(text, names));
-    for (const std::string &text : kernel_.sizes->kept) {
-      const std::string renamed = substituted(text, names);
-      if (const auto now = evaluateExpression(renamed, present_))
-        require(fmt::format("{} == {}", renamed, *now));
-    }
-    if (site_)
-      giveThoseOfTheLaunch();
-    std::string shared;
-    for (const std::string &bytes : kernel_.sizes->sharedBytes)
-      shared += (shared.empty() ? "" : " + ") + substituted(bytes, names);
-    if (!shared.empty())
-      require(fmt::format("{} <= {}", shared, gpu::kSharedWithoutOptIn));
+  void requireExact(const std::string &text, const std::regex &quotient) {
+    for (std::sregex_iterator one(text.begin(), text.end(), quotient), none; one != none; ++one)
+      require(fmt::format("{} % {} == 0", (*one)[1].str(), (*one)[2].str()));
   }
 
-  void giveThoseOfTheLaunch() {
-    std::string threads;
-    for (const std::string &axis : site_->block) {
-      if (axis != "1")
-        threads += (threads.empty() ? "" : " * ") + asOperand(axis);
-      divideExactly(axis);
-    }
-    require(fmt::format("{} <= {}", threads.empty() ? "1" : threads, gpu::kMostThreads));
-    const auto parameters = parametersAt(*site_, specialization_);
-    for (const std::string &axis : site_->grid) {
-      const auto parsed = Expression::parse(axis);
-      if (!parsed)
-        continue;
-      const expression::Node &tree = parsed->tree();
-      const bool isExact = tree.code == expression::Code::Divide &&
-                           tree.parts[0].code != expression::Code::Add &&
-                           tree.parts[0].code != expression::Code::Subtract;
-      std::vector<std::string> sizes;
-      for (const std::string &name : parsed->names())
-        if (!isTuned(name))
-          sizes.push_back(name);
-      for (const std::string &name : parsed->names()) {
-        if (!isTuned(name) || name == axis || (kernel_.sizes->guardsThreads && !isExact))
-          continue;
-        const std::string whole = isExact             ? plain(tree.parts[0])
-                                  : sizes.size() == 1 ? sizes.front()
-                                                      : "";
-        if (whole.empty())
-          doubt(name, "the grid is computed in another way than by a division");
-        else
-          require(fmt::format("{} % {} == 0", substituted(asOperand(whole), parameters),
-                              isExact ? asOperand(plain(tree.parts[1])) : name));
-      }
-    }
-  }
-
-  void doubt(const std::string &name, const std::string &why) {
-    for (InferredTunable &one : found_.tunables)
-      if (one.name == name) {
-        one.doubt = why;
-        one.isProven = false;
-      }
-  }
-
-  /// A quotient of constants in the block has to be exact.
-  void divideExactly(const std::string &axis) {
-    const auto parsed = Expression::parse(axis);
-    const std::function<void(const expression::Node &)> visit = [&](const expression::Node &node) {
-      if (node.code == expression::Code::Divide)
-        require(fmt::format("{} % {} == 0", asOperand(plain(node.parts[0])),
-                            asOperand(plain(node.parts[1]))));
-      std::ranges::for_each(node.parts, visit);
-    };
-    if (parsed)
-      visit(parsed->tree());
-  }
-
-  /// Adds a requirement that some values of the tunables do not meet.
-  void require(const std::string &text) {
-    const std::set<std::string> names = namesOf(text);
-    std::vector<const InferredTunable *> tuned;
-    bool isOpen = false; // it names what only a launch tells
-    for (const std::string &name : names) {
-      if (isTuned(name))
-        tuned.push_back(&*std::ranges::find(found_.tunables, name, &InferredTunable::name));
-      else
-        isOpen |= !present_.contains(name);
-    }
-    if (tuned.empty() || std::ranges::count(found_.requirements, text) > 0)
+  /// Blocks of n / TILE leave a remainder out, and a kernel without a guard needs whole blocks.
+  void requireWholeBlocks(const std::string &axis) {
+    static const std::regex kQuotient(R"(\(?(\w+)\)? / \(?(\w+)\)?)");
+    if (std::regex_match(axis, kQuotient))
+      return requireExact(axis, kQuotient);
+    if (kernel_.sizes->guardsThreads || isName(axis))
       return;
-    std::size_t points = 1;
-    for (const InferredTunable *one : tuned)
-      points *= one->values.size();
-    bool always = !isOpen && points <= kMostPoints;
-    for (std::size_t point = 0; always && point < points; ++point) {
-      Bindings values = present_;
-      std::size_t rest = point;
-      for (const InferredTunable *one : tuned) {
-        values[one->name] = one->values[rest % one->values.size()];
-        rest /= one->values.size();
+    for (const std::string &size : namesOf(axis))
+      for (const std::string &name : namesOf(axis))
+        if (tuned(name) && !present_.contains(size))
+          require(fmt::format("{} % {} == 0", size, name));
+  }
+
+  /// Adds a requirement that some values of the tunables do not meet, or that names what only a
+  /// launch tells.
+  void require(std::string text) {
+    text = substituted(substituted(text, spelledAs_), parametersAt(site_, specialization_));
+    std::vector<Bindings> points{present_};
+    for (const std::string &name : namesOf(text))
+      if (const InferredTunable *tunable = tuned(name)) {
+        std::vector<Bindings> more;
+        for (Bindings point : points)
+          for (const std::int64_t value : tunable->values) {
+            point[name] = value;
+            more.push_back(point);
+          }
+        points = std::move(more);
       }
-      const auto holds = evaluateExpression(text, values);
-      always = holds && *holds != 0;
-    }
-    if (!always)
+    const bool isOfTunables = points.size() > 1;
+    const bool always = std::ranges::all_of(points, [&](const Bindings &point) {
+      const auto value = evaluateExpression(text, point);
+      return value && *value != 0;
+    });
+    if (isOfTunables && !always && std::ranges::count(found_.requirements, text) == 0)
       found_.requirements.push_back(text);
   }
 
   const KernelSpec &kernel_;
   const Specialization &specialization_;
-  const LaunchSite *site_ = nullptr;
-  Bindings present_;                             ///< values of constants and template arguments
+  LaunchSite site_; ///< the first of the specialization; empty if there is none
+  Bindings present_;
+  std::map<std::string, SourceRange> ranges_;    ///< of what can be changed
   std::map<std::string, std::string> spelledAs_; ///< template parameter -> constant
   InferredTunables found_;
 };
@@ -298,21 +209,22 @@ TuneDeclaration withProvenTunables(TuneDeclaration declaration, const KernelSpec
   if (!declaration.params.empty())
     return declaration;
   const InferredTunables found = inferTunables(kernel, specialization, declaration);
-  // What is not proven keeps its value, which the launches know.
-  std::set<std::string> unknown;
-  for (const std::string &text : found.requirements)
-    for (const std::string &name : namesOf(text))
-      if (!std::ranges::all_of(launches,
-                               [&](const Launch &one) { return one.bindings.contains(name); }))
-        unknown.merge(namesOf(text));
-  for (const InferredTunable &one : found.tunables)
-    if (one.isProven && !unknown.contains(one.name))
-      declaration.params.push_back({.name = one.name, .values = one.values});
-  for (const std::string &text : found.requirements)
-    if (std::ranges::any_of(declaration.params, [&](const TunableParam &param) {
-          return namesOf(text).contains(param.name);
-        }))
-      declaration.requirements.push_back(text);
+  for (const InferredTunable &one : found.tunables) {
+    std::vector<std::string> own;
+    for (const std::string &text : found.requirements)
+      if (std::ranges::count(namesOf(text), one.name) > 0)
+        own.push_back(text);
+    const bool isKnown = std::ranges::all_of(own, [&](const std::string &text) {
+      return std::ranges::all_of(namesOf(text), [&](const std::string &name) {
+        return std::ranges::all_of(
+            launches, [&](const Launch &launch) { return launch.bindings.contains(name); });
+      });
+    });
+    if (!one.isProven || !isKnown)
+      continue;
+    declaration.params.push_back({.name = one.name, .values = one.values});
+    declaration.requirements.insert(declaration.requirements.end(), own.begin(), own.end());
+  }
   return declaration;
 }
 

@@ -5,18 +5,15 @@
 #include "driver/model/KernelSpec.h"
 #include "driver/model/TuneDeclaration.h"
 
-#include <string>
-#include <vector>
-
 namespace kopt {
 
 struct InferredTunable {
   std::string name;
   std::vector<std::int64_t> values;
-  std::string reason; ///< what makes it one: "the block of the launch at app.cu:7"
+  std::string reason; ///< "the block of the launch at app.cu:7"
   std::string doubt;  ///< why another value may break the program; empty if nothing speaks for that
-  /// Only the kernel and the geometry of its launches depend on it, and all that the kernel needs
-  /// of it is known.
+  /// Only the kernel and the geometry of its launches depend on it, so far as kopt sees all code
+  /// that may name it.
   bool isProven = false;
 };
 
@@ -26,8 +23,7 @@ struct InferredTunables {
 };
 
 /// The named constants and template arguments that are sizes of the kernel's own: its block, its
-/// tiles, the steps of its loops. Those of `known` are left out. Empty if the front end said
-/// nothing of the kernel's sizes.
+/// tiles, the steps of its loops; without those of `known`.
 InferredTunables inferTunables(const KernelSpec &kernel, const Specialization &specialization,
                                const TuneDeclaration &known);
 

@@ -62,7 +62,7 @@ EDGES = {
     "clang_plugin/reference": "clang_plugin/analysis clang_plugin/output runtime/device",
     "clang_plugin/screen": "clang_plugin/analysis clang_plugin/output clang_plugin/parse",
     "clang_plugin/slice": "clang_plugin/analysis clang_plugin/output clang_plugin/parse",
-    "clang_plugin/tunables": "clang_plugin/analysis",
+    "clang_plugin/tunables": "clang_plugin/analysis clang_plugin/output clang_plugin/parse",
     "clang_plugin/transform": "clang_plugin/analysis clang_plugin/model runtime/device",
     "clang_plugin/extract": "clang_plugin/analysis clang_plugin/args clang_plugin/attribute clang_plugin/hostflow "
                             "clang_plugin/output clang_plugin/parallel clang_plugin/parse clang_plugin/proof "
