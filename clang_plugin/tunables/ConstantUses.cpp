@@ -48,6 +48,9 @@ public:
                       std::to_string(at.getLine());
   }
 
+  /// What each thread has its own part of follows the block alone.
+  void finish() { use_.steps &= !isOfThreads_; }
+
 private:
   static constexpr const char *kOn = "on"; ///< what contains it has the value, too
 
@@ -64,6 +67,14 @@ private:
       if (part && part == variable->getInit())
         return unit_.isOfConstants(part) ? follow(variable) : "";
       use_.tiles = true;
+      isOfThreads_ |= llvm::any_of(unit_.of(variable), [&](const Expr *one) {
+        DynTypedNode access = DynTypedNode::create(*one);
+        for (; access.get<Expr>(); access = unit_.parentOf(access))
+          if (const auto *element = access.get<ArraySubscriptExpr>();
+              element && unit_.isOfThread(element->getIdx()))
+            return true;
+        return false;
+      });
       return variable->isLocalVarDecl() ? ""
                                         : "the extent of '" + variable->getNameAsString() + "'";
     }
@@ -167,6 +178,7 @@ private:
   const InSlice &inSlice_;
   SizeUse &use_;
   llvm::DenseSet<const Expr *> seen_;
+  bool isOfThreads_ = false; ///< threads index an array that is as large
 };
 
 } // namespace
@@ -178,6 +190,7 @@ SizeUse usesOf(const UnitReferences &unit, const InSlice &inSlice, std::string n
   UseReader reader(unit, inSlice, use);
   for (const Expr *one : named)
     reader.climb(one);
+  reader.finish();
   return use;
 }
 

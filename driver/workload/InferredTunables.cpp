@@ -65,10 +65,13 @@ public:
     if (!kernel_.sizes->sharedBytes.empty())
       require(fmt::format("{} <= {}", join(kernel_.sizes->sharedBytes, " + "),
                           gpu::kSharedWithoutOptIn));
-    const auto &[x, y, z] = site_.block;
-    require(fmt::format("({}) * ({}) * ({}) <= {}", x, y, z, gpu::kMostThreads));
-    for (const std::string &axis : site_.block)
+    std::string threads = "1";
+    for (const std::string &axis : site_.block) {
+      if (axis != "1")
+        threads = (threads == "1" ? "" : threads + " * ") + asOperand(axis);
       requireExact(axis, std::regex(R"((\w+) / (\w+))"));
+    }
+    require(fmt::format("{} <= {}", threads, gpu::kMostThreads));
     for (const std::string &axis : site_.grid)
       requireWholeBlocks(axis);
     return std::move(found_);
@@ -209,18 +212,18 @@ TuneDeclaration withProvenTunables(TuneDeclaration declaration, const KernelSpec
   if (!declaration.params.empty())
     return declaration;
   const InferredTunables found = inferTunables(kernel, specialization, declaration);
+  const auto isTold = [&](const std::string &name) {
+    return std::ranges::all_of(
+        launches, [&](const Launch &launch) { return launch.bindings.contains(name); });
+  };
   for (const InferredTunable &one : found.tunables) {
     std::vector<std::string> own;
-    for (const std::string &text : found.requirements)
-      if (std::ranges::count(namesOf(text), one.name) > 0)
-        own.push_back(text);
-    const bool isKnown = std::ranges::all_of(own, [&](const std::string &text) {
-      return std::ranges::all_of(namesOf(text), [&](const std::string &name) {
-        return std::ranges::all_of(
-            launches, [&](const Launch &launch) { return launch.bindings.contains(name); });
-      });
+    std::ranges::copy_if(found.requirements, std::back_inserter(own), [&](const auto &text) {
+      return std::ranges::count(namesOf(text), one.name) > 0;
     });
-    if (!one.isProven || !isKnown)
+    if (!one.isProven || !std::ranges::all_of(own, [&](const std::string &text) {
+          return std::ranges::all_of(namesOf(text), isTold);
+        }))
       continue;
     declaration.params.push_back({.name = one.name, .values = one.values});
     declaration.requirements.insert(declaration.requirements.end(), own.begin(), own.end());

@@ -12,8 +12,8 @@ __device__ int column(int thread) { return thread % TILE; }
 
 // A tile that the host only launches; kStep is looked through. The grid is exact, nothing is guarded.
 // CHECK-LABEL: tiled: not guarded{{$}}
-// CHECK-DAG: TILE: in_kernel steps across_blocks tiles; no other use
-// CHECK-DAG: ROWS: in_kernel steps tiles; no other use
+// CHECK-DAG: TILE: in_kernel in_other_kernels across_blocks tiles; no other use
+// CHECK-DAG: ROWS: in_kernel in_other_kernels steps tiles; no other use
 // CHECK: requirements: TILE % ROWS == 0
 // CHECK: shared_bytes: TILE * (TILE + 1) * 4
 __global__ void tiled(const float *in, float *out, int columns) {
@@ -54,8 +54,8 @@ __global__ void meaning(float *out, int n) {
 
 // A template parameter, and a constant that other device code names, too.
 // CHECK-LABEL: reduce: guarded
-// CHECK-DAG: kThreads: {{.*}}no other use
-// CHECK-DAG: N: in_kernel tiles; no other use
+// CHECK-DAG: kThreads: ; no other use
+// CHECK-DAG: N: in_kernel across_blocks tiles; no other use
 constexpr int kThreads = 256;
 template <int N> __global__ void reduce(const float *in, float *out, int n) {
   __shared__ float sums[N];

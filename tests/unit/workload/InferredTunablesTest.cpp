@@ -77,7 +77,7 @@ TEST_F(InferredTunablesTest, TheConstantsOfABlockAreTunablesWithWhatTheKernelNee
   EXPECT_TRUE(found.tunables[0].isProven);
   EXPECT_THAT(found.tunables[1].values, ElementsAre(8, 16, 32, 64, 128));
   EXPECT_THAT(found.requirements, ElementsAre("TILE % ROWS == 0", "TILE * (TILE + 1) * 4 <= 49152",
-                                              "(TILE) * (ROWS) * (1) <= 1024"));
+                                              "TILE * ROWS <= 1024"));
 }
 
 TEST_F(InferredTunablesTest, ABlockOfOneDimensionHasThePowersOfTwoOfWholeWarps) {
