@@ -54,6 +54,7 @@ TEST_F(ParamsProposerTest, WithoutTunablesThoseThatTheTextProvesAreTried) {
   use.name = "TILE";
   use.inKernel = true;
   kernel_.sizes = KernelSizes{};
+  kernel_.sizes->guardsThreads = true;
   kernel_.sizes->uses = {use};
   kernel_.sizes->requirements = {"TILE % 64 == 0"};
   std::set<std::int64_t> values;
