@@ -113,10 +113,7 @@ private:
     if (!named || isa<NonTypeTemplateParmDecl>(named) ||
         (isa<ParmVarDecl>(named) && named->getDeclContext() == pattern_))
       return named && named->getType()->isIntegerType() ? named->getNameAsString() : "";
-    const auto *variable = dyn_cast<VarDecl>(named);
-    return variable && variable->getInit() && variable->getType().isConstQualified()
-               ? print(variable->getInit())
-               : "";
+    return valueOf(named) ? print(valueOf(named)) : "";
   }
 
   const UnitReferences &unit_;

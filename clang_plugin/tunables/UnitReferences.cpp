@@ -86,6 +86,14 @@ const clang::ValueDecl *namedBy(const clang::Stmt *expression) {
   return name ? name->getDecl() : nullptr;
 }
 
+const clang::Expr *valueOf(const clang::ValueDecl *constant) {
+  const auto *variable = llvm::dyn_cast_or_null<clang::VarDecl>(constant);
+  const clang::Expr *value =
+      variable && variable->getType().isConstQualified() ? variable->getInit() : nullptr;
+  const auto isItself = [&](const clang::Stmt *part) { return namedBy(part) == constant; };
+  return hasPart(value, isItself) ? nullptr : value;
+}
+
 bool isDeviceFunction(const clang::FunctionDecl *function) {
   return function &&
          (function->hasAttr<clang::CUDAGlobalAttr>() || function->hasAttr<clang::CUDADeviceAttr>());
@@ -136,10 +144,10 @@ bool UnitReferences::isOfThread(const clang::Stmt *expression) const {
 
 bool UnitReferences::isOfConstants(const clang::Stmt *expression) const {
   return !hasPart(expression, [&](const clang::Stmt *part) {
-    const auto *variable = llvm::dyn_cast_or_null<clang::VarDecl>(namedBy(part));
+    const clang::ValueDecl *named = namedBy(part);
+    const clang::Expr *value = valueOf(named);
     return llvm::isa<clang::CallExpr, clang::MemberExpr, clang::PseudoObjectExpr>(part) ||
-           (variable && !(variable->getType().isConstQualified() && variable->getInit() &&
-                          isOfConstants(variable->getInit())));
+           (llvm::isa_and_present<clang::VarDecl>(named) && !(value && isOfConstants(value)));
   });
 }
 

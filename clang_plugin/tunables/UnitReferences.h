@@ -39,6 +39,8 @@ bool hasPart(const clang::Stmt *statement, llvm::function_ref<bool(const clang::
 bool mentions(const clang::Stmt *expression, llvm::StringRef coordinate);
 /// The variable or parameter that the expression is; null for anything else.
 const clang::ValueDecl *namedBy(const clang::Stmt *expression);
+/// The initializer of a constant variable that does not name itself; null for anything else.
+const clang::Expr *valueOf(const clang::ValueDecl *constant);
 bool isDeviceFunction(const clang::FunctionDecl *function);
 
 } // namespace kopt::frontend
