@@ -11,6 +11,7 @@
 #include "clang_plugin/proof/Ptx.h"
 #include "clang_plugin/slice/Slice.h"
 #include "clang_plugin/slice/UnitUses.h"
+#include "clang_plugin/tunables/KernelSizes.h"
 
 #include <algorithm>
 #include <atomic>
@@ -474,8 +475,11 @@ private:
       takeNvccsNames(original_.build(/*optimise=*/true).ptx->entries(), infos_, extraction_,
                      unit_.file);
     const UnitUses uses(host, device);
-    for (std::size_t k = 0; k < kernels.size(); ++k)
+    const UnitReferences references(host);
+    for (std::size_t k = 0; k < kernels.size(); ++k) {
       slice(kernels[k], infos_[k], host, device, uses);
+      readSizes(references, kernels[k], infos_[k]);
+    }
   }
 
   /// Finds the kernels, and makes the records of them.
@@ -532,6 +536,21 @@ private:
     else if (kernel.specializations.empty())
       addNote(extraction_, place + " is a template that nothing in this unit launches; there is no "
                                    "specialization to tune");
+  }
+
+  static void readSizes(const UnitReferences &references, const FoundKernel &found,
+                        KernelSpec &kernel) {
+    const auto isInSlice = [&](const clang::FunctionDecl *function) {
+      const auto at = references.index.declarationAt(function->getLocation());
+      return at && llvm::any_of(kernel.specializations, [&](const Specialization &one) {
+               return llvm::any_of(one.chunks, [&](const SliceChunk &chunk) {
+                 const Piece &piece = references.index.pieces()[*at];
+                 return chunk.source.file == piece.file && chunk.source.begin == piece.begin;
+               });
+             });
+    };
+    if (found.pattern && (found.pattern->isTemplated() || !kernel.constants.empty()))
+      kernel.sizes = sizesOf(references, *found.pattern, isInSlice, kernel.constants);
   }
 
   /// Gives a specialization its slice, and the work its proof where that is wanted.

@@ -6,7 +6,7 @@
 // configuration was computed.
 #pragma once
 
-#include "clang_plugin/extract/Constants.h"
+#include "clang_plugin/tunables/Constants.h"
 #include "clang_plugin/hostflow/HostCode.h"
 #include "clang_plugin/hostflow/HostFlow.h"
 

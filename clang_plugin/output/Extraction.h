@@ -262,6 +262,31 @@ struct NamedConstant {
 };
 KOPT_FIELDS(NamedConstant, name, kind, value, valueRange, line, usedByKernel, usedByLaunch)
 
+/// How a program uses a named constant, or a template parameter of a kernel.
+struct SizeUse {
+  std::string name;
+  bool inKernel = false, inOtherKernels = false; ///< device code of the slice, and other
+  bool steps = false;                            ///< a loop steps by it, or it multiplies blockIdx
+  bool acrossBlocks = false;                     ///< it multiplies blockIdx: the grid has to follow
+  bool tiles = false;                            ///< the extent of an array, or the bound of a loop
+  /// A use with which another value may mean another result, with the place: "an argument of
+  /// 'malloc' at main.cu:12". Empty if there is none.
+  std::string otherUse;
+};
+KOPT_FIELDS(SizeUse, name, inKernel, inOtherKernels, steps, acrossBlocks, tiles, otherUse)
+
+/// What the text of a kernel says of the numbers that it is written with. Expressions are over
+/// constants, template parameters and the kernel's parameters.
+struct KernelSizes {
+  std::vector<SizeUse> uses; ///< of the kernel's constants and integral template parameters
+  std::vector<std::string> requirements; ///< what its arithmetic needs
+  std::vector<std::string> kept;         ///< what has to have the same value as now
+  std::vector<std::string> sharedBytes;  ///< of each static shared array
+  bool guardsThreads = false;            ///< it compares what depends on the thread with a size
+  bool readsBlockDim = false;
+};
+KOPT_FIELDS(KernelSizes, uses, requirements, kept, sharedBytes, guardsThreads, readsBlockDim)
+
 /// One clause of [[kopt::tune(...)]] or of kopt.toml; driver/source/TuneClauses.h has the grammar.
 struct TuneClause {
   std::string text, file;
@@ -279,6 +304,7 @@ struct KernelSpec {
   std::vector<Specialization> specializations;
   std::vector<LaunchSite> launches;
   std::vector<NamedConstant> constants;
+  std::optional<KernelSizes> sizes{};
   std::vector<OutsideNamed> outside; ///< by name
   /// What the user's files declare for the device before the kernel and its slices do not have:
   /// candidates may use it. Only the last definition of a macro; `users` are set for variables
@@ -291,7 +317,7 @@ struct KernelSpec {
   std::map<std::string, std::string> projectFiles;
 };
 KOPT_FIELDS(KernelSpec, name, file, unit, units, line, annotated, defined, clauses, specializations,
-            launches, constants, outside, unused, compileFlags, directory, projectFiles)
+            launches, constants, sizes, outside, unused, compileFlags, directory, projectFiles)
 
 /// A kernel of the toolkit or of another system header that the user's code instantiates.
 struct LibraryKernel {

@@ -5,6 +5,7 @@
 #include "driver/support/ElementType.h"
 #include "driver/support/Text.h"
 #include "driver/workload/DeclaredNames.h"
+#include "driver/workload/InferredTunables.h"
 #include "driver/workload/SiteValues.h"
 #include "driver/workload/WorkloadBuilder.h"
 #include "runtime/device/GpuLimits.h"
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <map>
 #include <regex>
 #include <set>
@@ -39,6 +41,7 @@ public:
     giveSizes();
     giveRequirements();
     giveExtents();
+    giveTunables();
     return std::move(clauses_);
   }
 
@@ -221,6 +224,19 @@ private:
             giveValue(name, false, "");
   }
 
+  void giveTunables() {
+    const InferredTunables found = inferTunables(kernel_, specialization_, known_);
+    for (const InferredTunable &one : found.tunables)
+      clauses_.push_back({fmt::format("param {} in {{{}}}", one.name, fmt::join(one.values, ", ")),
+                          one.doubt.empty() ? one.reason : one.reason + "; " + one.doubt, false,
+                          !one.doubt.empty()});
+    for (const std::string &text : found.requirements)
+      if (const std::string clause = "require " + text;
+          std::ranges::count(known_.requirements, text) == 0 &&
+          std::ranges::find(clauses_, clause, &InferredClause::text) == clauses_.end())
+        clauses_.push_back({clause, "the kernel and its launch need it", false});
+  }
+
   /// A grid of n / 128 blocks does not cover a remainder of n, so the program must have none.
   void giveRequirements() {
     static const std::regex kExact(R"(\(?\s*(\w+)\s*\)?\s*/\s*\(?\s*(\w+)\s*\)?)");
@@ -315,8 +331,9 @@ std::string clauseTable(const std::string &kernel, const std::vector<InferredCla
     width = std::max(width, quoted(clause.text).size() + 1);
   std::string text = fmt::format("[[kernel]]\nname = {}\nclauses = [\n", quoted(kernel));
   for (const InferredClause &clause : clauses)
-    text += fmt::format("  {:<{}} # {}{}\n", quoted(clause.text) + ",", width,
-                        clause.isGuess ? "check: " : "", replaceAll(clause.comment, "\n", " "));
+    text +=
+        fmt::format("  {}{:<{}} # {}{}\n", clause.isDoubt ? "# " : "", quoted(clause.text) + ",",
+                    width, clause.isGuess ? "check: " : "", replaceAll(clause.comment, "\n", " "));
   return text + "]\n";
 }
 

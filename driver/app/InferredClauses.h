@@ -14,11 +14,12 @@ struct InferredClause {
   std::string text;    ///< "extent out = rows * columns"
   std::string comment; ///< where it comes from; for a guess, what to replace it with
   bool isGuess = false;
+  bool isDoubt = false; ///< a tunable that may break the program: written as a comment
 };
 
-/// The clauses that the specialization needs in addition to `known`. Sizes of buffers and
-/// requirements follow from the grid of its first launch site; a value that only the running
-/// program knows is a guess.
+/// The clauses that the specialization needs in addition to `known`, and its tunables. Sizes of
+/// buffers and requirements follow from the grid of its first launch site; a value that only the
+/// running program knows is a guess.
 std::vector<InferredClause> inferClauses(const KernelSpec &kernel,
                                          const Specialization &specialization,
                                          const TuneDeclaration &known);

@@ -56,7 +56,8 @@ Result<std::vector<InitKernel>> initKernels(Services services, const InitSetting
         made.leftOut = why->what + "; " + why->hint;
     if (made.leftOut.empty())
       made.clauses = inferClauses(*kernel, *specialization, known);
-    if (!made.clauses.empty() || !made.leftOut.empty())
+    // What is only a comment is not written again each time.
+    if (!std::ranges::all_of(made.clauses, &InferredClause::isDoubt) || !made.leftOut.empty())
       kernels.push_back(std::move(made));
   }
   services.terminal.clear();

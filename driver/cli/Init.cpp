@@ -39,8 +39,10 @@ public:
     for (const InitKernel &kernel : kernels) {
       json clauses = json::array();
       for (const InferredClause &clause : kernel.clauses)
-        clauses.push_back(
-            {{"clause", clause.text}, {"comment", clause.comment}, {"check", clause.isGuess}});
+        clauses.push_back({{"clause", clause.text},
+                           {"comment", clause.comment},
+                           {"check", clause.isGuess},
+                           {"doubt", clause.isDoubt}});
       answer.results.push_back({{"kernel", kernel.name}, {"clauses", clauses}});
       if (!kernel.leftOut.empty())
         answer.results.back()["left_out"] = kernel.leftOut;

@@ -62,10 +62,11 @@ EDGES = {
     "clang_plugin/reference": "clang_plugin/analysis clang_plugin/output runtime/device",
     "clang_plugin/screen": "clang_plugin/analysis clang_plugin/output clang_plugin/parse",
     "clang_plugin/slice": "clang_plugin/analysis clang_plugin/output clang_plugin/parse",
+    "clang_plugin/tunables": "clang_plugin/analysis clang_plugin/output clang_plugin/parse",
     "clang_plugin/transform": "clang_plugin/analysis clang_plugin/model runtime/device",
     "clang_plugin/extract": "clang_plugin/analysis clang_plugin/args clang_plugin/attribute clang_plugin/hostflow "
                             "clang_plugin/output clang_plugin/parallel clang_plugin/parse clang_plugin/proof "
-                            "clang_plugin/slice",
+                            "clang_plugin/slice clang_plugin/tunables",
     "clang_plugin/cache": "clang_plugin/args clang_plugin/extract clang_plugin/output clang_plugin/parse",
     "clang_plugin/tool": "clang_plugin/analysis clang_plugin/args clang_plugin/cache clang_plugin/coverage clang_plugin/emulate "
                          "clang_plugin/extract clang_plugin/model clang_plugin/mutate clang_plugin/output clang_plugin/parallel "

@@ -3,6 +3,7 @@
 
 #include "driver/search/space/Searcher.h"
 #include "driver/source/RenderSlice.h"
+#include "driver/workload/InferredTunables.h"
 
 #include <algorithm>
 #include <cmath>
@@ -132,7 +133,7 @@ Candidate candidateWith(const ProposalContext &context, const Values &values,
   candidate.proposer = "params";
   candidate.technique = "params";
   candidate.title = titleOf(values, present);
-  candidate.rationale = "declared tunables";
+  candidate.rationale = "tunables";
   candidate.expects.reset();
   for (const auto &[name, value] : values) {
     const auto own = std::ranges::find(candidate.tunables, name, &CandidateTunable::name);
@@ -161,7 +162,10 @@ ParamsProposer::ParamsProposer(TuneDeclaration declaration, std::uint64_t seed)
     : declaration_(std::move(declaration)), seed_(seed) {}
 
 Status ParamsProposer::propose(const ProposalContext &context, Offers &offers) {
-  const TuneDeclaration declaration = withTunablesOf(context.parent(), declaration_);
+  const TuneDeclaration declaration =
+      withTunablesOf(context.parent(), withProvenTunables(declaration_, context.problem.kernel,
+                                                          context.problem.specialization,
+                                                          context.problem.workload.launches));
   if (declaration.params.empty())
     return {};
   const Values present = valuesOf(declaration, context, context.parent());

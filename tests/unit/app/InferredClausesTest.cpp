@@ -195,4 +195,26 @@ TEST_F(InferredClausesTest, WithoutALaunchEverythingIsAGuess) {
   EXPECT_EQ(all.back().text, "extent out = width * height");
 }
 
+TEST_F(InferredClausesTest, TunablesAreClausesAndDoubtsAreComments) {
+  kernel.constants = {{"EDGE", ConstantKind::Macro, 16, {"app.cu", 1, 3}, 1, true, true},
+                      {"DEPTH", ConstantKind::Macro, 4, {"app.cu", 5, 6}, 2, true, true}};
+  SizeUse edge, depth;
+  edge.name = "EDGE";
+  depth.name = "DEPTH";
+  edge.inKernel = depth.inKernel = depth.steps = depth.tiles = true;
+  depth.otherUse = "an argument of 'malloc' at app.cu:5";
+  kernel.sizes = KernelSizes{};
+  kernel.sizes->uses = {edge, depth};
+  site.block = {"EDGE", "EDGE", "1"};
+  site.grid = {"columns / EDGE", "rows", "1"};
+  EXPECT_THAT(infer(), testing::IsSupersetOf(
+                           {"param EDGE in {4, 8, 16, 32, 64}", "require EDGE * EDGE <= 1024"}));
+  // The requirement of the grid is given once.
+  EXPECT_EQ(std::ranges::count(infer(), "require width % EDGE == 0"), 1);
+  EXPECT_THAT(clauseTable("blur", all), HasSubstr("\n  # \"param DEPTH in {1, 2, 4, 8, 16}\","));
+  EXPECT_THAT(
+      clauseTable("blur", all),
+      HasSubstr("# a step of the kernel; it is also an argument of 'malloc' at app.cu:5\n"));
+}
+
 } // namespace

@@ -47,6 +47,24 @@ TEST_F(ParamsProposerTest, RequirementsAndImpossibleBlocksAreKeptOut) {
   EXPECT_EQ(proposed[1].constants.at("TILE"), 64);
 }
 
+TEST_F(ParamsProposerTest, WithoutTunablesThoseThatTheTextProvesAreTried) {
+  ParamsProposer proposer(declaration({}), 1);
+  EXPECT_TRUE(propose(proposer, {}, 10).empty());
+  SizeUse use;
+  use.name = "TILE";
+  use.inKernel = true;
+  kernel_.sizes = KernelSizes{};
+  kernel_.sizes->guardsThreads = true;
+  kernel_.sizes->uses = {use};
+  kernel_.sizes->requirements = {"TILE % 64 == 0"};
+  std::set<std::int64_t> values;
+  for (const Candidate &candidate : propose(proposer, {}, 10))
+    values.insert(candidate.constants.at("TILE"));
+  EXPECT_EQ(values, (std::set<std::int64_t>{64, 128, 256, 512, 1024}));
+  ParamsProposer declared(declaration({"param TILE in {32}"}), 1);
+  EXPECT_TRUE(propose(declared, {}, 10).empty());
+}
+
 TEST_F(ParamsProposerTest, TunablesOfTheParentsOwnAreTriedWithTheDeclaredOnes) {
   ParamsProposer proposer(declaration({"param TILE in {32, 64}"}), 1);
   const Workload work = workload();

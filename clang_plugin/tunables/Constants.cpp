@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clang_plugin/extract/Constants.h"
+#include "clang_plugin/tunables/Constants.h"
 
 #include <cctype>
 #include <clang/AST/ASTContext.h>
