@@ -183,8 +183,7 @@ std::vector<Option> makeOptions() {
              {"stop", "ignore"}),
       {"model", &S::model, checkModel,
        "model of the llm proposer: anthropic|openai:MODEL, exec|agent:COMMAND, folder:DIR"},
-      {"max-tokens", &S::maxTokens, checkFromZero,
-       "limit on the tokens of all model calls; 0: none"},
+      {"max-tokens", &S::maxTokens, checkFromZero, "limit on tokens of all model calls; 0: none"},
       {"max-dollars", &S::maxDollars, checkNotBelowZero,
        "limit on the cost of all model calls, in dollars at list prices; 0: none"},
       choice("device", &S::device,
@@ -224,6 +223,7 @@ std::vector<Option> makeOptions() {
           "to their time in the program",
           {"auto", "cold", "warm"}),
       {"seed", &S::seed, checkFromZero, "random seed"},
+      {"build-cache", &S::buildCache, checkFromZero, "MiB of builds kept for later runs; 0: none"},
       {"build-jobs", &S::buildJobs, checkFromZero,
        "candidates built in advance, in parallel; 0 for none (default: the number of processors "
        "less two for each GPU)"},

@@ -53,6 +53,7 @@ struct ResolvedOptions {
   std::string sandbox = "auto";       ///< of candidates: auto, required, off
   std::string assurance = "standard"; ///< that a win needs: standard, strict
   std::string cacheMode = "auto";     ///< with which launches are timed: auto, cold, warm
+  std::int64_t buildCache = 1024; ///< MiB of builds kept for later runs of all projects; 0: none
   std::string tests; ///< regular expression of ctest tests that a patched program must pass
 };
 

@@ -252,6 +252,7 @@ Result<std::vector<TuneOutcome>> TuneSession::run() {
       Duration(services_.clock.now() - ending).count() - (clock_.programSeconds() - inTurns);
   overview_.stages["the program's runs"] = clock_.programSeconds();
   services_.terminal.clear();
+  overview_.builds = bench_->builds();
   overview_.limit = clock_.limit();
   overview_.used = clock_.used();
   return outcomes;
