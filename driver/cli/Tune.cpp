@@ -224,7 +224,7 @@ public:
                             "max-tokens", "max-dollars", "rounds",
                             "trials",     "patience",    "budget-seconds",
                             "gpus",       "build-jobs",  "output",
-                            "assurance",  "cache-mode"});
+                            "assurance",  "cache-mode",  "controls"});
     app.add_option("--fail-on", flags_.failOn,
                    "exit with status 2: `never`, or on a `win`, when a patch was found "
                    "(default never)")
