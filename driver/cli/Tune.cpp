@@ -61,6 +61,9 @@ json toJson(const TuneOutcome &outcome) {
   if (outcome.winner)
     object["winner"] = {{"title", outcome.winner->candidate.title},
                         {"technique", outcome.winner->candidate.technique},
+                        {"options", outcome.winner->candidate.options
+                                        ? json(outcome.winner->candidate.options->flags())
+                                        : json::array()},
                         {"candidate", outcome.winner->candidateHash},
                         {"speedup", kopt::toJson(*outcome.winner->speedup)},
                         {"recalled", outcome.gain.recalled},
