@@ -20,6 +20,7 @@
 #include <clang/Frontend/MultiplexConsumer.h>
 #include <clang/Frontend/TextDiagnosticPrinter.h>
 #include <clang/Frontend/Utils.h>
+#include <clang/Lex/PreprocessorOptions.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/Path.h>
@@ -380,7 +381,7 @@ bool compileOnce(const EmulateRequest &request, const std::string &object,
   EmulateAction action(plan);
   const bool compiled = compiler.ExecuteAction(action);
   for (const std::string &file : reads->getDependencies())
-    if (file != kFile)
+    if (file != kFile && file != invocation->getPreprocessorOpts().ImplicitPCHInclude)
       plan.reads.push_back(file);
   for (const std::string &error : plan.errors)
     text << "error: " << error << "\n";

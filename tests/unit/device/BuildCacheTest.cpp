@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/device/build/BuildCache.h"
+#include "driver/device/build/Toolchains.h"
 #include "driver/support/FileSystem.h"
 #include "tests/fakes/Results.h"
 
@@ -291,6 +292,43 @@ TEST_F(BuildCacheTest, WithoutALimitOrAFolderOfItsOwnNothingIsKept) {
   fs::permissions(cache_, fs::perms::all);
   EXPECT_EQ(build(request()), 1);
   EXPECT_EQ(build(request()), 1);
+}
+
+TEST_F(BuildCacheTest, TheRealNvccSaysWhatItRead) {
+  const auto processes = makeProcessRunner();
+  const auto nvcc = makeNvccToolchain(*processes, CudaToolkit::find());
+  if (!nvcc)
+    GTEST_SKIP() << nvcc.error().what;
+  write("user/n.h", "#define N 2\n");
+  settle();
+  BuildCache cache(cache_, 1 << 20);
+  const auto made = [&](const std::string &text) {
+    BuildRequest real = request(text);
+    real.symbol = "_Z5scalePf";
+    real.arch = "sm_90";
+    real.flags = {"-I", "../first", "-I."};
+    const unsigned before = cache.counts().compiled;
+    last_ = must(cache.build(**nvcc, real));
+    return cache.counts().compiled > before;
+  };
+  const std::string text =
+      "#include <n.h>\n__global__ void scale(float *x) { x[threadIdx.x] *= N; }\n";
+  EXPECT_TRUE(made(text));
+  ASSERT_TRUE(last_.ok) << last_.log;
+  const std::string hash = last_.hash;
+  EXPECT_FALSE(made(text));
+  EXPECT_TRUE(last_.ok);
+  EXPECT_EQ(last_.hash, hash);
+  write("first/n.h", "#define N 3\n");
+  settle();
+  EXPECT_TRUE(made(text));
+  EXPECT_NE(last_.hash, hash);
+  EXPECT_FALSE(made(text));
+  EXPECT_TRUE(made("#include <n.h>\n__global__ void scale(float *x) { y; }\n"));
+  EXPECT_FALSE(made("#include <n.h>\n__global__ void scale(float *x) { y; }\n"));
+  EXPECT_FALSE(last_.ok);
+  EXPECT_TRUE(made("#include <missing.h>\n"));
+  EXPECT_TRUE(made("#include <missing.h>\n"));
 }
 
 TEST_F(BuildCacheTest, SeveralProcessesAtOnce) {
