@@ -197,6 +197,8 @@ TEST_F(PatchTest, GitAmTakesTheMailWithItsEvidence) {
 }
 
 TEST_F(PatchTest, WhatAFileIsCompiledWithIsNamed) {
+  git({"add", "."});
+  git({"commit", "-q", "-m", "start"});
   const std::string file = (root() / "src/kernel.cu").string();
   const Patch patch = must(
       makePatch(win(), hashes(), root(), {}, {{file, {"-Xptxas=-dlcm=cg", "-use_fast_math"}}}));
