@@ -19,6 +19,8 @@
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/MultiplexConsumer.h>
 #include <clang/Frontend/TextDiagnosticPrinter.h>
+#include <clang/Frontend/Utils.h>
+#include <clang/Lex/PreprocessorOptions.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/Path.h>
@@ -292,6 +294,31 @@ private:
   ModulePlan &plan_;
 };
 
+/// The compiler's own arguments, for device code on this CPU.
+std::vector<const char *> deviceArguments(const clang::driver::Command &job) {
+  std::vector<const char *> arguments;
+  const llvm::opt::ArgStringList &all = job.getArguments();
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    // Remove the second target, whose builtins would shadow kopt's own functions.
+    if (llvm::StringRef(all[i]) == "-aux-triple") {
+      ++i;
+      continue;
+    }
+    arguments.push_back(all[i]);
+  }
+  // Initialise variables with a pattern, so that a read before the first write does not see
+  // leftovers in a register.
+  for (const char *argument : {"-fcuda-is-device", "-fcuda-allow-variadic-functions",
+                               "-target-sdk-version=12.5", "-ftrivial-auto-var-init=pattern"})
+    arguments.push_back(argument);
+  return arguments;
+}
+
+/// Notes every file, also those of a precompiled header.
+class ReadFiles final : public clang::DependencyCollector {
+  bool needSystemDependencies() override { return true; }
+};
+
 /// Compiles once. If `preamble` is not null, begins with a precompiled header if possible;
 /// `preamble` then receives the invocation that did so, or nothing.
 bool compileOnce(const EmulateRequest &request, const std::string &object,
@@ -332,24 +359,8 @@ bool compileOnce(const EmulateRequest &request, const std::string &object,
     text << "Clang could not turn the flags of this kernel into a compilation\n";
     return false;
   }
-  std::vector<const char *> compilerArguments;
-  const llvm::opt::ArgStringList &all = job->getArguments();
-  for (std::size_t i = 1; i < all.size(); ++i) {
-    // Remove the second target, whose builtins would shadow kopt's own functions.
-    if (llvm::StringRef(all[i]) == "-aux-triple") {
-      ++i;
-      continue;
-    }
-    compilerArguments.push_back(all[i]);
-  }
-  // Initialise variables with a pattern, so that a read before the first write does not see
-  // leftovers in a register.
-  for (const char *argument : {"-fcuda-is-device", "-fcuda-allow-variadic-functions",
-                               "-target-sdk-version=12.5", "-ftrivial-auto-var-init=pattern"})
-    compilerArguments.push_back(argument);
-
   auto invocation = std::make_shared<clang::CompilerInvocation>();
-  if (!clang::CompilerInvocation::CreateFromArgs(*invocation, compilerArguments, *diagnostics))
+  if (!clang::CompilerInvocation::CreateFromArgs(*invocation, deviceArguments(*job), *diagnostics))
     return false;
   if (preamble)
     if (auto rest = usePreamble(*invocation, source, files)) {
@@ -365,8 +376,13 @@ bool compileOnce(const EmulateRequest &request, const std::string &object,
   // "1 error generated" would go to this process's standard error.
   compiler.setVerboseOutputStream(std::make_unique<llvm::raw_null_ostream>());
   compiler.createFileManager(files);
+  const auto reads = std::make_shared<ReadFiles>();
+  compiler.addDependencyCollector(reads);
   EmulateAction action(plan);
   const bool compiled = compiler.ExecuteAction(action);
+  for (const std::string &file : reads->getDependencies())
+    if (file != kFile && file != invocation->getPreprocessorOpts().ImplicitPCHInclude)
+      plan.reads.push_back(file);
   for (const std::string &error : plan.errors)
     text << "error: " << error << "\n";
   if (compiled && plan.kernel.empty())

@@ -63,6 +63,7 @@ EmulateReply emulate(const EmulateRequest &request) {
   llvm::FileRemover removeObject(object);
   ModulePlan plan;
   const bool compiled = compileModule(request, object, plan, reply.log);
+  reply.reads = std::move(plan.reads);
   reply.isLimit = plan.isLimit || !plan.errors.empty();
   if (!compiled)
     return reply;

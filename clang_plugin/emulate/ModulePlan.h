@@ -16,6 +16,7 @@ struct ModulePlan {
   std::vector<Parameter> parameters;
   unsigned maxThreads = 0;         ///< from __launch_bounds__
   std::vector<std::string> errors; ///< set by the passes: what cannot be emulated, with its line
+  std::vector<std::string> reads;  ///< files that Clang read
   bool isLimit = false;            ///< Clang refuses what cannot be emulated either
 };
 

@@ -448,8 +448,10 @@ struct EmulateReply {
   bool isLimit = false; ///< the slice has something that the emulated device cannot run
   std::string log;      ///< diagnostics, also warnings of a success
   std::string symbol;   ///< mangled name of the kernel
+  /// The files that the module was made from; unset: not known.
+  std::optional<std::vector<std::string>> reads{};
 };
-KOPT_FIELDS(EmulateReply, ok, isLimit, log, symbol)
+KOPT_FIELDS(EmulateReply, ok, isLimit, log, symbol, reads)
 
 // The rule that a record breaks; empty if it breaks none. Readers of JSON call these. The driver,
 // which has the slice, checks that edits lie inside it.

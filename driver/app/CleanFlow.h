@@ -2,6 +2,7 @@
 // `kopt clean`: removes old runs.
 #pragma once
 
+#include "driver/device/build/BuildCache.h"
 #include "driver/support/Result.h"
 
 #include <cstdint>
@@ -22,6 +23,10 @@ struct Cleaned {
   std::vector<std::string> removed, kept; ///< names of runs and sessions, the oldest first
   std::uintmax_t bytes = 0;               ///< of the folders and of the database that are gone
 };
+
+/// Removes what the build cache holds, of all projects; with `dryRun` says only how much that is.
+/// Fails with Environment if something is left.
+Result<BuildCacheUse> cleanBuilds(bool dryRun);
 
 /// Removes runs and sessions, from the database and from the output folder. The last runs of each
 /// kernel stay, the last sessions, and what the sessions that stay consist of. Fails with

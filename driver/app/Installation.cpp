@@ -18,6 +18,8 @@ fs::path cacheFolder() {
   return fs::temp_directory_path(ignored) / "kopt-cache";
 }
 
+fs::path buildCacheFolder() { return cacheFolder() / "builds"; }
+
 fs::path userFolder() {
   for (const auto &[variable, below] :
        {std::pair("KOPT_DATA_DIR", ""), {"XDG_DATA_HOME", "kopt"}, {"HOME", ".local/share/kopt"}})

@@ -29,6 +29,9 @@ Result<Installation> findInstallation();
 /// end uses the same.
 std::filesystem::path cacheFolder();
 
+/// Where a BuildCache keeps builds.
+std::filesystem::path buildCacheFolder();
+
 /// The user's folder for what kopt keeps beyond a project: $KOPT_DATA_DIR, else
 /// $XDG_DATA_HOME/kopt, else ~/.local/share/kopt, else cacheFolder().
 std::filesystem::path userFolder();

@@ -15,7 +15,8 @@ struct KernelRequest {
   SelectionRequest selection{}; ///< with clauses of kopt.toml
   DeviceConfig device{};
   SandboxMode sandbox = SandboxMode::Auto;
-  std::string arch{}; ///< empty: the device's
+  std::string arch{};          ///< empty: the device's
+  std::int64_t buildCache = 0; ///< MiB of builds that are kept for later runs; 0: none
   /// Command whose launches are the workload; empty: the declared launches are the workload.
   std::string program{};
   std::filesystem::path root{}; ///< .kopt/ lives here

@@ -36,7 +36,7 @@ Result<Contained> openContained(const Services &services, SandboxMode mode,
 
 Result<OpenDevices> openDevices(const Services &services, const DeviceConfig &config,
                                 const std::vector<int> &gpus, const fs::path &scratch,
-                                const Contained &contained) {
+                                const Contained &contained, std::int64_t buildCache) {
   services.terminal.status("opening the device");
   const LoggedStage logged("open the device");
   const Installation &installation = services.installation;
@@ -49,13 +49,15 @@ Result<OpenDevices> openDevices(const Services &services, const DeviceConfig &co
                                      {contained.sandbox, {built}, installation.cuda}));
   KOPT_TRY(auto compiler,
            makeEmulatedToolchain(services.processes, installation.frontend, contained.compilers));
-  opened.toolchain = makeRememberingToolchain(std::move(compiler));
+  opened.builds =
+      std::make_unique<BuildCache>(buildCacheFolder(), std::uintmax_t(buildCache) << 20);
+  opened.toolchain = makeRememberingToolchain(std::move(compiler), opened.builds.get());
   const DeviceInfo &device = opened.device();
   if (!device.modelled) {
     opened.emulator = std::move(opened.toolchain);
     KOPT_TRY(auto nvcc,
              makeNvccToolchain(services.processes, installation.cuda, contained.compilers));
-    opened.toolchain = makeRememberingToolchain(std::move(nvcc));
+    opened.toolchain = makeRememberingToolchain(std::move(nvcc), opened.builds.get());
   }
   services.terminal.line(
       fmt::format("device: {}{} ({}{}), compiler: {}",

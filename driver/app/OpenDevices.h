@@ -5,6 +5,7 @@
 
 #include "driver/app/Sources.h"
 #include "driver/device/Toolchain.h"
+#include "driver/device/build/BuildCache.h"
 #include "driver/device/runner/RunnerPool.h"
 #include "driver/sandbox/CompilerSandbox.h"
 
@@ -27,7 +28,8 @@ Result<Contained> openContained(const Services &services, SandboxMode mode,
 
 /// A device, or several of one kind, with their compiler.
 struct OpenDevices {
-  std::vector<PooledRunner> pool; ///< at least one
+  std::vector<PooledRunner> pool;     ///< at least one
+  std::unique_ptr<BuildCache> builds; ///< of both compilers
   std::unique_ptr<Toolchain> toolchain;
   std::unique_ptr<Toolchain> emulator; ///< for the emulated devices in addition to a GPU
 
@@ -35,10 +37,11 @@ struct OpenDevices {
   const DeviceInfo &device() const { return runner().device(); }
 };
 /// Opens the device, or one for each of `gpus` (as startRunners() takes them), finds its compiler,
-/// and says so. Builds go to the folder "evaluate" of `scratch`. Fails with Usage or Environment.
+/// and says so. Builds go to the folder "evaluate" of `scratch`; `buildCache` MiB of them are kept
+/// for later runs. Fails with Usage or Environment.
 Result<OpenDevices> openDevices(const Services &services, const DeviceConfig &config,
                                 const std::vector<int> &gpus, const std::filesystem::path &scratch,
-                                const Contained &contained);
+                                const Contained &contained, std::int64_t buildCache);
 /// Opens an emulated device in addition to a GPU, with the scratch folder `name`.
 Result<std::unique_ptr<Runner>> openEmulated(const Services &services,
                                              const std::filesystem::path &scratch,

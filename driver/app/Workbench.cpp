@@ -24,7 +24,7 @@ Result<std::unique_ptr<Workbench>> Workbench::open(Services services, const Kern
            openContained(bench->services_, request.sandbox, bench->filesOfCandidates()));
   KOPT_CHECK(bench->makeSubjects());
   KOPT_TRY(bench->devices_, openDevices(bench->services_, request.device, gpus, bench->scratch(),
-                                        bench->contained_));
+                                        bench->contained_, request.buildCache));
   if (!bench->device().modelled)
     bench->code_.emplace(Disassembler(bench->services_.processes,
                                       bench->services_.installation.cuda.nvdisasm,

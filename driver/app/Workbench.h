@@ -52,6 +52,7 @@ public:
   Runner &runner() { return devices_.runner(); }
   const std::vector<PooledRunner> &pool() const { return devices_.pool; }
   Toolchain &toolchain() { return *devices_.toolchain; }
+  BuildCache::Counts builds() const { return devices_.builds->counts(); }
   const Sandbox &sandbox() const { return contained_.sandbox; }
   const CompilerSandbox &compilers() const { return contained_.compilers; }
   const DeviceInfo &device() const { return devices_.device(); }

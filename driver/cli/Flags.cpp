@@ -60,7 +60,7 @@ void ConfigFlags::add(CLI::App &app, const std::string &key, const std::string &
 }
 
 void ConfigFlags::addPlace(CLI::App &app) {
-  add(app, {"kernels", "device", "arch", "model-gpu", "sandbox"});
+  add(app, {"kernels", "device", "arch", "model-gpu", "sandbox", "build-cache"});
   addManifest(app);
 }
 
@@ -95,6 +95,7 @@ KernelRequest kernelRequest(const Config &config) {
   request.device.modelGpu = options.modelGpu;
   request.sandbox = parseEnum<SandboxMode>(options.sandbox).value_or(SandboxMode::Required);
   request.arch = options.arch;
+  request.buildCache = options.buildCache;
   request.root = projectRoot(config);
   return request;
 }

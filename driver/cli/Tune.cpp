@@ -61,6 +61,9 @@ json toJson(const TuneOutcome &outcome) {
   if (outcome.winner)
     object["winner"] = {{"title", outcome.winner->candidate.title},
                         {"technique", outcome.winner->candidate.technique},
+                        {"options", outcome.winner->candidate.options
+                                        ? json(outcome.winner->candidate.options->flags())
+                                        : json::array()},
                         {"candidate", outcome.winner->candidateHash},
                         {"speedup", kopt::toJson(*outcome.winner->speedup)},
                         {"recalled", outcome.gain.recalled},
@@ -80,10 +83,12 @@ json toJson(const TuneOverview &overview) {
                          {"launches", share.launches},
                          {"seconds", share.seconds},
                          {"share", share.share}});
-  return {{"not_in_files", elsewhere},
-          {"stages", overview.stages},
-          {"budget_seconds", overview.limit},
-          {"used_seconds", overview.used}};
+  return {
+      {"not_in_files", elsewhere},
+      {"stages", overview.stages},
+      {"builds", {{"compiled", overview.builds.compiled}, {"from_cache", overview.builds.taken}}},
+      {"budget_seconds", overview.limit},
+      {"used_seconds", overview.used}};
 }
 
 bool isAtRoof(const TuneOutcome &outcome) { return outcome.run.stop == StopReason::AtRoof; }
@@ -139,7 +144,8 @@ void printTime(const std::vector<TuneOutcome> &outcomes, const TuneOverview &ove
                                               : "");
 }
 
-void printCounts(const std::map<Verdict, std::size_t> &verdicts) {
+void printCounts(const TuneOverview &overview) {
+  const auto &[builds, verdicts] = std::tie(overview.builds, overview.verdicts);
   std::size_t all = 0;
   std::vector<std::string> parts;
   for (const auto &[verdict, count] : verdicts) {
@@ -147,8 +153,9 @@ void printCounts(const std::map<Verdict, std::size_t> &verdicts) {
     parts.push_back(fmt::format("{} {}", count, toString(verdict)));
   }
   if (all > 0)
-    std::cout << fmt::format("{} judged: {}\n", counted(all, "candidate", "candidates"),
-                             join(parts, ", "));
+    std::cout << fmt::format("{} judged: {}\n{} compiled, {} taken from earlier runs\n",
+                             counted(all, "candidate", "candidates"), join(parts, ", "),
+                             counted(builds.compiled, "build", "builds"), builds.taken);
 }
 
 std::string inOneLine(const Assurance &assurance) {
@@ -220,7 +227,7 @@ public:
                             "max-tokens", "max-dollars", "rounds",
                             "trials",     "patience",    "budget-seconds",
                             "gpus",       "build-jobs",  "output",
-                            "assurance",  "cache-mode"});
+                            "assurance",  "cache-mode",  "controls"});
     app.add_option("--fail-on", flags_.failOn,
                    "exit with status 2: `never`, or on a `win`, when a patch was found "
                    "(default never)")
@@ -263,7 +270,7 @@ public:
     if (session.session())
       addSession(*session.session(), output / session.session()->name, answered, call);
     if (!call.json)
-      printCounts(session.overview().verdicts);
+      printCounts(session.overview());
     return answered;
   }
 

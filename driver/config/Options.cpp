@@ -66,6 +66,17 @@ std::string checkProposers(const OptionValue &value) {
       return problem;
   return checkNotEmpty(value);
 }
+std::string checkControls(const OptionValue &value) {
+  const auto &words = std::get<std::vector<std::string>>(value);
+  for (const std::string &word : words) {
+    // nvcc splits what it takes from the environment at blanks.
+    const bool isFile = word.starts_with("file:") && word.find_first_of(" \t") == word.npos;
+    const std::vector<std::string> known = {"registers", "load-cache", "fast-math", "none"};
+    if (std::string problem = isFile ? "" : checkOneOf(word, known); !problem.empty())
+      return problem + ", nor file:PATH with a path without blanks";
+  }
+  return checkNotEmpty(value);
+}
 std::string checkModel(const OptionValue &value) {
   const std::string &text = std::get<std::string>(value);
   const std::size_t colon = text.find(':');
@@ -149,7 +160,7 @@ template <class T> std::optional<OptionValue> parseText(const std::string &text)
   }
 }
 
-std::vector<Option> makeOptions() {
+std::vector<Option> searchOptions() {
   using S = ResolvedOptions;
   return {
       {"rounds", &S::rounds, checkPositive, "maximum number of rounds"},
@@ -168,6 +179,9 @@ std::vector<Option> makeOptions() {
       {"proposers", &S::proposers, checkProposers,
        "where candidates come from, separated by commas: params, transform, llm, merge; "
        "`-specialise` leaves out a rewrite of transform; `given` alone: from --candidate only"},
+      {"controls", &S::controls, checkControls,
+       "options of the compiler that are tried on a GPU: `registers`, `load-cache`, `fast-math` "
+       "(which changes results), `file:PATH` for --apply-controls, or `none`"},
       choice("strategy", &S::strategy,
              "what is tried next: `auto` what promises most, on several of the best candidates; "
              "`navigator`, `beam`, `memory` the same with other settings; `greedy` lets proposers "
@@ -183,10 +197,16 @@ std::vector<Option> makeOptions() {
              {"stop", "ignore"}),
       {"model", &S::model, checkModel,
        "model of the llm proposer: anthropic|openai:MODEL, exec|agent:COMMAND, folder:DIR"},
-      {"max-tokens", &S::maxTokens, checkFromZero,
-       "limit on the tokens of all model calls; 0: none"},
+      {"max-tokens", &S::maxTokens, checkFromZero, "limit on tokens of all model calls; 0: none"},
       {"max-dollars", &S::maxDollars, checkNotBelowZero,
        "limit on the cost of all model calls, in dollars at list prices; 0: none"},
+  };
+}
+
+std::vector<Option> makeOptions() {
+  using S = ResolvedOptions;
+  std::vector<Option> options = searchOptions();
+  const std::vector<Option> others = {
       choice("device", &S::device,
              "where kernels run: `cuda`, `emulated`, or `auto` for a GPU if one is available",
              {"auto", "cuda", "emulated"}),
@@ -224,10 +244,13 @@ std::vector<Option> makeOptions() {
           "to their time in the program",
           {"auto", "cold", "warm"}),
       {"seed", &S::seed, checkFromZero, "random seed"},
+      {"build-cache", &S::buildCache, checkFromZero, "MiB of builds kept for later runs; 0: none"},
       {"build-jobs", &S::buildJobs, checkFromZero,
        "candidates built in advance, in parallel; 0 for none (default: the number of processors "
        "less two for each GPU)"},
   };
+  options.insert(options.end(), others.begin(), others.end());
+  return options;
 }
 
 } // namespace

@@ -34,6 +34,8 @@ struct ResolvedOptions {
   std::string objective = "mean"; ///< as parseGoal() reads it
   double maxLaunchRegression = 2; ///< percent; a launch that gets slower by more is no win
   std::vector<std::string> proposers = {"params", "transform"}; ///< and llm if a model is given
+  /// Options of the compiler that may be tried: registers, load-cache, fast-math, file:PATH, none.
+  std::vector<std::string> controls = {"registers", "load-cache"};
   std::string strategy = "auto";    ///< what is tried next (knowledge/policy.json); greedy, survey
   std::string experience = "on";    ///< of earlier runs: on, off
   std::string roof = "stop";        ///< what becomes of a kernel at its roof: stop, ignore
@@ -53,6 +55,7 @@ struct ResolvedOptions {
   std::string sandbox = "auto";       ///< of candidates: auto, required, off
   std::string assurance = "standard"; ///< that a win needs: standard, strict
   std::string cacheMode = "auto";     ///< with which launches are timed: auto, cold, warm
+  std::int64_t buildCache = 1024; ///< MiB of builds kept for later runs of all projects; 0: none
   std::string tests; ///< regular expression of ctest tests that a patched program must pass
 };
 

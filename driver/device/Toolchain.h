@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,9 @@ struct BuildOutcome {
       log; ///< diagnostics as cleanDiagnostics() leaves them, without the scratch folder's name
   std::string hash;                   ///< of the machine code: equal hashes mean the same program
   std::vector<std::string> externals; ///< functions that it calls but does not define
+  /// The files that the compiler read besides the request's text, as it names them. Unset if that
+  /// is not known, or if the outcome is not the text's own: a time limit, a crash.
+  std::optional<std::vector<std::string>> reads{};
 };
 
 enum class ToolchainKind { Nvcc, Emulated };
@@ -58,6 +62,8 @@ public:
   virtual ToolchainKind kind() const = 0;
   virtual std::string name() const = 0; ///< "nvcc 13.0.88", "emulated (clang 19.1.7)"
   virtual Result<BuildOutcome> build(const BuildRequest &request) = 0;
+  /// The programs that make a module, and their own data; none: they are not known.
+  virtual std::vector<std::filesystem::path> programs() const { return {}; }
 };
 
 /// Bytes of a module; a larger one is refused, because no kernel needs that much.

@@ -112,7 +112,10 @@ private:
                              [&](const SourceEdit &own) { return clash(edit, own); });
         });
       });
-      if (clashes)
+      if (std::ranges::any_of(wins_,
+                              [&](const Win &kept) { return haveOtherOptions(out.win, kept); }))
+        drop(out.win, out.reason);
+      else if (clashes)
         KOPT_CHECK(joinApart(out.win, out.reason));
       else
         KOPT_CHECK(join(out.win));
@@ -265,12 +268,14 @@ private:
   Result<Patch> patchOf(const std::vector<const Win *> &wins) const {
     std::vector<SourceEdit> edits;
     std::map<std::string, std::string> others;
+    FlagsOfFiles flags;
     for (const Win *win : wins) {
+      flags.merge(flagsOf(win->subject->kernel, win->candidate()));
       edits.insert(edits.end(), win->edits.begin(), win->edits.end());
       others.merge(
           filesBehind(request_.extraction, win->subject->kernel, win->subject->specialization));
     }
-    return makePatch(edits, request_.extraction.fileHashes, record_.root, others);
+    return makePatch(edits, request_.extraction.fileHashes, record_.root, others, flags);
   }
 
   Status confirm() {

@@ -39,6 +39,7 @@ BuildRequest CandidateBuilder::requestOf(const SlicedKernel &kernel, const std::
                                          const std::filesystem::path &output) {
   BuildRequest request = baselineRequest(kernel, arch);
   request.sliceText = rendered.text;
+  request.flags.insert(request.flags.end(), rendered.flags.begin(), rendered.flags.end());
   if (rendered.expression != request.expression)
     request.symbol.clear();
   request.expression = rendered.expression;

@@ -16,7 +16,22 @@ std::string Candidate::contentHash() const {
   content.parents.clear();
   nlohmann::json json = toJson(content);
   json.erase("expects");
+  if (!options)
+    json.erase("options");
   return hashHex(dumpJson(json));
+}
+
+std::vector<std::string> CompilerOptions::flags() const {
+  std::vector<std::string> flags;
+  if (maxRegisters)
+    flags.push_back(fmt::format("-maxrregcount={}", *maxRegisters));
+  if (loadCache != LoadCache::Default)
+    flags.push_back(fmt::format("-Xptxas=-dlcm={}", toString(loadCache)));
+  if (fastMath)
+    flags.push_back("-use_fast_math");
+  if (!controls.empty())
+    flags.push_back("--apply-controls=" + controls);
+  return flags;
 }
 
 std::vector<CandidateDeclaration> declarationsOf(const Candidate &candidate) {

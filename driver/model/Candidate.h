@@ -60,6 +60,27 @@ struct CandidateDeclaration {
 };
 KOPT_FIELDS(CandidateDeclaration, text, before, file)
 
+/// ptxas's -dlcm: in which caches global loads are kept.
+enum class LoadCache { Default, Ca, Cg };
+constexpr auto spellings(LoadCache) {
+  return std::to_array<std::string_view>({"default", "ca", "cg"});
+}
+
+/// Options that nvcc builds a candidate with, besides the file's own. They are for a whole file.
+struct CompilerOptions {
+  std::optional<std::int64_t> maxRegisters{};
+  LoadCache loadCache = LoadCache::Default;
+  bool fastMath = false;
+  std::string controls{}; ///< the user's file for --apply-controls, absolute; empty: none
+  std::string controlsHash{};
+
+  std::vector<std::string> flags() const; ///< as nvcc takes them
+  /// Only a run of which the user says so may try them.
+  bool needPermission() const { return fastMath || !controls.empty(); }
+  bool operator==(const CompilerOptions &) const = default;
+};
+KOPT_FIELDS(CompilerOptions, maxRegisters, loadCache, fastMath, controls, controlsHash)
+
 /// What a candidate is to do to a counter, by who proposed it.
 struct ExpectedEffect {
   std::string metric;
@@ -86,13 +107,14 @@ struct Candidate {
   /// parameters: "n % 4 == 0".
   std::vector<std::string> requirements{};
   std::optional<std::vector<ExpectedEffect>> expects{}; ///< unset where nobody could say
+  std::optional<CompilerOptions> options{};             ///< unset: the file's own alone
 
   /// Identity of what would run: candidates with equal hashes have the same trial. The proposer,
   /// the parents, the title, the technique, the rationale and expectations do not affect it.
   std::string contentHash() const;
 };
 KOPT_FIELDS(Candidate, proposer, title, technique, parents, chunks, constants, launch, rationale,
-            tunables, includes, declarations, requirements, expects)
+            tunables, includes, declarations, requirements, expects, options)
 
 /// What the candidate adds to the slice before its chunks: its own declarations, then those of its
 /// tunables.

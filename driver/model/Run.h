@@ -24,8 +24,9 @@ struct FileEdits {
   std::string baseHash;          ///< XXH3-128 of the file that the ranges refer to
   std::string resultHash;        ///< XXH3-128 of the file after the edits
   std::vector<SourceEdit> edits; ///< in order; the file of their ranges is `path`
+  std::optional<std::vector<std::string>> flags{}; ///< that nvcc has to compile it with as well
 };
-KOPT_FIELDS(FileEdits, path, baseHash, resultHash, edits)
+KOPT_FIELDS(FileEdits, path, baseHash, resultHash, edits, flags)
 
 struct RunRecord {
   std::int64_t id = 0;

@@ -64,8 +64,10 @@ struct TunedVariant {
   std::map<std::string, std::string> fileHashes; ///< XXH3-128 of each file of `uses`
   std::vector<TunedText> uses;
   std::vector<TunedEdit> edits; ///< each within one of `uses`
+  /// Of nvcc, besides the file's own; "{project}" stands for the root of the session.
+  std::optional<std::vector<std::string>> options{};
 };
-KOPT_FIELDS(TunedVariant, device, arch, deviceOnly, assurance, fileHashes, uses, edits)
+KOPT_FIELDS(TunedVariant, device, arch, deviceOnly, assurance, fileHashes, uses, edits, options)
 
 /// Seconds of a launch with the user's kernel and with the winner; 0 if not known.
 struct LaunchSeconds {

@@ -56,8 +56,16 @@ void addPrefix(const fs::path &program, std::vector<fs::path> &out) {
   }
 }
 
-/// Adds every existing path in a flag: "-I../x", "-isystem=/y", "-Xcompiler=-I/a,-I/b",
-/// "--options-file", "z.rsp".
+/// Half of the machine's memory, at least 4 GiB, because a build that needs more would harm other
+/// programs.
+std::uint64_t memoryLimit() {
+  const std::uint64_t half =
+      std::uint64_t(sysconf(_SC_PHYS_PAGES)) * std::uint64_t(sysconf(_SC_PAGESIZE)) / 2;
+  return std::max<std::uint64_t>(half, 4ull << 30);
+}
+
+} // namespace
+
 void addPlaces(const std::string &flag, const fs::path &directory, std::vector<fs::path> &out) {
   std::vector<std::string> words;
   for (const std::string &part : split(flag, ','))
@@ -88,16 +96,6 @@ std::vector<fs::path> compilersInPath() {
         found.push_back(*program);
   return found;
 }
-
-/// Half of the machine's memory, at least 4 GiB, because a build that needs more would harm other
-/// programs.
-std::uint64_t memoryLimit() {
-  const std::uint64_t half =
-      std::uint64_t(sysconf(_SC_PHYS_PAGES)) * std::uint64_t(sysconf(_SC_PAGESIZE)) / 2;
-  return std::max<std::uint64_t>(half, 4ull << 30);
-}
-
-} // namespace
 
 CompilerSandbox::CompilerSandbox(Sandbox sandbox, std::vector<fs::path> installation,
                                  fs::path cache, std::string cudaPath)

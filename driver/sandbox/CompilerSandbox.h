@@ -24,6 +24,7 @@ public:
 
   /// `spec` with the CUDA toolkit that kopt has chosen, not contained, for the user's own files.
   ProcessSpec withToolkit(ProcessSpec spec) const;
+  const std::string &cudaPath() const { return cudaPath_; }
   /// As withToolkit(), but contained. argv[0] must be an absolute path; the parent of its folder
   /// can be read.
   ProcessSpec contain(ProcessSpec spec, const CompilerSite &site) const;
@@ -34,6 +35,14 @@ private:
   std::filesystem::path cache_;
   std::string cudaPath_;
 };
+
+/// The host compilers that nvcc may use: those in PATH, and those that variables name.
+std::vector<std::filesystem::path> compilersInPath();
+
+/// Adds every existing path in a flag: "-I../x", "-isystem=/y", "-Xcompiler=-I/a,-I/b",
+/// "--options-file", "z.rsp".
+void addPlaces(const std::string &flag, const std::filesystem::path &directory,
+               std::vector<std::filesystem::path> &out);
 
 /// Cleans diagnostics so that they can be stored and shown to a model: UTF-8, no control characters
 /// except tabs and newlines, no mention of the folder `scratch`, at most `limit` bytes.

@@ -125,6 +125,8 @@ std::vector<CandidateEdit> editsOf(const Candidate &candidate, const Specializat
     add(fmt::format("{} = {}", name, value), [&](Candidate &rest) { rest.constants.erase(name); });
   if (isSet(candidate.launch))
     add("the launch", [](Candidate &rest) { rest.launch = {}; });
+  if (candidate.options)
+    add("the compiler's options", [](Candidate &rest) { rest.options.reset(); });
   std::size_t whole = edits.size(); // edits that are not a part of another one
   for (const auto &[index, text] : candidate.chunks) {
     const SliceChunk &chunk = specialization.chunks[index];

@@ -7,6 +7,7 @@
 #include "driver/source/Includes.h"
 #include "driver/source/SourceEdits.h"
 #include "driver/support/FileSystem.h"
+#include "driver/support/Text.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -406,6 +407,27 @@ Status textEdits(const Specialization &specialization, const Candidate &candidat
   return {};
 }
 
+/// Says before the kernel what its file is compiled with. So a change of options alone is an edit,
+/// too, and makes a build compile the file again.
+Status addOptionsComment(const KernelSpec &kernel, const Specialization &specialization,
+                         const CompilerOptions &options, std::vector<SourceEdit> &edits) {
+  const SourceRange &place = specialization.chunks.at(specialization.kernelChunk).source;
+  if (place.file != kernel.unit)
+    return makeError(ErrorCode::Usage,
+                     fmt::format("options of the compiler are for a whole file, and '{}' is in a "
+                                 "header",
+                                 kernel.name),
+                     "move the kernel into the file that launches it", placeOf(kernel));
+  const std::string comment = fmt::format("/* compiled with {} */ ", join(options.flags(), " "));
+  for (SourceEdit &edit : edits)
+    if (edit.range == place) {
+      edit.text = comment + edit.text;
+      return {};
+    }
+  edits.push_back({{place.file, place.begin, place.begin}, comment});
+  return {};
+}
+
 } // namespace
 
 Result<RenderedSlice> renderSlice(const std::string &sliceText, const KernelSpec &kernel,
@@ -413,6 +435,8 @@ Result<RenderedSlice> renderSlice(const std::string &sliceText, const KernelSpec
                                   const Candidate &candidate) {
   RenderedSlice rendered;
   KOPT_TRY(rendered.expression, renderExpression(kernel, specialization, candidate));
+  if (candidate.options)
+    rendered.flags = candidate.options->flags();
   const std::vector<NamedConstant> constants = constantsInScope(kernel, specialization);
   // An in-place build already has the file's declarations and finds its headers.
   const bool inPlace = specialization.route == Route::InPlace;
@@ -501,6 +525,8 @@ Result<std::vector<SourceEdit>> writeBackEdits(const KernelSpec &kernel,
     edits.push_back({*argument.range, std::to_string(value->second)});
   }
   KOPT_CHECK(launchEdits(kernel, specialization, candidate, edits));
+  if (candidate.options)
+    KOPT_CHECK(addOptionsComment(kernel, specialization, *candidate.options, edits));
   return edits;
 }
 

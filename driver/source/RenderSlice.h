@@ -21,6 +21,7 @@ struct RenderedSlice {
   /// Begin and end in `text` of each chunk of the slice, and of each of the candidate's
   /// declarations; the range is empty for a declaration that the file already has.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> chunks, declarations;
+  std::vector<std::string> flags{}; ///< of nvcc, besides the kernel's own
 };
 
 /// `sliceText` is the baseline's slice. A chunk with new text is used as it is; its author has put
@@ -46,7 +47,8 @@ inline Result<RenderedCandidate> renderCandidate(const SlicedKernel &sliced, Can
 }
 
 /// Edits of the user's files that make the program launch the candidate: chunks, new declarations
-/// and includes, constants, launch sites.
+/// and includes, constants, launch sites, and a comment that names the compiler's options. Fails
+/// with Usage for options of a kernel in a header, which several files may compile.
 Result<std::vector<SourceEdit>> writeBackEdits(const KernelSpec &kernel,
                                                const Specialization &specialization,
                                                const Candidate &candidate);

@@ -12,7 +12,7 @@ namespace kopt {
 namespace {
 
 /// The number of the tables and of the records in them. Raise it with each change of either.
-constexpr int kSchema = 16;
+constexpr int kSchema = 17;
 
 /// The schema of the file; 0 if it is empty. Fails if it is another than kSchema.
 Result<int> schemaOf(Database &database) {

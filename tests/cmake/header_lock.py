@@ -32,10 +32,11 @@ class Lock:
     def read(self, file):
         return ((self.build / file[6:]) if file.startswith("build:") else self.project / file).read_bytes()
 
-    def add(self, kernel, changes, uses=(), archs=("sm_90",), device_only=False):
+    def add(self, kernel, changes, uses=(), archs=("sm_90",), device_only=False, options=()):
         """`changes`: (file, whole text of the use, old text in it, new text). `uses`: (file, text, name)."""
         entry = {"kernel": kernel, "variants": kernel + ".cuh", "facts": [f"symbol {quoted('_Z' + kernel)}",
-                 f"variants {quoted(kernel + '.cuh')}", *(f"arch {arch}" for arch in archs), "speedup 1.5"]}
+                 f"variants {quoted(kernel + '.cuh')}", *(f"arch {arch}" for arch in archs),
+                 *(f"option {quoted(option)}" for option in options), "speedup 1.5"]}
         if device_only:
             entry["facts"].append("device-only")
         edits = []

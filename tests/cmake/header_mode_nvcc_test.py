@@ -17,6 +17,7 @@ NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
 
 KERNEL = "__global__ void k(int *out) {\n  out[threadIdx.x] = 11111111 + HELPER;\n}"
 VARIANT = "__global__ void k(int *out) {\n  int lane = threadIdx.x;\n  out[lane] = 22222222 + HELPER;\n}"
+SINE = "__global__ void s(float *out) { out[threadIdx.x] = sinf(out[0]); }"
 FILES = {
     "CMakeLists.txt": """cmake_minimum_required(VERSION 3.25)
 project(user LANGUAGES CXX CUDA)
@@ -33,7 +34,7 @@ set_source_files_properties(named.cpp PROPERTIES LANGUAGE CUDA)
     "a.cu": "int a() { return 1; }\n",
     "b.cu": "int b() { return 1; }\n",
     "plain.cpp": "int plain() { return 1; }\n",
-    "k.cu": f'#include "helper.h"\nconstexpr int BLOCK = 64;\n{KERNEL}\nvoid launch(int *out) {{ k<<<1, BLOCK>>>(out); }}\n',
+    "k.cu": f'#include "helper.h"\nconstexpr int BLOCK = 64;\n{KERNEL}\n{SINE}\nvoid launch(int *out) {{ k<<<1, BLOCK>>>(out); }}\n',
     "helper.h": "#pragma once\n#define HELPER 0\n",
 }
 
@@ -66,10 +67,10 @@ class Nvcc(unittest.TestCase):
         content = self.object().read_bytes()
         return b"11111111" in content, b"22222222" in content
 
-    def lock(self, device_only):
+    def lock(self, device_only, options=()):
         lock = Lock(self.project)
         lock.add("k", [("k.cu", KERNEL, KERNEL, VARIANT)], [("helper.h", "#define HELPER 0", "the macro 'HELPER'")],
-                 device_only=device_only)
+                 device_only=device_only, options=options)
         lock.write()
 
     def test_which_text_each_architecture_is_compiled_from(self):
@@ -102,6 +103,15 @@ class Nvcc(unittest.TestCase):
         (self.project / "helper.h").write_text(FILES["helper.h"])
         self.build()
         self.assertEqual(self.texts(), (False, True))
+
+        # A variant that needs an option: the whole file is compiled with it, and without it once the variant is stale.
+        self.assertNotIn(b"sin.approx", self.object().read_bytes())
+        self.lock(device_only=False, options=["-use_fast_math"])
+        self.assertNotIn("warning", self.build())
+        self.assertIn(b"sin.approx", self.object().read_bytes())
+        (self.project / "helper.h").write_text(FILES["helper.h"].replace("HELPER 0", "HELPER 1"))
+        self.build()
+        self.assertNotIn(b"sin.approx", self.object().read_bytes())
 
 
 if __name__ == "__main__":

@@ -405,8 +405,8 @@ private:
       if (options.arch.empty())
         options.arch = "sm_80";
     } else {
-      KOPT_TRY(bench_.devices,
-               openDevices(services_, request_.device, {0}, scratch_, bench_.contained));
+      KOPT_TRY(bench_.devices, openDevices(services_, request_.device, {0}, scratch_,
+                                           bench_.contained, request_.buildCache));
       services.runner = &bench_.devices.runner();
       services.toolchain = bench_.devices.toolchain.get();
       services.device = bench_.devices.device();

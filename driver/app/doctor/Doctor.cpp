@@ -5,6 +5,7 @@
 #include "driver/app/doctor/ModelChecks.h"
 #include "driver/app/doctor/ProjectChecks.h"
 #include "driver/config/GpuSelection.h"
+#include "driver/device/build/BuildCache.h"
 #include "driver/device/build/Toolchains.h"
 #include "driver/device/capture/ObserveProgram.h"
 #include "driver/device/runner/RunnerClient.h"
@@ -42,6 +43,12 @@ public:
     report_.checks.push_back(
         scratch ? passed("temporary folder", scratch->path().parent_path().string())
                 : failed("temporary folder", CheckOutcome::Blocking, scratch.error()));
+    const BuildCacheUse builds = trimBuilds(buildCacheFolder());
+    report_.checks.push_back(passed(
+        "build cache",
+        fmt::format("{}: {} in {}, of at most {}", buildCacheFolder().string(),
+                    formatBytes(double(builds.bytes)), counted(builds.builds, "build", "builds"),
+                    formatBytes(double(options_.buildCache) * (1 << 20)))));
     const Sandbox sandbox = examineSandbox();
     if (scratch)
       examineDevices(sandbox, scratch->path());

@@ -31,6 +31,10 @@ public:
     measured.kernel = entry.kernel;
     measured.place = entry.place;
     services_.terminal.status(fmt::format("{}: measuring its variant", entry.kernel));
+    if (!entry.options.empty()) {
+      measured.notMeasured = "it has options of the compiler, which a file alone does not";
+      return measured;
+    }
     const fs::path unit = sources_.resolve(entry.place.substr(0, entry.place.rfind(':')));
     KOPT_TRY(const std::string text, textOf(entry, unit, measured.notMeasured));
     if (!measured.notMeasured.empty())

@@ -55,8 +55,13 @@ Result<std::optional<EarlierRun>> findEarlierRun(Store &store, const std::vector
         earlier.asked = ask->parents.front();
   }
   std::vector<Candidate> unjudged = notJudged(events, trials);
+  const auto mayNot = [](const Candidate &candidate) {
+    return candidate.options && candidate.options->needPermission();
+  };
+  std::erase_if(unjudged, mayNot);
   std::erase_if(trials, [&](const Trial &trial) {
-    return trial.purpose != Purpose::Search || trial.candidate.proposer.empty() ||
+    return mayNot(trial.candidate) || trial.purpose != Purpose::Search ||
+           trial.candidate.proposer.empty() ||
            (trial.verdict != Verdict::Faster && trial.candidateHash != earlier.asked);
   });
   std::ranges::stable_sort(trials, [&](const Trial &a, const Trial &b) {

@@ -28,9 +28,11 @@ struct SearchIdentity {
   std::string strategy, experience;
   std::vector<std::string> given; ///< candidates, by their content
   std::string at;                 ///< name of the frozen point; empty: none
+  std::vector<std::string> controls;
 };
 KOPT_FIELDS(SearchIdentity, proposers, model, batch, rounds, trials, patience, target,
-            targetSeconds, maxModelCalls, maxTokens, verifyAll, strategy, experience, given, at)
+            targetSeconds, maxModelCalls, maxTokens, verifyAll, strategy, experience, given, at,
+            controls)
 
 struct RunIdentity {
   std::string koptVersion;

@@ -200,7 +200,8 @@ Result<std::vector<std::optional<double>>> screenTrials(const SessionEnd &end,
     const auto edits = writeBackEdits(subject.kernel, subject.specialization, trials[i]->candidate);
     if (!edits)
       continue;
-    auto patch = makePatch(*edits, end.bench.extraction().fileHashes, request->root);
+    auto patch = makePatch(*edits, end.bench.extraction().fileHashes, request->root, {},
+                           flagsOf(subject.kernel, trials[i]->candidate));
     if (!patch)
       continue;
     patches.push_back(std::move(patch->files));

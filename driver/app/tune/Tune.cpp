@@ -19,6 +19,7 @@
 #include "driver/search/Confirmation.h"
 #include "driver/search/Trim.h"
 #include "driver/search/proposers/ClassProposer.h"
+#include "driver/search/proposers/ControlsProposer.h"
 #include "driver/search/proposers/GivenProposer.h"
 #include "driver/search/proposers/LaunchClasses.h"
 #include "driver/search/proposers/LlmProposer.h"
@@ -72,6 +73,7 @@ SearchIdentity searchIdentityOf(const TuneSettings &settings, const TuneSubject 
   search.verifyAll = settings.verifyAll;
   search.strategy = settings.options.strategy;
   search.experience = settings.options.experience;
+  search.controls = settings.options.controls;
   search.given = given.notes;
   search.at = settings.at ? settings.at->name() : "";
   for (const Candidate &candidate : given.candidates)
@@ -142,16 +144,6 @@ std::string stageKey(const std::string &step) {
   return known == kKeys.end() ? step : known->second;
 }
 
-/// The objective of the baseline's launches, whose weights are their shares of the time.
-double baselineSeconds(const Baseline &baseline) {
-  std::vector<double> counts, seconds;
-  for (std::size_t i = 0; i < baseline.trial.timings.size(); ++i) {
-    seconds.push_back(baseline.trial.timings[i].baselineSeconds);
-    counts.push_back(baseline.workload.launches[i].weight / seconds.back());
-  }
-  return objectiveSeconds(baseline.workload.objective, counts, seconds);
-}
-
 /// Adds how many candidates were judged, and what became of those that were handed in.
 void addJudged(TuneOutcome &outcome, const GivenCandidates &given, const SearchHistory &history) {
   outcome.judged = history.trials.size() - 1;
@@ -195,6 +187,7 @@ Result<std::vector<TuneOutcome>> TuneSession::run() {
   KOPT_TRY(bench_, Workbench::open(services_, settings_, settings_.gpus, plan));
   KOPT_TRY(rules_, RuleBook::load());
   KOPT_CHECK(readGivenCandidates());
+  KOPT_CHECK(checkControls(settings_.options.controls, bench_->toolchain().name()));
   overview_.elsewhere = planner_.elsewhere();
   if (!planner_.observed().empty())
     overview_.stages["observe"] = planner_.seconds();
@@ -252,6 +245,7 @@ Result<std::vector<TuneOutcome>> TuneSession::run() {
       Duration(services_.clock.now() - ending).count() - (clock_.programSeconds() - inTurns);
   overview_.stages["the program's runs"] = clock_.programSeconds();
   services_.terminal.clear();
+  overview_.builds = bench_->builds();
   overview_.limit = clock_.limit();
   overview_.used = clock_.used();
   return outcomes;
@@ -712,6 +706,9 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
       proposers.push_back(std::make_unique<LlmProposer>(*model_, *store_, run.record.id, options));
     }
   }
+  if (!bench_->device().modelled && !settings_.triesOnlyGiven()) // the emulated device has none
+    proposers.push_back(
+        std::make_unique<ControlsProposer>(settings_.options.controls, bench_->toolchain().name()));
   proposers.push_back(std::make_unique<ClassProposer>(bench_->frontend()));
   return proposers;
 }

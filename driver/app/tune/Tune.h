@@ -60,6 +60,7 @@ struct TuneOverview {
   StageSeconds stages;                     ///< extract, observe, device
   double limit = 0;                        ///< seconds of the time budget; 0: no limit
   double used = 0;                         ///< seconds used of it, or since the program's own runs
+  BuildCache::Counts builds;               ///< made, and taken from earlier runs
   std::map<Verdict, std::size_t> verdicts; ///< how many candidates had each
 };
 

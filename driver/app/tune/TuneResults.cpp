@@ -90,7 +90,8 @@ Result<std::vector<SourceEdit>> addWinnerPatch(const SearchedKernel &searched, R
     files.emplace_back(edit.range.file);
   KOPT_TRY(const Patch patch,
            makePatch(edits, searched.extraction.fileHashes, patchRoot(files, searched.build),
-                     filesBehind(searched.extraction, subject.kernel, subject.specialization)));
+                     filesBehind(searched.extraction, subject.kernel, subject.specialization),
+                     flagsOf(subject.kernel, winner.candidate)));
   const Speedup &speedup = *winner.speedup;
   PatchMessage message;
   message.subject =
@@ -121,6 +122,15 @@ Result<std::vector<SourceEdit>> addWinnerPatch(const SearchedKernel &searched, R
   run.edits.insert(run.edits.end(), patch.others.begin(), patch.others.end());
   run.patchText = formatMail(patch, message);
   return edits;
+}
+
+double baselineSeconds(const Baseline &baseline) {
+  std::vector<double> counts, seconds;
+  for (std::size_t i = 0; i < baseline.trial.timings.size(); ++i) {
+    seconds.push_back(baseline.trial.timings[i].baselineSeconds);
+    counts.push_back(baseline.workload.launches[i].weight / seconds.back());
+  }
+  return objectiveSeconds(baseline.workload.objective, counts, seconds);
 }
 
 Status recordOnce(Store &store, std::int64_t run, const Trial &trial) {

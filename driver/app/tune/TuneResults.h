@@ -3,6 +3,7 @@
 // patch.
 #pragma once
 
+#include "driver/judge/Judge.h"
 #include "driver/model/Event.h"
 #include "driver/model/Run.h"
 #include "driver/model/Trial.h"
@@ -35,5 +36,8 @@ Result<std::vector<SourceEdit>> addWinnerPatch(const SearchedKernel &searched, R
 /// Records the trial unless the run already has it, as a run that was killed before its
 /// confirmation may.
 Status recordOnce(Store &store, std::int64_t run, const Trial &trial);
+
+/// The objective of the baseline's launches, whose weights are their shares of the time.
+double baselineSeconds(const Baseline &baseline);
 
 } // namespace kopt

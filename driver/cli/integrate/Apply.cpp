@@ -57,6 +57,8 @@ private:
                                 {"lines_removed", file.lines.removed}});
       call.print("{}{}: +{} -{}\n", options_.checkOnly ? "would change " : "changed ",
                  file.file.string(), file.lines.added, file.lines.removed);
+      if (!file.flags.empty())
+        addNotes({flagsInWords(file.file.string(), file.flags)}, answer, call.services.terminal);
     }
   }
 

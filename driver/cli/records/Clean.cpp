@@ -15,10 +15,20 @@ public:
     config_.addManifest(app);
     app.add_option("--keep", keep_, "runs of each kernel that stay, and sessions (default 3)")
         ->check(CLI::Range(1, 1000));
+    app.add_flag("--builds", builds_,
+                 "empty the build cache, of all projects, and leave the runs alone");
     app.add_flag("--dry-run", dryRun_, "only say what would be removed");
   }
 
   Result<Answer> run(Invocation &call) override {
+    if (builds_) {
+      KOPT_TRY(const BuildCacheUse builds, cleanBuilds(dryRun_));
+      call.print("{} {}, {:.1f} MB\n", counted(builds.builds, "kept build", "kept builds"),
+                 dryRun_ ? "would go" : "removed", double(builds.bytes) / 1e6);
+      Answer answer;
+      answer.details = {{"builds", builds.builds}, {"bytes", builds.bytes}, {"dry_run", dryRun_}};
+      return answer;
+    }
     KOPT_TRY(const Config config, config_.load({}));
     const std::filesystem::path root = projectRoot(config), output = config.settings.output;
     KOPT_TRY(const Cleaned cleaned, cleanRuns({root, output.is_absolute() ? output : root / output,
@@ -39,7 +49,7 @@ public:
 private:
   ConfigFlags config_;
   int keep_ = 3;
-  bool dryRun_ = false;
+  bool dryRun_ = false, builds_ = false;
 };
 
 } // namespace

@@ -9,6 +9,7 @@
 #include "driver/support/Text.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <future>
 
@@ -23,6 +24,7 @@ constexpr Duration kBuildDeadline{1800}, kRunDeadline{3600}, kTestDeadline{1800}
 /// A patched program may always take this much longer than the old one.
 constexpr Duration kPatchedMargin{60};
 constexpr double kPatchedFactor = 10;
+constexpr const char *kAppendedFlags = "NVCC_APPEND_FLAGS";
 
 /// Runs commands in a copy of the project.
 class InCopy final : public ProcessRunner {
@@ -70,7 +72,8 @@ public:
     JobQueue beside(unsigned(std::max<std::size_t>(1, edits.size())));
     for (std::size_t i = 0; i < edits.size(); ++i)
       if (built[i])
-        jobs.push_back(beside.call([this, i, &built] { built[i] = build(*new_[i]); }));
+        jobs.push_back(
+            beside.call([this, i, &built, &edits] { built[i] = build(*new_[i], edits[i]); }));
     for (std::future<void> &job : jobs)
       job.get();
     return built;
@@ -88,8 +91,8 @@ public:
       return built;
     built.fresh = copyNew({edits}).front();
     JobQueue beside(1);
-    auto fresh =
-        beside.call([&] { return built.fresh ? build(*new_.front()) : std::move(built.fresh); });
+    auto fresh = beside.call(
+        [&] { return built.fresh ? build(*new_.front(), edits) : std::move(built.fresh); });
     built.old = build(*old_);
     built.fresh = fresh.get();
     return built;
@@ -220,10 +223,19 @@ private:
     return view_ == CopyView::Moved && request_.way.kind == BuildWay::Kind::CMake;
   }
 
-  Status build(const ProjectCopy &copy) {
+  /// nvcc takes the flags of the edits from the environment: whatever the build is, it compiles the
+  /// edited files alone.
+  Status build(const ProjectCopy &copy, const ProgramEdits &edits = {}) {
     if (freshConfiguration())
       KOPT_CHECK(configure(copy));
     ProcessSpec spec;
+    for (const FileEdits &file : edits)
+      for (const std::string &flag : file.flags.value_or(std::vector<std::string>())) {
+        const char *own = std::getenv(kAppendedFlags);
+        std::string &all = spec.env.try_emplace(kAppendedFlags, own ? own : "").first->second;
+        if ((" " + all + " ").find(" " + flag + " ") == std::string::npos)
+          all += " " + flag;
+      }
     spec.argv = request_.way.argv;
     spec.cwd = request_.way.directory;
     return runBuild(copy, std::move(spec));

@@ -38,6 +38,7 @@ public:
   ToolchainKind kind() const override { return ToolchainKind::Emulated; }
   std::string name() const override { return "emulated (clang " + version_ + ")"; }
   Result<BuildOutcome> build(const BuildRequest &request) override;
+  std::vector<fs::path> programs() const override;
 
 private:
   struct Answered {
@@ -131,6 +132,7 @@ Result<BuildOutcome> EmulatedToolchain::build(const BuildRequest &request) {
   if (const std::string problem = readDocument(reply, answer); !problem.empty())
     return badReply(result, fmt::format("gave a malformed reply: {}", problem));
   outcome.log = cleanDiagnostics(answer.log, scratch);
+  outcome.reads = std::move(answer.reads);
   if (answer.isLimit)
     outcome.fault = BuildFault::Device;
   if (!answer.ok)
@@ -141,6 +143,13 @@ Result<BuildOutcome> EmulatedToolchain::build(const BuildRequest &request) {
     return outcome;
   }
   return withModule(std::move(outcome), module);
+}
+
+std::vector<fs::path> EmulatedToolchain::programs() const {
+  std::vector<fs::path> all{frontend_};
+  if (!sandbox_.cudaPath().empty())
+    all.push_back(fs::path(sandbox_.cudaPath()) / "bin/nvcc"); // for the headers of its toolkit
+  return all;
 }
 
 } // namespace

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <fmt/format.h>
+#include <utility>
 
 namespace kopt {
 
@@ -37,6 +38,7 @@ public:
   ToolchainKind kind() const override { return ToolchainKind::Nvcc; }
   std::string name() const override { return "nvcc " + version_; }
   Result<BuildOutcome> build(const BuildRequest &request) override;
+  std::vector<fs::path> programs() const override;
 
 private:
   /// Runs nvcc with the request's flags and these arguments.
@@ -79,14 +81,52 @@ std::string rounded(std::string ptx, Rounding rounding) {
   return ptx;
 }
 
+/// The file that the host compiler, which preprocesses, writes the names of the headers to.
+fs::path headerList(const BuildRequest &request) {
+  fs::path list = request.output;
+  list += ".d";
+  return list;
+}
+
+/// The option for that. nvcc splits it at blanks and commas, so some paths cannot be named. nvcc's
+/// own -MD would preprocess once more.
+std::vector<std::string> listHeaders(const BuildRequest &request) {
+  const std::string list = headerList(request).string();
+  if (list.find_first_of(", \t'\"\\") != list.npos)
+    return {};
+  return {"-Xcompiler=-MD,-MF," + list};
+}
+
+/// The files in a list of dependencies, without the text itself. Unset: there is no list.
+std::optional<std::vector<std::string>> headersIn(const fs::path &list) {
+  std::string text = readFile(list).value_or("");
+  for (const auto &[from, to] :
+       {std::pair("\\\n", " "), {"\n", " "}, {"\\ ", "\1"}, {"\\#", "#"}, {"$$", "$"}})
+    text = replaceAll(std::move(text), from, to);
+  std::vector<std::string> files;
+  for (const std::string &word : split(text, ' '))
+    if (!word.empty())
+      files.push_back(replaceAll(word, "\1", " "));
+  if (files.size() < 2)
+    return std::nullopt;
+  files.erase(files.begin(), files.begin() + 2); // "text.o:" and the text
+  return files;
+}
+
 Result<ProcessResult> NvccToolchain::compileRounding(const BuildRequest &request,
                                                      const fs::path &source) {
+  std::vector<std::string> rest = listHeaders(request);
+  rest.push_back(source.string());
+  const auto arguments = [&](const char *phase, const fs::path &output) {
+    std::vector<std::string> all{phase, "-x", "cu", "-o", output.string()};
+    all.insert(all.end(), rest.begin(), rest.end());
+    return all;
+  };
   if (request.rounding == Rounding::Nearest)
-    return compile(request, {"-cubin", "-x", "cu", "-o", request.output.string(), source.string()});
+    return compile(request, arguments("-cubin", request.output));
   fs::path ptx = request.output;
   ptx += ".ptx";
-  KOPT_TRY(ProcessResult result,
-           compile(request, {"-ptx", "-x", "cu", "-o", ptx.string(), source.string()}));
+  KOPT_TRY(ProcessResult result, compile(request, arguments("-ptx", ptx)));
   if (!result.ok())
     return result;
   KOPT_TRY(std::string text, readFile(ptx));
@@ -125,6 +165,7 @@ Result<BuildOutcome> NvccToolchain::build(const BuildRequest &request) {
   KOPT_CHECK(writeFileAtomically(source, request.sliceText));
   std::error_code ignored;
   fs::remove(request.output, ignored);
+  fs::remove(headerList(request), ignored);
   const fs::path scratch = request.output.parent_path();
   const Duration limit = deadline_.now();
   KOPT_TRY(const ProcessResult result, compileRounding(request, source));
@@ -145,13 +186,17 @@ Result<BuildOutcome> NvccToolchain::build(const BuildRequest &request) {
   if (!result.ok()) {
     if (outcome.log.empty())
       outcome.log = fmt::format("error: nvcc ended with exit code {}\n", result.exitCode);
+    if (!diedOfSignal(result))
+      outcome.reads = headersIn(headerList(request));
     return outcome;
   }
+  outcome.reads = headersIn(headerList(request));
   Result<BuildOutcome> inspected = withModule(outcome, request.output, [&](const ElfImage &image) {
     return missingKernel(image, request.symbol);
   });
   if (!inspected &&
       hasBuilt_) { // it has built other text, including the baseline, so this text is at fault
+    outcome.reads.reset();
     outcome.log +=
         fmt::format("error: nvcc succeeded but wrote no module: {}\n", inspected.error().what);
     return outcome;
@@ -161,6 +206,18 @@ Result<BuildOutcome> NvccToolchain::build(const BuildRequest &request) {
     deadline_.took(result.wall);
   }
   return inspected;
+}
+
+std::vector<fs::path> NvccToolchain::programs() const {
+  std::error_code ignored;
+  const fs::path root = fs::weakly_canonical(nvcc_, ignored).parent_path().parent_path();
+  std::vector<fs::path> all{nvcc_};
+  for (const char *part : {"bin/nvcc", "bin/nvcc.profile", "bin/cudafe++", "bin/ptxas",
+                           "nvvm/bin/cicc", "nvvm/libdevice/libdevice.10.bc"})
+    all.push_back(root / part);
+  for (const fs::path &compiler : compilersInPath())
+    all.push_back(compiler);
+  return all;
 }
 
 } // namespace

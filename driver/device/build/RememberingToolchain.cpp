@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "driver/device/build/BuildCache.h"
 #include "driver/device/build/Toolchains.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
@@ -12,8 +13,8 @@ namespace fs = std::filesystem;
 
 class RememberingToolchain final : public Toolchain {
 public:
-  explicit RememberingToolchain(std::unique_ptr<Toolchain> compiler)
-      : compiler_(std::move(compiler)) {}
+  RememberingToolchain(std::unique_ptr<Toolchain> compiler, BuildCache *cache)
+      : compiler_(std::move(compiler)), cache_(cache) {}
   ToolchainKind kind() const override { return compiler_->kind(); }
   std::string name() const override { return compiler_->name(); }
 
@@ -23,7 +24,7 @@ public:
                    join(request.flags, "\n"), request.directory,
                    std::to_string(int(request.rounding)), std::to_string(int(request.unoptimized)));
     KOPT_TRY(const Made made, made_.get(key, [&]() -> Result<Made> {
-      KOPT_TRY(BuildOutcome outcome, compiler_->build(request));
+      KOPT_TRY(BuildOutcome outcome, make(request));
       return Made{std::move(outcome), request.output.string()};
     }));
     if (!made.outcome.ok || made.output == request.output)
@@ -37,23 +38,29 @@ public:
       fs::copy_file(made.outcome.module, own.module, fs::copy_options::overwrite_existing, failed);
     if (!failed && fs::exists(own.module, failed))
       return own;
-    return compiler_->build(request); // the first module's folder is gone
+    return make(request); // the first module's folder is gone
   }
 
 private:
+  Result<BuildOutcome> make(const BuildRequest &request) {
+    return cache_ ? cache_->build(*compiler_, request) : compiler_->build(request);
+  }
+
   struct Made {
     BuildOutcome outcome;
     std::string output; ///< the output path of the first request
   };
 
   std::unique_ptr<Toolchain> compiler_;
+  BuildCache *cache_;
   OnceEach<Made> made_;
 };
 
 } // namespace
 
-std::unique_ptr<Toolchain> makeRememberingToolchain(std::unique_ptr<Toolchain> compiler) {
-  return std::make_unique<RememberingToolchain>(std::move(compiler));
+std::unique_ptr<Toolchain> makeRememberingToolchain(std::unique_ptr<Toolchain> compiler,
+                                                    BuildCache *cache) {
+  return std::make_unique<RememberingToolchain>(std::move(compiler), cache);
 }
 
 } // namespace kopt

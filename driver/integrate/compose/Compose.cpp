@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/integrate/compose/Compose.h"
 
+#include "driver/support/Text.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -29,6 +31,11 @@ bool clash(const SourceEdit &a, const SourceEdit &b) {
   return x.begin < y.end && y.begin < x.end;
 }
 
+bool haveOtherOptions(const Win &win, const Win &kept) {
+  const auto &own = win.candidate().options, &theirs = kept.candidate().options;
+  return own && theirs && own != theirs && win.subject->kernel.unit == kept.subject->kernel.unit;
+}
+
 Composition composeWins(std::vector<Win> wins) {
   std::stable_sort(wins.begin(), wins.end(),
                    [](const Win &a, const Win &b) { return a.savedSeconds > b.savedSeconds; });
@@ -37,17 +44,19 @@ Composition composeWins(std::vector<Win> wins) {
     const Win *better = nullptr;
     const SourceEdit *edit = nullptr;
     for (const Win &kept : composition.wins)
-      if (!better && (edit = clashingEdit(win, kept)))
+      if (!better && ((edit = clashingEdit(win, kept)) || haveOtherOptions(win, kept)))
         better = &kept;
     if (!better) {
       composition.wins.push_back(std::move(win));
       continue;
     }
     std::string reason = fmt::format(
-        "it changes the same text of {} (bytes {} to {}) as the win of '{}' ({}), which saves more "
-        "of the program's time",
-        edit->range.file, edit->range.begin, edit->range.end, better->subject->label,
-        better->place());
+        "it {} the win of '{}' ({}), which saves more of the program's time",
+        edit ? fmt::format("changes the same text of {} (bytes {} to {}) as", edit->range.file,
+                           edit->range.begin, edit->range.end)
+             : fmt::format("compiles {} with other options ({}) than", win.subject->kernel.unit,
+                           kopt::join(win.candidate().options->flags(), " ")),
+        better->subject->label, better->place());
     composition.dropped.push_back({std::move(win), std::move(reason)});
   }
   return composition;

@@ -22,7 +22,11 @@ struct Composition {
 /// edits do not clash.
 bool clash(const SourceEdit &a, const SourceEdit &b);
 
-/// Combines the wins. Of two wins whose edits clash, the one that saves more seconds stays.
+/// True if both wins are in one file, which cannot be compiled with the options of both.
+bool haveOtherOptions(const Win &win, const Win &kept);
+
+/// Combines the wins. Of two wins whose edits or options clash, the one that saves more
+/// seconds stays.
 Composition composeWins(std::vector<Win> wins);
 
 /// All edits, each once.

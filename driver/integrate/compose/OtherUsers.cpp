@@ -253,6 +253,8 @@ Result<Candidate> composedCandidate(const KernelSpec &kernel, const Specializati
       if (value != win->candidate().constants.end() && touchesAny(changed, constant.valueRange))
         candidate.constants.insert_or_assign(constant.name, value->second);
     }
+    if (win->candidate().options && kernel.unit == win->subject->kernel.unit)
+      candidate.options = win->candidate().options;
     const LaunchSite *site = siteOf(kernel, specialization.symbol);
     const LaunchSite *theirs = siteOf(win->subject->kernel, from.symbol);
     if (site && theirs && sameSite(*site, *theirs) && changesLaunch(win->candidate().launch))

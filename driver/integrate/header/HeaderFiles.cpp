@@ -122,6 +122,7 @@ private:
     for (const AssuranceGap &gap : variant.assurance.gaps)
       entry.gaps.push_back(gap.what);
     entry.deviceOnly = variant.deviceOnly;
+    entry.options = variant.options.value_or(std::vector<std::string>());
     entry.inProgram = win.program.has_value();
     entry.modelled = speedup.modelled;
     entry.speedup = speedup.estimate;
@@ -264,6 +265,8 @@ private:
                     entry.inProgram ? "in the program" : "in isolation", entry.device);
     text += fmt::format("//   {}\n//   {}: {}\n", withoutControls(entry.title), entry.state,
                         withoutControls(entry.reason));
+    if (!entry.options.empty())
+      text += fmt::format("//   compiled with {}\n", withoutControls(join(entry.options, " ")));
     text += fmt::format("//   assurance: {}\n", entry.assurance);
     for (const std::string &gap : entry.gaps)
       text += fmt::format("//     not shown: {}\n", withoutControls(gap));

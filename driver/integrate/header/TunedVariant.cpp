@@ -7,6 +7,7 @@
 #include "driver/source/RenderSlice.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
+#include "driver/support/Text.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -38,6 +39,8 @@ public:
     for (const SourceEdit &edit : win_.edits)
       KOPT_CHECK(addEdit(edit));
     made_.deviceOnly = isDeviceOnly();
+    if (win_.candidate().options)
+      KOPT_CHECK(addOptions(*win_.candidate().options));
     std::sort(made_.uses.begin(), made_.uses.end(), [](const TunedText &a, const TunedText &b) {
       return std::tie(a.file, a.begin, a.end) < std::tie(b.file, b.begin, b.end);
     });
@@ -140,6 +143,18 @@ private:
       return {};
     KOPT_TRY(const std::string *text, textOf(file));
     return add({file, 0, text->size()}, overlay::kWholeFile, false);
+  }
+
+  /// Options are for all architectures of a build.
+  Status addOptions(const CompilerOptions &options) {
+    made_.deviceOnly = false;
+    made_.options.emplace();
+    for (const std::string &flag : options.flags())
+      made_.options->push_back(replaceAll(flag, root_.string() + "/", "{project}/"));
+    if (options.controls.empty() || relative(options.controls).starts_with(".."))
+      return {};
+    hashes_.emplace(options.controls, options.controlsHash);
+    return addWhole(options.controls);
   }
 
   Status addLine(const LaunchSite &site) {

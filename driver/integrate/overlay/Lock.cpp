@@ -68,8 +68,8 @@ constexpr Fact<std::string> kTexts[] = {{"symbol", &Entry::symbol},
                                         {"tuned-utc", &Entry::tunedUtc},
                                         {"kopt", &Entry::kopt},
                                         {"regressed", &Entry::regressed}};
-constexpr Fact<std::vector<std::string>> kLists[] = {{"arch", &Entry::archs},
-                                                     {"gap", &Entry::gaps}};
+constexpr Fact<std::vector<std::string>> kLists[] = {
+    {"arch", &Entry::archs}, {"gap", &Entry::gaps}, {"option", &Entry::options}};
 constexpr Fact<bool> kFlags[] = {{"device-only", &Entry::deviceOnly},
                                  {"in-program", &Entry::inProgram},
                                  {"modelled", &Entry::modelled}};

@@ -57,6 +57,8 @@ struct Entry {
   std::string regressed;                    ///< why it is no longer used; empty: it is used
   std::vector<std::string> archs;           ///< for which it is used: "sm_90"; "all"
   std::vector<std::string> gaps;            ///< what was not shown
+  /// Of nvcc, for each file that compiles it; "{project}" stands for the project's folder.
+  std::vector<std::string> options;
   /// It changes device code only, so that other architectures of one build can keep the original.
   bool deviceOnly = false;
   bool inProgram = false; ///< the speedup is of the program's launches, not of isolated ones

@@ -220,6 +220,27 @@ bool clashes(const std::map<std::string, std::vector<Splice>> &own,
   return false;
 }
 
+/// Adds the options of an entry. False if the compilation cannot have them.
+bool addOptions(const Entry &entry, const OverlayRequest &request, OverlaySet &set) {
+  if (entry.options.empty() || request.archs.kind == Archs::Kind::None) // no device code
+    return true;
+  const bool areOthers = !set.options.empty() && set.options != entry.options;
+  if (request.isNvcc && !areOthers) {
+    set.options = entry.options;
+    return true;
+  }
+  std::string options;
+  for (const std::string &option : entry.options)
+    options += " " + option;
+  set.messages.push_back({request.lockFolder + "/kopt.lock", 0,
+                          "the variant of '" + entry.kernel + "' is compiled with" + options +
+                              ", and " +
+                              (areOthers ? "another one in the file with other options"
+                                         : "this compiler is not nvcc") +
+                              ", so it is not used"});
+  return false;
+}
+
 /// Replaces #include names that were found beside the file, and those of overlays, by absolute
 /// paths.
 std::string withIncludes(const std::string &text, const std::string &file, const Closure &closure,
@@ -324,6 +345,8 @@ OverlaySet makeOverlays(const Lock &lock, const OverlayRequest &request, Sources
                                   "both kernels again"});
       continue;
     }
+    if (!addOptions(entry, request, set))
+      continue;
     for (auto &[file, list] : own)
       for (Splice &splice : list)
         if (std::none_of(splices[file].begin(), splices[file].end(),

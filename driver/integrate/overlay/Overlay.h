@@ -39,6 +39,7 @@ struct OverlayRequest {
   std::string project;                     ///< only headers below it are examined
   std::vector<std::string> includeFolders; ///< absolute, in the compiler's order
   Archs archs;
+  bool isNvcc = true; ///< the compiler, which takes the options of variants
 };
 
 /// The overlays of one compilation.
@@ -49,6 +50,7 @@ struct OverlaySet {
   std::vector<std::string> dependencies;
   std::vector<std::string> seen; ///< the source and the included headers of the project
   std::vector<Message> messages;
+  std::vector<std::string> options; ///< that the compiler has to be given
 };
 
 /// `texts` is empty if the compilation includes no file that has a variant.

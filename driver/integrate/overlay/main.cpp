@@ -8,6 +8,7 @@
 //     when its variants do
 #include "driver/integrate/overlay/Overlay.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -273,6 +274,11 @@ int compile(const std::string &lockPath, const std::string &build, const std::st
   request.includeFolders.insert(request.includeFolders.end(), line.folders.begin(),
                                 line.folders.end());
   request.archs = parseArchs(archs);
+  // The compiler may stand behind a launcher such as ccache.
+  request.isNvcc = std::any_of(
+      command.begin(), command.begin() + std::ptrdiff_t(line.source), [](const std::string &word) {
+        return fs::path(word).filename().string().find("nvcc") != std::string::npos;
+      });
   const OverlaySet set = makeOverlays(lock, request, sources);
   print(set.messages);
   for (const auto &[file, text] : set.texts)
@@ -283,6 +289,12 @@ int compile(const std::string &lockPath, const std::string &build, const std::st
     }
   if (const auto place = set.places.find(request.source); place != set.places.end())
     command[line.source] = place->second;
+  for (std::string option : set.options) {
+    const std::string project = "{project}";
+    if (const std::size_t at = option.find(project); at != std::string::npos)
+      option.replace(at, project.size(), request.project);
+    command.push_back(option);
+  }
   // Each file has a state file that is older than the object, so that the object is rebuilt when
   // the file gets its first variant.
   std::vector<std::string> more = set.dependencies;
@@ -308,6 +320,8 @@ int state(const std::string &lockPath, const std::string &build, const fs::path 
                        (entry.deviceOnly ? "device\n" : "program\n");
     for (const std::string &arch : entry.archs)
       text += arch + " ";
+    for (const std::string &option : entry.options)
+      text += option + " ";
     for (const Use &use : entry.uses)
       text += use.file + " " + std::to_string(use.begin) + " " + use.hash + "\n";
     for (const Edit &edit : entry.edits)

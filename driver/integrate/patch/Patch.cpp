@@ -128,9 +128,23 @@ fs::path patchRoot(const std::vector<fs::path> &files, const fs::path &build) {
   return root;
 }
 
+FlagsOfFiles flagsOf(const KernelSpec &kernel, const Candidate &candidate) {
+  return candidate.options ? FlagsOfFiles{{kernel.unit, candidate.options->flags()}}
+                           : FlagsOfFiles();
+}
+
+std::string flagsInWords(const std::string &path, const std::vector<std::string> &flags) {
+  return fmt::format(
+      "{} has to be compiled with {}, which also applies to its other kernels. In the "
+      "CMakeLists.txt that has the file:\n"
+      "  set_source_files_properties({} PROPERTIES COMPILE_OPTIONS \"{}\")",
+      path, join(flags, " "), path, join(flags, ";"));
+}
+
 Result<Patch> makePatch(const std::vector<SourceEdit> &edits,
                         const std::map<std::string, std::string> &fileHashes, const fs::path &root,
-                        const std::map<std::string, std::string> &others) {
+                        const std::map<std::string, std::string> &others,
+                        const FlagsOfFiles &flags) {
   Patch patch;
   KOPT_TRY(const auto files, editsByFile(edits));
   for (const auto &[file, written] : files) {
@@ -160,6 +174,8 @@ Result<Patch> makePatch(const std::vector<SourceEdit> &edits,
     FileEdits &made = patch.files.emplace_back(FileEdits{name, hash->second, hashHex(after), list});
     for (SourceEdit &edit : made.edits)
       edit.range.file = name;
+    if (const auto own = flags.find(file); own != flags.end())
+      made.flags = own->second;
   }
   for (const auto &[file, hash] : others)
     if (const std::string name = fs::path(file).lexically_relative(root).generic_string();
@@ -176,7 +192,11 @@ std::string formatMail(const Patch &patch, const PatchMessage &message) {
   mail += fmt::format("Subject: [PATCH] {}\n", withoutControls(message.subject));
   mail += "MIME-Version: 1.0\nContent-Type: text/plain; charset=UTF-8\nContent-Transfer-Encoding: "
           "8bit\n\n";
-  mail += messageBody(message.body);
+  std::string body = message.body;
+  for (const FileEdits &file : patch.files)
+    if (file.flags)
+      body += "\n\n" + flagsInWords(file.path, *file.flags);
+  mail += messageBody(body);
   mail += '\n';
   const auto trailer = [&](std::string_view key, const std::string &value) {
     if (!value.empty())
@@ -230,7 +250,8 @@ Result<std::vector<AppliedFile>> applyPatch(const std::vector<FileEdits> &files,
       continue; // a kill interrupted an earlier call, which is completed
     }
     KOPT_TRY(std::string after, changedText(before, hash, edits, file));
-    applied.push_back({file, countLines(diffTexts(edits.path, before, after))});
+    applied.push_back({file, countLines(diffTexts(edits.path, before, after)),
+                       edits.flags.value_or(std::vector<std::string>())});
     contents.push_back({file, std::move(after)});
   }
   if (contents.empty() && !done.empty())

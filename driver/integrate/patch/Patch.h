@@ -3,6 +3,8 @@
 // the same change as a diff for people and git. None of it needs git.
 #pragma once
 
+#include "driver/model/Candidate.h"
+#include "driver/model/KernelSpec.h"
 #include "driver/model/Run.h"
 #include "driver/support/Result.h"
 #include "driver/support/UnifiedDiff.h"
@@ -25,6 +27,15 @@ struct Patch {
   bool isOfSeveralTrees = false;
 };
 
+/// What nvcc has to compile files with besides their own options, by absolute path.
+using FlagsOfFiles = std::map<std::string, std::vector<std::string>>;
+/// Those of a candidate: its options are for the file that is compiled.
+FlagsOfFiles flagsOf(const KernelSpec &kernel, const Candidate &candidate);
+
+/// For people: what the file has to be compiled with, and the line of a CMakeLists.txt that says
+/// so.
+std::string flagsInWords(const std::string &path, const std::vector<std::string> &flags);
+
 /// The folder that contains the projects of all `files`. The project of a file is the git work tree
 /// that contains it; without one, the source folder of the CMake build folder `build`, or the
 /// current directory, if one of these contains it; else its own folder.
@@ -38,7 +49,8 @@ std::filesystem::path patchRoot(const std::vector<std::filesystem::path> &files,
 Result<Patch> makePatch(const std::vector<SourceEdit> &edits,
                         const std::map<std::string, std::string> &fileHashes,
                         const std::filesystem::path &root,
-                        const std::map<std::string, std::string> &others = {});
+                        const std::map<std::string, std::string> &others = {},
+                        const FlagsOfFiles &flags = {});
 
 struct PatchMessage {
   std::string subject; ///< "transpose: 2.9 times as fast on NVIDIA H200"
@@ -52,7 +64,7 @@ struct PatchMessage {
 
 /// The patch in the format of `git am`; where that does not take it as it is, "apply with" after
 /// the message says what does. With trailers Kopt-Kernel, Kopt-Device, Kopt-Speedup,
-/// Kopt-Verified-By and one Kopt-Source-Hash for each file.
+/// Kopt-Verified-By and one Kopt-Source-Hash for each file. Names the flags that files need.
 std::string formatMail(const Patch &patch, const PatchMessage &message);
 
 /// What formatMail() says after "apply with"; empty if 'git am' takes the patch as it is.
@@ -62,6 +74,7 @@ std::string howToApply(const std::string &mail);
 struct AppliedFile {
   std::filesystem::path file;
   LineCounts lines;
+  std::vector<std::string> flags{}; ///< that nvcc has to compile it with as well
 };
 
 /// Changes all of the files under `root`, or none. If some of them are changed already, because a

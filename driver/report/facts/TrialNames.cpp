@@ -54,6 +54,8 @@ std::vector<std::string> partsOf(const Candidate &candidate) {
   for (const CandidateTunable &tunable : candidate.tunables)
     parts.push_back(fmt::format("its own tunable {} = {} of {}", tunable.name, tunable.value,
                                 fmt::join(tunable.values, ", ")));
+  if (candidate.options)
+    parts.push_back(fmt::format("compiled with {}", fmt::join(candidate.options->flags(), " ")));
   for (const CandidateInclude &include : candidate.includes)
     parts.push_back("includes " + include.header);
   if (!candidate.declarations.empty())

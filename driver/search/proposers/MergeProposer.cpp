@@ -90,7 +90,8 @@ std::optional<Candidate> merged(const Candidate &base, const Candidate &one, con
                                        &CandidateDeclaration::text);
   const auto requirements =
       mergedList(base.requirements, one.requirements, other.requirements, std::identity());
-  if (!constants || !launch || !tunables || !includes || !declarations || !requirements)
+  const auto options = mergedValue(base.options, one.options, other.options);
+  if (!constants || !launch || !tunables || !includes || !declarations || !requirements || !options)
     return std::nullopt;
   result.constants.insert(constants->begin(), constants->end());
   result.launch = *launch;
@@ -99,6 +100,7 @@ std::optional<Candidate> merged(const Candidate &base, const Candidate &one, con
   result.declarations = *declarations;
   std::ranges::stable_sort(result.declarations, {}, &CandidateDeclaration::before);
   result.requirements = *requirements;
+  result.options = *options;
   return result;
 }
 

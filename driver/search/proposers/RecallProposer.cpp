@@ -14,7 +14,8 @@ bool areEditsOf(const Specialization &specialization, const Candidate &edits) {
   static const std::regex kName("[A-Za-z_][A-Za-z_0-9]*"), kHeader(R"([<"][\w./+-]+[>"])");
   const std::vector<SliceChunk> &chunks = specialization.chunks;
   const auto isName = [](const std::string &name) { return std::regex_match(name, kName); };
-  return std::ranges::all_of(edits.chunks,
+  return !(edits.options && edits.options->needPermission()) &&
+         std::ranges::all_of(edits.chunks,
                              [&](const auto &chunk) {
                                return chunk.first < chunks.size() && chunks[chunk.first].editable;
                              }) &&

@@ -113,7 +113,8 @@ Result<std::optional<Candidate>> withTwoBodies(Frontend &frontend, const SearchP
   one.erase(kernel);
   other.erase(kernel);
   const auto constants = constantsOf(problem, special, usual);
-  if (one != other || !constants || !special.tunables.empty() || !usual.tunables.empty())
+  if (one != other || !constants || !special.tunables.empty() || !usual.tunables.empty() ||
+      special.options != usual.options) // both bodies are compiled in one file
     return std::nullopt;
   const auto render = [&](const Candidate &candidate) {
     return renderSlice(problem.sliceText, problem.kernel, problem.specialization, candidate);

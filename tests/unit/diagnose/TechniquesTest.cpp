@@ -2,6 +2,7 @@
 #include "driver/diagnose/Techniques.h"
 #include "clang_plugin/output/Variants.h"
 #include "driver/diagnose/RuleBook.h"
+#include "driver/search/proposers/ControlsProposer.h"
 #include "driver/search/proposers/LaunchClasses.h"
 #include "driver/search/proposers/TwoBodies.h"
 #include "driver/support/Text.h"
@@ -17,6 +18,8 @@ TEST(Techniques, HaveEveryNameThatIsUsed) {
   for (const std::string_view id : kRewriteIds)
     EXPECT_TRUE(techniques.has(std::string(id))) << id;
   for (const char *id : {"params", kClassTechnique, kRepairTechnique})
+    EXPECT_TRUE(techniques.has(id)) << id;
+  for (const char *id : ControlsProposer::kTechniques)
     EXPECT_TRUE(techniques.has(id)) << id;
   EXPECT_TRUE(RuleBook::load()); // fails where a rule names another one
   for (const auto &[skill, text] : must(RuleBook::load()).documents()) {

@@ -117,6 +117,7 @@ Lock fullLock() {
   entry.regressed = "Slower";
   entry.archs = {"sm_90", "sm_80"};
   entry.gaps = {"no sanitizer"};
+  entry.options = {"-Xptxas=-dlcm=cg", "--apply-controls={project}/a b"};
   entry.deviceOnly = entry.inProgram = entry.modelled = true;
   entry.speedup = 1.23456789;
   entry.low = 1e-7;
@@ -142,6 +143,7 @@ TEST(ParseLock, ReadsBackWhatWasWritten) {
   EXPECT_EQ(entry.speedup, 1.23456789);
   EXPECT_TRUE(entry.deviceOnly && entry.inProgram && entry.modelled);
   EXPECT_THAT(entry.archs, ElementsAre("sm_90", "sm_80"));
+  EXPECT_THAT(entry.options, ElementsAre("-Xptxas=-dlcm=cg", "--apply-controls={project}/a b"));
   EXPECT_EQ(entry.uses.at(0).end, 90u);
   EXPECT_EQ(entry.uses.at(1).name, "");
   EXPECT_EQ(entry.edits.at(0).text, "x = \"\";");

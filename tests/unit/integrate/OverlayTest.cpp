@@ -46,7 +46,7 @@ protected:
     made.edits = {{0, at, at + old.size(), contentHash(fresh), fresh, old, ""}};
     return made;
   }
-  OverlaySet make(const Lock &lock, const std::string &archs = "90") {
+  OverlaySet make(const Lock &lock, const std::string &archs = "90", bool isNvcc = true) {
     Sources sources(folder_.path().string(), path("build"));
     return makeOverlays(lock,
                         {path("a.cu"),
@@ -54,7 +54,8 @@ protected:
                          path("build/o"),
                          folder_.path().string(),
                          {path("inc")},
-                         parseArchs(archs)},
+                         parseArchs(archs),
+                         isNvcc},
                         sources);
   }
   TemporaryDirectory folder_ = std::move(TemporaryDirectory::create("kopt-overlay").value());
@@ -76,6 +77,29 @@ TEST_F(MakeOverlaysTest, AHeaderIsReachedThroughItsIncluders) {
   EXPECT_THAT(source, HasSubstr("#include \"" + path("own.h") + "\"\n"));
   EXPECT_THAT(source, HasSubstr("#include \"none.h\"\n"));
   EXPECT_THAT(set.messages, IsEmpty());
+}
+
+TEST_F(MakeOverlaysTest, OptionsComeWithTheirVariantOrNeitherDoes) {
+  const std::string text = "int a = 0;\nint b = 0;\n";
+  write("a.cu", text);
+  Lock lock{{entry("a", "a.cu", text, "int a = 0;", "int a = 1;"),
+             entry("b", "a.cu", text, "int b = 0;", "int b = 1;")}};
+  lock.entries[0].options = {"-Xptxas=-dlcm=cg"};
+  EXPECT_THAT(make(lock).options, ElementsAre("-Xptxas=-dlcm=cg"));
+  EXPECT_THAT(make(lock, "none").options, IsEmpty()); // of host code
+  const auto overlaid = [&](const OverlaySet &set) { return set.texts.at(path("a.cu")); };
+  const OverlaySet clang = make(lock, "90", false);
+  EXPECT_THAT(clang.options, IsEmpty());
+  EXPECT_THAT(overlaid(clang), HasSubstr("int a = 0;\nint b = 1;"));
+  ASSERT_EQ(clang.messages.size(), 1u);
+  EXPECT_THAT(clang.messages[0].text, HasSubstr("-Xptxas=-dlcm=cg, and this compiler is not nvcc"));
+  lock.entries[1].options = {"-use_fast_math"};
+  const OverlaySet both = make(lock);
+  EXPECT_THAT(both.options, ElementsAre("-Xptxas=-dlcm=cg"));
+  EXPECT_THAT(overlaid(both), HasSubstr("int a = 1;\nint b = 0;"));
+  write("a.cu", "int a = 7;\nint b = 0;\n"); // stale
+  lock.entries.pop_back();
+  EXPECT_THAT(make(lock).options, IsEmpty());
 }
 
 TEST_F(MakeOverlaysTest, WhatTheCompilationDoesNotSeeDoesNotMatter) {

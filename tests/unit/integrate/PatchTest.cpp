@@ -196,6 +196,29 @@ TEST_F(PatchTest, GitAmTakesTheMailWithItsEvidence) {
   EXPECT_EQ(git({"status", "--porcelain"}).out, "");
 }
 
+TEST_F(PatchTest, WhatAFileIsCompiledWithIsNamed) {
+  git({"add", "."});
+  git({"commit", "-q", "-m", "start"});
+  const std::string file = (root() / "src/kernel.cu").string();
+  const Patch patch = must(
+      makePatch(win(), hashes(), root(), {}, {{file, {"-Xptxas=-dlcm=cg", "-use_fast_math"}}}));
+  const std::string mail = formatMail(patch, {});
+  EXPECT_THAT(mail, testing::HasSubstr(
+                        "set_source_files_properties(src/kernel.cu PROPERTIES COMPILE_OPTIONS "
+                        "\"-Xptxas=-dlcm=cg;-use_fast_math\")"));
+  const ProcessResult result = git({"am"}, mail);
+  EXPECT_EQ(result.exitCode, 0) << result.err << mail;
+  const auto flags = [](const std::vector<AppliedFile> &applied) {
+    std::vector<std::size_t> counts;
+    for (const AppliedFile &file : applied)
+      counts.push_back(file.flags.size());
+    return counts;
+  };
+  const ProcessResult undone = git({"reset", "--hard", "HEAD~1"}, "");
+  EXPECT_EQ(undone.exitCode, 0) << undone.err;
+  EXPECT_THAT(flags(must(applyPatch(patch.files, root()))), testing::ElementsAre(0, 2));
+}
+
 TEST_F(PatchTest, GitMakesTheSameOfTheDiffAsTheEditsDo) {
   std::mt19937 random(1);
   const auto text = [&] {

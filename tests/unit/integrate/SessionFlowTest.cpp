@@ -9,6 +9,7 @@
 #include "driver/support/Hash.h"
 #include "fakes/FakeClock.h"
 #include "fakes/MemoryStore.h"
+#include "fakes/Results.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -506,6 +507,40 @@ TEST_F(SessionFlowTest, AVariantThatChangesAVariableDependsOnWhatLeadsToItsLaunc
       launchUses("gridDim.x + n"),
       ElementsAre("  int blocks = n / 4;\n  cudaMemset(x, 0, n);\n  r<<<blocks, 64>>>(x, n);"));
   EXPECT_THAT(launchUses("64"), ElementsAre("  int blocks = n / 4;", "  r<<<blocks, 64>>>(x, n);"));
+}
+
+TEST_F(SessionFlowTest, OptionsOfTheCompilerAreForTheWholeFile) {
+  for (TuneSubject &one : subjects_)
+    one.kernel.unit = file();
+  const std::string controls = (folder_.path() / "fast.acf").string();
+  ASSERT_TRUE(writeFileAtomically(controls, "controls"));
+  const auto with = [&](const std::string &label, std::map<std::size_t, std::string> chunks,
+                        double saved, const CompilerOptions &options) {
+    Win made = win(label, std::move(chunks), saved);
+    made.trial.candidate.options = options;
+    made.edits =
+        must(writeBackEdits(made.subject->kernel, made.subject->specialization, made.candidate()));
+    return made;
+  };
+  const CompilerOptions some{
+      .loadCache = LoadCache::Cg, .controls = controls, .controlsHash = hashHex("controls")};
+  const SessionRecord session =
+      integrate({with("k", {{1, kFastK}}, 2, some), with("n", {}, 1, {.fastMath = true})});
+  ASSERT_EQ(session.wins.size(), 2u);
+  EXPECT_EQ(session.wins[1].state, WinState::Dropped);
+  EXPECT_THAT(session.wins[1].reason,
+              HasSubstr("with other options (-use_fast_math) than the win"));
+  ASSERT_TRUE(session.wins[0].variant);
+  EXPECT_FALSE(session.wins[0].variant->deviceOnly);
+  EXPECT_THAT(*session.wins[0].variant->options,
+              testing::ElementsAre("-Xptxas=-dlcm=cg", "--apply-controls={project}/fast.acf"));
+  EXPECT_TRUE(session.wins[0].variant->fileHashes.contains("fast.acf"));
+  EXPECT_THAT(session.offeredPatch, HasSubstr("set_source_files_properties(a.cu PROPERTIES"));
+  EXPECT_EQ(session.offered.at(0).flags->size(), 2u);
+  EXPECT_THAT(patched({session.offered.at(0)}), HasSubstr("/* compiled with -Xptxas=-dlcm=cg "));
+  // With the same options both are in the patch.
+  const SessionRecord both = integrate({with("k", {{1, kFastK}}, 2, some), with("n", {}, 1, some)});
+  EXPECT_NE(both.wins[1].state, WinState::Dropped) << both.wins[1].reason;
 }
 
 TEST_F(SessionFlowTest, AConstantBelongsToTheHostToo) {

@@ -58,6 +58,7 @@ inline Candidate fullCandidate() {
   candidate.tunables = {{"W", {32, 64}, {"W > 0"}, 64, 2}};
   candidate.includes = {{"<cuda/barrier>", true}};
   candidate.declarations = {{"struct Pair { int a, b; };", 1, "a.cu"}};
+  candidate.options = CompilerOptions{64, LoadCache::Cg, true, "/fast.acf", "ab"};
   return candidate;
 }
 

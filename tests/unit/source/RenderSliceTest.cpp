@@ -114,6 +114,24 @@ TEST_F(RenderSliceTest, ThePatchLeavesTheClausesOnTheKernel) {
   }
 }
 
+TEST_F(RenderSliceTest, OptionsOfTheCompilerAreThoseOfTheFile) {
+  Candidate candidate;
+  candidate.options = CompilerOptions{.maxRegisters = 64, .loadCache = LoadCache::Cg};
+  const auto rendered = must(renderSlice(slice_, kernel_, specialization_, candidate));
+  EXPECT_EQ(rendered.text, slice_);
+  EXPECT_THAT(rendered.flags, testing::ElementsAre("-maxrregcount=64", "-Xptxas=-dlcm=cg"));
+  EXPECT_THAT(writeBackEdits(kernel_, specialization_, candidate),
+              fails({.code = ErrorCode::Usage, .what = HasSubstr("is in a header")}));
+  kernel_.unit = path_;
+  const std::string comment = "/* compiled with -maxrregcount=64 -Xptxas=-dlcm=cg */ ";
+  const auto whole = [&] {
+    return applied(source_, must(writeBackEdits(kernel_, specialization_, candidate)));
+  };
+  EXPECT_THAT(whole(), HasSubstr("32;\n" + comment + "__global__ void scale("));
+  candidate.chunks[1] = "__global__ void scale(float *x, int n) {}";
+  EXPECT_THAT(whole(), HasSubstr("32;\n" + comment + candidate.chunks[1] + "\nvoid run("));
+}
+
 TEST_F(RenderSliceTest, DynamicSharedMemoryIsInsertedWhereTheLaunchHadNone) {
   Candidate candidate;
   candidate.launch.sharedBytes = "2048";
