@@ -76,10 +76,15 @@ private:
         pool.insert(point);
     };
     const auto &ranked = searched_.ranked();
-    for (std::size_t i = 0; i < std::min(kCentres, ranked.size()); ++i)
-      for (const Point &near :
-           searched_.space().neighbours(searched_.trials()[ranked[i]].point, Space::Near::AnyValue))
-        add(near);
+    for (std::size_t i = 0; i < std::min(kCentres, ranked.size()); ++i) {
+      std::vector<Point> near =
+          searched_.space().neighbours(searched_.trials()[ranked[i]].point, Space::Near::AnyValue);
+      if (near.size() > kPool) { // as a parameter may have thousands of values
+        std::ranges::shuffle(near, random_);
+        near.resize(kPool);
+      }
+      std::ranges::for_each(near, add);
+    }
     for (std::size_t i = 0; i < kPool; ++i)
       add(searched_.space().draw(random_));
     return pool;
