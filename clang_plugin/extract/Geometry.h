@@ -6,9 +6,9 @@
 // configuration was computed.
 #pragma once
 
-#include "clang_plugin/tunables/Constants.h"
 #include "clang_plugin/hostflow/HostCode.h"
 #include "clang_plugin/hostflow/HostFlow.h"
+#include "clang_plugin/tunables/Constants.h"
 
 #include <array>
 #include <functional>

@@ -153,9 +153,9 @@ void printCounts(const TuneOverview &overview) {
     parts.push_back(fmt::format("{} {}", count, toString(verdict)));
   }
   if (all > 0)
-    std::cout << fmt::format("{} judged: {}\n{} compiled, {} taken from earlier runs\n",
-                             counted(all, "candidate", "candidates"), join(parts, ", "),
-                             counted(builds.compiled, "build", "builds"), builds.taken);
+    std::cout << fmt::format("{} compiled, {} taken from earlier runs\n{} judged: {}\n",
+                             counted(builds.compiled, "build", "builds"), builds.taken,
+                             counted(all, "candidate", "candidates"), join(parts, ", "));
 }
 
 std::string inOneLine(const Assurance &assurance) {
