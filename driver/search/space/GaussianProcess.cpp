@@ -106,11 +106,13 @@ void GaussianProcess::fit(std::vector<double> rows, const std::vector<double> &t
   unlikeliness();
 }
 
-void GaussianProcess::suppose(std::span<const double> row) {
-  const double expected = predict(row).mean;
-  rows_.insert(rows_.end(), row.begin(), row.end());
-  targets_.push_back((expected - mean_) / unit_);
-  ++count_;
+void GaussianProcess::suppose(const std::vector<double> &rows) {
+  std::vector<double> expected; // of all, as none changes what is expected of another
+  for (std::size_t at = 0; at < rows.size(); at += width_)
+    expected.push_back((predict(std::span(rows).subspan(at, width_)).mean - mean_) / unit_);
+  rows_.insert(rows_.end(), rows.begin(), rows.end());
+  targets_.insert(targets_.end(), expected.begin(), expected.end());
+  count_ = targets_.size();
   unlikeliness();
 }
 

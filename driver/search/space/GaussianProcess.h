@@ -24,8 +24,8 @@ public:
   /// likelihood; that takes steps * n^3 / 3 multiplications for n rows.
   void fit(std::vector<double> rows, const std::vector<double> &targets, int steps,
            std::mt19937_64 &random);
-  /// Adds a row whose target is not known yet as if it were what is predicted.
-  void suppose(std::span<const double> row);
+  /// Adds rows whose targets are not known yet as if they were what is predicted.
+  void suppose(const std::vector<double> &rows);
 
   Prediction predict(std::span<const double> row) const;
 

@@ -129,8 +129,11 @@ private:
     for (double &time : times)
       time = std::min(time, median + 1.5 * (median - fastest) + 1e-9);
     times_.fit(std::move(rows), times, steps, random_);
+    std::vector<double> pending;
     for (const Point &point : searched_.pending())
-      times_.suppose(rowOf(point));
+      addRow(point, pending);
+    if (!pending.empty())
+      times_.suppose(pending);
   }
 
   /// Of the last trials, as there are too many for all.

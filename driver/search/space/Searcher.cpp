@@ -15,21 +15,30 @@ constexpr std::size_t kPatience = 30;
 constexpr std::size_t kParents = 20;          ///< points that have children
 constexpr std::uint64_t kListable = 1u << 16; ///< points that are looked through one after another
 
-class RandomSearcher final : public Searcher {
+/// What searchers that draw have in common.
+class DrawingSearcher : public Searcher {
 public:
-  RandomSearcher(const Searched &searched, std::uint64_t seed)
+  DrawingSearcher(const Searched &searched, std::uint64_t seed)
       : searched_(searched), random_(seed) {}
-  std::optional<Point> ask() override { return drawUnknown(searched_, random_); }
 
-private:
+protected:
+  std::size_t below(std::size_t count) {
+    return std::uniform_int_distribution<std::size_t>(0, count - 1)(random_);
+  }
+
   const Searched &searched_;
   std::mt19937_64 random_;
 };
 
-class LocalSearcher final : public Searcher {
+class RandomSearcher final : public DrawingSearcher {
 public:
-  LocalSearcher(const Searched &searched, std::uint64_t seed)
-      : searched_(searched), random_(seed) {}
+  using DrawingSearcher::DrawingSearcher;
+  std::optional<Point> ask() override { return drawUnknown(searched_, random_); }
+};
+
+class LocalSearcher final : public DrawingSearcher {
+public:
+  using DrawingSearcher::DrawingSearcher;
 
   std::optional<Point> ask() override {
     if (searched_.ranked().size() >= kFirstPoints)
@@ -38,20 +47,15 @@ public:
             searched_.space().neighbours(searched_.trials()[trial].point, Space::Near::AnyValue);
         std::erase_if(near, [&](const Point &point) { return searched_.isKnown(point); });
         if (!near.empty())
-          return near[std::uniform_int_distribution<std::size_t>(0, near.size() - 1)(random_)];
+          return near[below(near.size())];
       }
     return drawUnknown(searched_, random_);
   }
-
-private:
-  const Searched &searched_;
-  std::mt19937_64 random_;
 };
 
-class GeneticSearcher final : public Searcher {
+class GeneticSearcher final : public DrawingSearcher {
 public:
-  GeneticSearcher(const Searched &searched, std::uint64_t seed)
-      : searched_(searched), random_(seed) {}
+  using DrawingSearcher::DrawingSearcher;
 
   std::optional<Point> ask() override {
     if (searched_.ranked().size() >= kFirstPoints)
@@ -62,10 +66,6 @@ public:
   }
 
 private:
-  std::size_t below(std::size_t count) {
-    return std::uniform_int_distribution<std::size_t>(0, count - 1)(random_);
-  }
-
   /// The faster of two of the best.
   const Point &parent() {
     const std::size_t count = std::min(kParents, searched_.ranked().size());
@@ -84,9 +84,6 @@ private:
     }
     return point;
   }
-
-  const Searched &searched_;
-  std::mt19937_64 random_;
 };
 
 class DefaultSearcher final : public Searcher {

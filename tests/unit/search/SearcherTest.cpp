@@ -95,8 +95,6 @@ TEST(Searcher, TheModelNeedsFewTrials) {
     EXPECT_LT(bestOf(search(tuned(), hill, makeModelSearcher, seed, 60)), 0.03); // one step at most
 }
 
-/// One value of ten points near each other is the best by far, and nothing leads there: a model
-/// sees nothing, the neighbours of what was found do.
 TEST(Searcher, TheLocalSearcherKnowsTheWholeNeighbourhood) {
   const Space space = tuned();
   Searched searched(space);
