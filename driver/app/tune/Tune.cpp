@@ -681,10 +681,13 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
     if (name == "params")
       proposers.push_back(std::make_unique<ParamsProposer>(subject.declaration,
                                                            std::uint64_t(settings_.options.seed)));
-    else if (name == "transform")
+    else if (name == "transform") {
       proposers.push_back(
           std::make_unique<TransformProposer>(bench_->frontend(), settings_.options.proposers));
-    else if (name == "merge")
+      if (!bench_->device().modelled) // the emulated device's compiler has no such options
+        proposers.push_back(std::make_unique<ControlsProposer>(settings_.options.controls,
+                                                               bench_->toolchain().name()));
+    } else if (name == "merge")
       proposers.push_back(std::make_unique<MergeProposer>());
     else if (isLeftOut(name) || name == GivenProposer::kName)
       continue;
@@ -706,9 +709,6 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
       proposers.push_back(std::make_unique<LlmProposer>(*model_, *store_, run.record.id, options));
     }
   }
-  if (!bench_->device().modelled && !settings_.triesOnlyGiven()) // the emulated device has none
-    proposers.push_back(
-        std::make_unique<ControlsProposer>(settings_.options.controls, bench_->toolchain().name()));
   proposers.push_back(std::make_unique<ClassProposer>(bench_->frontend()));
   return proposers;
 }
