@@ -52,6 +52,7 @@ constexpr CommandEntry kCommands[] = {
     {"check", "say which kernels of kopt.lock are tuned, stale or regressed", makeCheck},
     {"ci", "say what a change does to the kernels that it touches, for a pipeline", makeCi},
     {"clean", "remove the records and folders of all but the last runs of each kernel", makeClean},
+    {"simulate", "search spaces that were measured before, without a device", makeSimulate},
     {"kb", "search texts about kernels, and what trials taught", makeKb},
     {"mcp", "serve an agent: kopt's tools over the Model Context Protocol, on stdin and stdout",
      makeMcp},
@@ -63,7 +64,6 @@ constexpr CommandEntry kCommands[] = {
 /// Commands of later versions: named, so that nobody looks for a mistake in the command line.
 const std::map<std::string, std::string> kMissing = {
     {"bench", "benchmarking a kernel alone"},
-    {"simulate", "searching recorded spaces"},
 };
 
 /// Flags of every command.

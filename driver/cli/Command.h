@@ -52,6 +52,7 @@ std::unique_ptr<Command> makeApply(CLI::App &app);
 std::unique_ptr<Command> makeCheck(CLI::App &app);
 std::unique_ptr<Command> makeCi(CLI::App &app);
 std::unique_ptr<Command> makeClean(CLI::App &app);
+std::unique_ptr<Command> makeSimulate(CLI::App &app);
 std::unique_ptr<Command> makeKb(CLI::App &app);
 std::unique_ptr<Command> makeMcp(CLI::App &app);
 std::unique_ptr<Command> makeSkill(CLI::App &app);

@@ -16,9 +16,16 @@ struct Tried {
 };
 constexpr double kLogGainOfStep = 0.005;
 
+/// Values of tunables that were tried on the same text, on this GPU or another.
+struct TriedNumbers {
+  Candidate candidate;
+  double gain = 0; ///< log of the speedup over its baseline; it was right
+};
+
 struct Precedents {
   std::map<std::string, Tried> ofText; ///< by the hash of their content
   std::map<Recipe, Outcomes> ofAKind;
+  std::vector<TriedNumbers> numbers;
 
   /// The order of what is offered for one parent: above 0 is what led on, the furthest first; 0: it
   /// is not known; below 0 is what did not. `parentTitle`: if the candidate's begins with it.

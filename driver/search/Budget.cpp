@@ -2,7 +2,9 @@
 #include "driver/search/Budget.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <string_view>
 
 namespace kopt {
 namespace {
@@ -16,14 +18,20 @@ constexpr double kConfirmationFixed = 3, kConfirmationPerCheck = 2, kConfirmatio
 /// Where times are modelled, a confirmation takes so many times the seconds of a trial.
 constexpr double kConfirmationPerTrial = 3;
 
+/// Stages of what only winners are asked, which a gain that is hard to believe is asked at once.
+constexpr std::array<std::string_view, 3> kOfWinners = {"verify/coverage", "verify/emulated",
+                                                        "verify/sanitizer"};
+
 /// The seconds that a trial took on a device.
 struct TrialSeconds {
   double checks = 0, timing = 0, all = 0;
+  bool hasLearned = false; ///< what winners are asked was learned during it
 
   explicit TrialSeconds(const Trial &trial) : all(trial.seconds) {
     for (const auto &[stage, seconds] : trial.stages) {
-      if (stage.starts_with("verify/"))
+      if (stage.starts_with("verify/") && std::ranges::count(kOfWinners, stage) == 0)
         checks += seconds;
+      hasLearned |= stage == "baseline/checks";
       if (stage.starts_with("time/"))
         timing += seconds;
       if (stage.starts_with("build/") || stage == "wait") // a confirmation has the module
@@ -51,7 +59,7 @@ double TimeBudget::shareOf(double weight, double weights, double fewest) const {
 
 double secondsToConfirm(const SearchHistory &history) {
   double checks = 0, timing = 0, all = 0;
-  bool isTimed = false, isFaster = false, isModelled = false;
+  bool isTimed = false, isFaster = false, isModelled = false, hasLearned = false;
   for (std::size_t i = 1; i < history.trials.size(); ++i) {
     const Trial &trial = history.trials[i];
     if (!trial.speedup)
@@ -63,12 +71,14 @@ double secondsToConfirm(const SearchHistory &history) {
     isTimed = true;
     isFaster |= trial.verdict == Verdict::Faster;
     isModelled |= trial.speedup->modelled;
+    hasLearned |= seconds.hasLearned;
   }
   if (!isTimed)
     return 0;
   if (isModelled)
     return kConfirmationPerTrial * all;
-  const double learning = isFaster ? std::min(kMostLearning, kLearningPerCheck * checks) : 0;
+  const double learning =
+      isFaster && !hasLearned ? std::min(kMostLearning, kLearningPerCheck * checks) : 0;
   return kConfirmationFixed + kConfirmationPerCheck * checks + kConfirmationPerTiming * timing +
          learning;
 }

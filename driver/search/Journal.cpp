@@ -7,7 +7,7 @@
 namespace kopt {
 
 Result<Journal> Journal::open(Store &store, std::int64_t run) {
-  Journal journal(store, run);
+  Journal journal(&store, run);
   KOPT_TRY(journal.events_, store.events(run));
   journal.earlier_.resize(journal.events_.size());
   std::iota(journal.earlier_.begin(), journal.earlier_.end(), 0);
@@ -15,7 +15,8 @@ Result<Journal> Journal::open(Store &store, std::int64_t run) {
 }
 
 Status Journal::append(Event event) {
-  KOPT_CHECK(store_.recordEvent(run_, event));
+  if (store_)
+    KOPT_CHECK(store_->recordEvent(run_, event));
   event.sequence = std::int64_t(events_.size()) + 1;
   events_.push_back(std::move(event));
   return {};

@@ -12,6 +12,8 @@ class Journal {
 public:
   /// Reads the events of the run. `store` must outlive the journal. Fails as Store::events() does.
   static Result<Journal> open(Store &store, std::int64_t run);
+  /// Nothing is kept of it: for what can be run again at once.
+  static Journal inMemory() { return {nullptr, 0}; }
 
   const std::vector<Event> &events() const { return events_; }
   /// Commits the event as the next one.
@@ -25,9 +27,9 @@ public:
   Status appendOnce(const Event &event);
 
 private:
-  Journal(Store &store, std::int64_t run) : store_(store), run_(run) {}
+  Journal(Store *store, std::int64_t run) : store_(store), run_(run) {}
 
-  Store &store_;
+  Store *store_; ///< null: none
   std::int64_t run_;
   std::vector<Event> events_;
   std::vector<std::size_t> earlier_; ///< indices of events that were not appended again yet

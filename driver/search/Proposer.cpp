@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <limits>
 
 namespace kopt {
 
@@ -47,6 +48,11 @@ std::optional<std::string> Offers::add(Candidate candidate) {
 void Offers::leave(const Candidate &candidate) {
   if (!refusal(candidate))
     ++left_[candidate.technique];
+}
+
+void Offers::leave(const std::string &technique, std::uint64_t count) {
+  if (count > 0)
+    left_[technique] += int(std::min<std::uint64_t>(count, std::numeric_limits<int>::max()));
 }
 
 void Offers::offer(Candidate candidate) {

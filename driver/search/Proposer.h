@@ -52,6 +52,8 @@ public:
   std::optional<std::string> add(Candidate candidate);
   /// Counts a candidate that could be asked for later, if it is worth a trial.
   void leave(const Candidate &candidate);
+  /// Counts candidates that were not made.
+  void leave(const std::string &technique, std::uint64_t count);
   /// Takes a candidate, or leaves it if the offers are full or another technique was asked for. One
   /// that is not worth a trial is no loss.
   void offer(Candidate candidate);

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Searches recorded spaces with Kernel Tuner's own strategies, for compare_searchers --runs.
+"""Searches recorded spaces with Kernel Tuner's own strategies, for kopt simulate --runs.
 
     kernel_tuner_runs.py --out DIR [--repeats 100] [--strategy NAME]... [--seconds N] SPACE.json...
 
 Needs kernel_tuner (PyPI). Each search is Kernel Tuner's simulation on the cache file, with the strategy's default
 options and a new Searchspace, which would otherwise remember neighbours from search to search. DIR gets one file a
 strategy: the times of the different points in the order in which each was tried first. A search ends after as many as
-compare_searchers scores, where the strategy itself ends, or after --seconds, as some never come to so many.
+kopt simulate scores, where the strategy itself ends, or after --seconds, as some never come to so many.
 """
 import argparse
 import contextlib
@@ -25,7 +25,7 @@ STRATEGIES = ["adaptive_tabu_greywolf", "genetic_algorithm", "pso", "simulated_a
 
 
 def trials_of(cache):
-    """As trialsToScore() of compare_searchers, and 200 at least."""
+    """As SearchScale of kopt simulate, and 200 at least."""
     times = sorted(e["time"] for e in cache["cache"].values() if isinstance(e["time"], (int, float)))
     target = times[0] + 0.05 * (times[len(times) // 2] - times[0])
     return max(200, math.ceil((len(times) + 1) / (sum(t <= target for t in times) + 1)))

@@ -66,6 +66,9 @@ Result<Recalled> recall(ExperienceBase &base, Workbench &bench, const TuneSubjec
   });
   if (withPriors)
     recalled.precedents.ofText = triedIn(same, experienceArch(device), baseline.candidateHash);
+  for (const Remembered &row : same)
+    if (row.edits && row.experience.overBaseline)
+      recalled.precedents.numbers.push_back({*row.edits, row.experience.overBaseline->estimate});
   std::erase_if(same, [](const Remembered &row) { return !row.isOwn; });
   for (const Memo &memo : memosOf(same))
     recalled.memo.insert(recalled.memo.end(), memo.lines.begin(), memo.lines.end());

@@ -679,8 +679,8 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
     proposers.push_back(std::make_unique<RecallProposer>(std::move(recalled.edits)));
   for (const std::string &name : settings_.options.proposers) {
     if (name == "params")
-      proposers.push_back(std::make_unique<ParamsProposer>(subject.declaration,
-                                                           std::uint64_t(settings_.options.seed)));
+      proposers.push_back(std::make_unique<ParamsProposer>(
+          subject.declaration, NumberSearch{.seed = std::uint64_t(settings_.options.seed)}));
     else if (name == "transform") {
       proposers.push_back(
           std::make_unique<TransformProposer>(bench_->frontend(), settings_.options.proposers));

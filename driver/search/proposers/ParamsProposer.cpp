@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/proposers/ParamsProposer.h"
 
-#include "driver/search/space/Searcher.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/workload/InferredTunables.h"
 
@@ -14,8 +13,6 @@ namespace kopt {
 namespace {
 
 constexpr std::size_t kMostRefused = 500; ///< points in a row that cannot be launched or are known
-
-constexpr std::size_t kNear = 32; ///< neighbours of the present point that are tried first
 
 using Values = std::map<std::string, std::int64_t>;
 
@@ -125,6 +122,18 @@ void tell(const TuneDeclaration &declaration, const ProposalContext &context, Se
   }
 }
 
+/// What the values were worth in other runs of the same text.
+void tellElsewhere(const TuneDeclaration &declaration, const ProposalContext &context,
+                   Searched &searched) {
+  const std::string text = withoutValues(context.parent(), declaration);
+  std::vector<Searched::Trial> trials;
+  for (const TriedNumbers &tried : context.problem.precedents.numbers)
+    if (withoutValues(tried.candidate, declaration) == text)
+      if (auto point = pointOf(searched.space(), valuesOf(declaration, context, tried.candidate)))
+        trials.push_back({std::move(*point), -tried.gain});
+  searched.heard(std::move(trials));
+}
+
 /// The parent with these values.
 Candidate candidateWith(const ProposalContext &context, const Values &values,
                         const Values &present) {
@@ -158,8 +167,8 @@ Candidate candidateWith(const ProposalContext &context, const Values &values,
 
 } // namespace
 
-ParamsProposer::ParamsProposer(TuneDeclaration declaration, std::uint64_t seed)
-    : declaration_(std::move(declaration)), seed_(seed) {}
+ParamsProposer::ParamsProposer(TuneDeclaration declaration, NumberSearch search)
+    : declaration_(std::move(declaration)), search_(search) {}
 
 Status ParamsProposer::propose(const ProposalContext &context, Offers &offers) {
   const TuneDeclaration declaration =
@@ -169,11 +178,13 @@ Status ParamsProposer::propose(const ProposalContext &context, Offers &offers) {
   if (declaration.params.empty())
     return {};
   const Values present = valuesOf(declaration, context, context.parent());
-  KOPT_TRY(const Space space, spaceOf(declaration, context, present));
+  KOPT_TRY(const Space space, search_.points ? Result<Space>(*search_.points)
+                                             : spaceOf(declaration, context, present));
   Searched searched(space);
   tell(declaration, context, searched);
-  const auto searcher =
-      makeSearcher(searched, seed_ * 0x9e3779b97f4a7c15ull + context.history.trials.size());
+  tellElsewhere(declaration, context, searched);
+  const auto searcher = search_.searcher.make(searched, search_.seed * 0x9e3779b97f4a7c15ull +
+                                                            context.history.trials.size());
   std::size_t refused = 0;
   const auto offer = [&](const Point &point) {
     searched.asked(point);
@@ -184,18 +195,13 @@ Status ParamsProposer::propose(const ProposalContext &context, Offers &offers) {
     const bool isTaken = !candidate.title.empty() && !offers.add(std::move(candidate));
     refused = isTaken ? 0 : refused + 1;
   };
-  // What its author chose is a good point to begin from, unless its neighbours are too many.
-  if (const auto here = pointOf(space, present))
-    if (const auto near = space.neighbours(*here, Space::Near::AnyValue); near.size() <= kNear)
-      for (const Point &point : near)
-        if (!offers.isFull() && !searched.isKnown(point))
-          offer(point);
   while (!offers.isFull() && refused < kMostRefused) {
     const std::optional<Point> point = searcher->ask();
     if (!point)
       break;
     offer(*point);
   }
+  offers.leave("params", space.size() - std::min(space.size(), searched.known()));
   return {};
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
 
 namespace kopt {
@@ -13,7 +14,23 @@ constexpr std::size_t kPool = 200;  ///< points that are drawn to be compared; 1
 constexpr std::size_t kCentres = 3; ///< the best points, whose neighbours are compared, too
 /// Trials that the model is made of: these many of the fastest, and of the others the last.
 constexpr std::size_t kFastest = 100, kLast = 50;
-constexpr int kFirstSteps = 60; ///< of the first fit
+/// Steps of the first fit: fewer where each takes long.
+constexpr int kFewestSteps = 60, kMostSteps = 400;
+constexpr double kWork = 2e7; ///< multiplications of all steps, about
+/// Points that are tried as they were worth elsewhere, before it counts what they are worth here.
+constexpr std::size_t kFromElsewhere = 3;
+
+/// How much slower than most a point is says nothing of the best: times are cut. The fastest is the
+/// first.
+void cut(std::vector<double> &times) {
+  const double fastest = times.front(), median = times[times.size() / 2];
+  for (double &time : times)
+    time = std::min(time, median + 1.5 * (median - fastest) + 1e-9);
+}
+
+int firstSteps(std::size_t rows) {
+  return std::clamp(int(kWork / std::pow(double(rows), 3)), kFewestSteps, kMostSteps);
+}
 
 /// The probability that a normal variable is less than `z` deviations above its mean.
 double normalBelow(double z) { return std::erfc(-z / std::numbers::sqrt2) / 2; }
@@ -31,7 +48,7 @@ class ModelSearcher final : public Searcher {
 public:
   ModelSearcher(const Searched &searched, std::uint64_t seed)
       : searched_(searched), random_(seed), width_(searched.space().parameters().size()),
-        times_(width_), valid_(width_) {
+        times_(width_), valid_(width_), elsewhere_(width_) {
     for (const SpaceParameter &parameter : searched.space().parameters()) {
       ranks_.emplace_back();
       for (const std::int64_t value : parameter.values)
@@ -40,18 +57,29 @@ public:
                                          [&](std::int64_t other) { return other < value; })) /
             double(std::max<std::size_t>(parameter.values.size(), 2) - 1));
     }
+    learnElsewhere();
   }
 
   std::optional<Point> ask() override {
-    if (searched_.ranked().size() < kFirstPoints)
+    const bool isFirst =
+        searched_.ranked().size() < (measured_.empty() ? kFirstPoints : kFromElsewhere);
+    if (isFirst && measured_.empty())
       return drawUnknown(searched_, random_);
-    learn();
-    const double best = *searched_.best()->outcome;
+    // What is true elsewhere may mislead here: every second point is chosen without it.
+    heeds_ = searched_.ranked().size() < kFirstPoints ||
+             (searched_.trials().size() + searched_.pending().size()) % 2 == 0;
+    if (!isFirst)
+      learn();
     std::optional<Point> chosen;
     double most = 0;
     for (const Point &point : candidates()) {
       const std::vector<double> row = rowOf(point);
-      const double worth = improvement(times_.predict(row), best) * likelyValid(row);
+      double worth = -expectedElsewhere(point);
+      if (!isFirst) {
+        GaussianProcess::Prediction expected = times_.predict(row);
+        expected.mean += expectedElsewhere(point);
+        worth = improvement(expected, *searched_.best()->outcome) * likelyValid(row);
+      }
       if (!chosen || worth > most) {
         chosen = point;
         most = worth;
@@ -87,7 +115,44 @@ private:
     }
     for (std::size_t i = 0; i < kPool; ++i)
       add(searched_.space().draw(random_));
+    for (std::size_t i = 0; i < std::min(kPool, bestElsewhere_.size()); ++i)
+      add(bestElsewhere_[i]);
     return pool;
+  }
+
+  /// The logarithm of a time, from what is known of elsewhere; 0 where nothing is. The differences
+  /// count, and what is measured here says by how much they are all slower or faster.
+  double expectedElsewhere(const Point &point) const {
+    if (measured_.empty() || !heeds_)
+      return 0;
+    const auto known = measured_.find(point);
+    return known != measured_.end() ? known->second : elsewhere_.predict(rowOf(point)).mean;
+  }
+
+  void learnElsewhere() {
+    std::vector<Searched::Trial> trials = searched_.elsewhere();
+    std::erase_if(trials, [&](const Searched::Trial &trial) {
+      return !trial.outcome || !searched_.space().contains(trial.point);
+    });
+    if (trials.size() < 2)
+      return;
+    std::ranges::stable_sort(trials, {},
+                             [](const Searched::Trial &trial) { return *trial.outcome; });
+    std::vector<double> times;
+    for (const Searched::Trial &trial : trials)
+      times.push_back(*trial.outcome);
+    cut(times);
+    std::vector<double> rows, some;
+    const std::size_t step = std::max<std::size_t>(1, trials.size() / kLast);
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      measured_[trials[i].point] = times[i];
+      bestElsewhere_.push_back(trials[i].point);
+      if (i >= kFastest && i % step != 0)
+        continue;
+      addRow(trials[i].point, rows);
+      some.push_back(times[i]);
+    }
+    elsewhere_.fit(std::move(rows), some, firstSteps(some.size()), random_);
   }
 
   /// The probability that a point does not fail, as far as it can be told from the others.
@@ -117,17 +182,19 @@ private:
       return;
     const bool isFirst = learned_.first == 0;
     learned_ = state;
-    const int steps = isFirst ? kFirstSteps : std::clamp(1200 / int(learned_.first), 2, 20);
+    const std::size_t rowsOfAll = std::min(learned_.first, kFastest + kLast);
+    const int steps =
+        isFirst ? firstSteps(rowsOfAll) : std::clamp(1200 / int(learned_.first), 2, 20);
     learnWhatFails(steps);
     std::vector<double> rows, times;
-    for (const std::size_t trial : chosenTrials()) {
+    const std::vector<std::size_t> chosen = chosenTrials();
+    for (const std::size_t trial : chosen) {
       addRow(searched_.trials()[trial].point, rows);
       times.push_back(*searched_.trials()[trial].outcome);
     }
-    // How much slower than most a point is says nothing of the best: times are cut.
-    const double fastest = times.front(), median = times[times.size() / 2];
-    for (double &time : times)
-      time = std::min(time, median + 1.5 * (median - fastest) + 1e-9);
+    cut(times);
+    for (std::size_t i = 0; i < chosen.size(); ++i)
+      times[i] -= expectedElsewhere(searched_.trials()[chosen[i]].point);
     times_.fit(std::move(rows), times, steps, random_);
     std::vector<double> pending;
     for (const Point &point : searched_.pending())
@@ -161,8 +228,12 @@ private:
   std::vector<std::vector<double>> ranks_;      ///< of the values of each parameter
   std::pair<std::size_t, std::size_t> learned_; ///< trials, and points on their way
   GaussianProcess times_;                       ///< of the logarithms of times
-  GaussianProcess valid_; ///< of 1 where a point did not fail, and 0 where it did
-  bool fails_ = false;    ///< whether valid_ has learned of a failure
+  GaussianProcess valid_;            ///< of 1 where a point did not fail, and 0 where it did
+  bool fails_ = false;               ///< whether valid_ has learned of a failure
+  GaussianProcess elsewhere_;        ///< as times_, of what was heard of elsewhere
+  std::map<Point, double> measured_; ///< there
+  bool heeds_ = true;                ///< the next point is chosen by it
+  std::vector<Point> bestElsewhere_; ///< the fastest there first
 };
 
 } // namespace

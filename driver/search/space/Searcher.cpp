@@ -96,13 +96,15 @@ public:
   std::optional<Point> ask() override {
     if (searched_.space().size() <= kFew)
       return unknownFrom(searched_, 0);
-    return searchers_[searched_.sinceBest() < kPatience ? 0 : turn_++ % searchers_.size()]->ask();
+    // By what is known alone: a searcher is made anew for each ask of a search.
+    const std::size_t since = searched_.sinceBest();
+    const std::size_t turn = (since + searched_.pending().size()) % searchers_.size();
+    return searchers_[since < kPatience ? 0 : turn]->ask();
   }
 
 private:
   const Searched &searched_;
   std::vector<std::unique_ptr<Searcher>> searchers_; ///< the model first
-  std::size_t turn_ = 0;
 };
 
 template <class Any> std::unique_ptr<Searcher> make(const Searched &searched, std::uint64_t seed) {

@@ -34,9 +34,14 @@ public:
   const Trial *best() const { return ranked_.empty() ? nullptr : &trials_[ranked_.front()]; }
   /// True for what was told, and for what was asked and not yet told.
   bool isKnown(const Point &point) const { return known_.contains(point); }
+  std::uint64_t known() const { return known_.size(); } ///< points that are
   bool isExhausted() const { return known_.size() >= space_.size(); }
   /// What was asked and not yet told, in the order of the asks.
   const std::vector<Point> &pending() const { return pending_; }
+  /// What the same parameters were worth elsewhere: on another GPU, or with another size. It says
+  /// where to look first, not what is here.
+  const std::vector<Trial> &elsewhere() const { return elsewhere_; }
+  void heard(std::vector<Trial> elsewhere) { elsewhere_ = std::move(elsewhere); }
   /// Trials after the best one.
   std::size_t sinceBest() const {
     return ranked_.empty() ? trials_.size() : trials_.size() - 1 - ranked_.front();
@@ -50,7 +55,7 @@ public:
 
 private:
   const Space &space_;
-  std::vector<Trial> trials_;
+  std::vector<Trial> trials_, elsewhere_;
   std::vector<std::size_t> ranked_;
   std::set<Point> known_;
   std::vector<Point> pending_;

@@ -94,6 +94,18 @@ TEST(TimeBudget, AConfirmationTakesWhatChecksAndTimingTook) {
   EXPECT_NEAR(secondsToConfirm(history), 3 * 11.0, 1e-9) << "without the build";
 }
 
+TEST(TimeBudget, WhatAWinnerWasAskedAtOnceIsNotExpectedAgain) {
+  SearchHistory history;
+  history.trials.resize(2);
+  history.trials[0].speedup.emplace();
+  Trial &trial = history.trials[1]; // its gain was hard to believe
+  trial.verdict = Verdict::Faster;
+  trial.speedup.emplace();
+  trial.stages = {{"baseline/checks", 1.1}, {"verify/check", 0.2},     {"verify/coverage", 0.5},
+                  {"verify/sanitizer", 4},  {"verify/emulated", 0.01}, {"time/sample", 0.1}};
+  EXPECT_NEAR(secondsToConfirm(history), 3 + 2 * 0.2 + 4.5 * 0.1, 1e-9);
+}
+
 TEST(TimeBudget, WhatIsReservedIsNotLeft) {
   fakes::FakeClock clock;
   TimeBudget budget(clock, 40);

@@ -25,7 +25,7 @@ protected:
 };
 
 TEST_F(ParamsProposerTest, EveryOtherValueIsProposedOnceAndNothingTwice) {
-  ParamsProposer proposer(declaration({"param TILE in {16, 32, 64}"}), 1);
+  ParamsProposer proposer(declaration({"param TILE in {16, 32, 64}"}));
   const auto first = propose(proposer, {}, 10);
   ASSERT_EQ(first.size(), 2u); // 32 is the present value
   std::vector<Trial> history;
@@ -39,8 +39,7 @@ TEST_F(ParamsProposerTest, EveryOtherValueIsProposedOnceAndNothingTwice) {
 }
 
 TEST_F(ParamsProposerTest, RequirementsAndImpossibleBlocksAreKeptOut) {
-  ParamsProposer proposer(declaration({"param TILE in {8, 16, 64, 4096}", "require TILE >= 16"}),
-                          1);
+  ParamsProposer proposer(declaration({"param TILE in {8, 16, 64, 4096}", "require TILE >= 16"}));
   const auto proposed = propose(proposer, {}, 10);
   ASSERT_EQ(proposed.size(), 2u);
   EXPECT_EQ(proposed[0].constants.at("TILE"), 16);
@@ -48,7 +47,7 @@ TEST_F(ParamsProposerTest, RequirementsAndImpossibleBlocksAreKeptOut) {
 }
 
 TEST_F(ParamsProposerTest, WithoutTunablesThoseThatTheTextProvesAreTried) {
-  ParamsProposer proposer(declaration({}), 1);
+  ParamsProposer proposer(declaration({}));
   EXPECT_TRUE(propose(proposer, {}, 10).empty());
   SizeUse use;
   use.name = "TILE";
@@ -61,12 +60,12 @@ TEST_F(ParamsProposerTest, WithoutTunablesThoseThatTheTextProvesAreTried) {
   for (const Candidate &candidate : propose(proposer, {}, 10))
     values.insert(candidate.constants.at("TILE"));
   EXPECT_EQ(values, (std::set<std::int64_t>{64, 128, 256, 512, 1024}));
-  ParamsProposer declared(declaration({"param TILE in {32}"}), 1);
+  ParamsProposer declared(declaration({"param TILE in {32}"}));
   EXPECT_TRUE(propose(declared, {}, 10).empty());
 }
 
 TEST_F(ParamsProposerTest, TunablesOfTheParentsOwnAreTriedWithTheDeclaredOnes) {
-  ParamsProposer proposer(declaration({"param TILE in {32, 64}"}), 1);
+  ParamsProposer proposer(declaration({"param TILE in {32, 64}"}));
   const Workload work = workload();
   const DeviceInfo device;
   const SearchProblem problem{kernel_, specialization_, work, slice_, device};
@@ -86,7 +85,7 @@ TEST_F(ParamsProposerTest, TunablesOfTheParentsOwnAreTriedWithTheDeclaredOnes) {
 }
 
 TEST_F(ParamsProposerTest, ASpaceOfBillionsIsSearchedByWhatTrialsOfItFound) {
-  ParamsProposer proposer(declaration({"param TILE in {32}"}), 1);
+  ParamsProposer proposer(declaration({"param TILE in {32}"}));
   const Workload work = workload();
   const DeviceInfo device;
   const SearchProblem problem{kernel_, specialization_, work, slice_, device};
@@ -112,6 +111,48 @@ TEST_F(ParamsProposerTest, ASpaceOfBillionsIsSearchedByWhatTrialsOfItFound) {
   };
   rowsAfter(20);
   EXPECT_GT(rowsAfter(10), 750) << "of 1 to 1000, and more is faster; chance gives 500 +- 91";
+}
+
+TEST_F(ParamsProposerTest, WhatIsLeftIsSaidSoThatSeveralAreAskedForAtOnce) {
+  ParamsProposer proposer(declaration({"param TILE in {16, 32, 64, 128}"}));
+  const Workload work = workload();
+  const DeviceInfo device;
+  const SearchProblem problem{kernel_, specialization_, work, slice_, device};
+  Trial baseline;
+  baseline.candidateHash = baseline.candidate.contentHash();
+  baseline.verdict = Verdict::Same;
+  baseline.speedup = Speedup{.estimate = 1};
+  SearchHistory history;
+  history.trials = {baseline};
+  const Ask ask{
+      .role = "params", .parents = {baseline.candidateHash}, .technique = "params", .limit = 1};
+  const ProposalContext context{problem, history, ask};
+  Offers offers(context);
+  ASSERT_TRUE(proposer.propose(context, offers));
+  EXPECT_EQ(offers.take().size(), 1u);
+  EXPECT_EQ(offers.takeLeft(), (std::map<std::string, int>{{"params", 2}}));
+}
+
+TEST_F(ParamsProposerTest, WhatWasFastInOtherRunsIsTriedFirst) {
+  ParamsProposer proposer(declaration({"param TILE in {32}"}));
+  const Workload work = workload();
+  const DeviceInfo device;
+  SearchProblem problem{kernel_, specialization_, work, slice_, device};
+  Candidate parent;
+  std::vector<std::int64_t> values(100);
+  std::iota(values.begin(), values.end(), 1);
+  for (const char *name : {"ROWS", "COLUMNS"})
+    parent.tunables.push_back({name, values, {}, 50, 1});
+  for (std::int64_t rows = 5; rows < 100; rows += 10) {
+    TriedNumbers &tried = problem.precedents.numbers.emplace_back();
+    tried.candidate = parent;
+    tried.candidate.tunables[0].value = rows;
+    tried.gain = -std::abs(double(rows - 75)) / 100;
+  }
+  const auto first = must(offersOf(proposer, problem, parent, {}, 1));
+  ASSERT_EQ(first.size(), 1u);
+  EXPECT_EQ(first[0].tunables[0].value, 75);
+  EXPECT_EQ(first[0].tunables[1].value, 50);
 }
 
 TEST_F(ParamsProposerTest, ATunableThatIsNoConstantIsAnErrorThatListsWhatThereIs) {
