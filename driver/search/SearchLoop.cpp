@@ -122,9 +122,11 @@ Status SearchLoop::act(Ask ask, std::vector<Evidence> evidence) {
 Status SearchLoop::act(const Profile &profile) {
   const auto trial = std::ranges::find(history_.trials, profile.candidate, &Trial::candidateHash);
   assert(trial != history_.trials.end() && "only trials are profiled");
-  if (trial->counters.empty())
-    services_.observer.profiling(*trial);
-  KOPT_CHECK(services_.judge.addCounters(*trial));
+  if (settings_.readsCounters || trial->candidate.expects) {
+    if (trial->counters.empty())
+      services_.observer.profiling(*trial);
+    KOPT_CHECK(services_.judge.addCounters(*trial));
+  }
   return append({.what = Profiled{profile.candidate}});
 }
 

@@ -40,6 +40,9 @@ struct SearchSettings {
   /// What is asked for, of the best, before the search ends: a proposer whose answers may come in a
   /// later session. The strategy does not ask it.
   std::optional<Ask> last{};
+  /// A proposer reads the counters of candidates. Where none does, only those of the baseline and
+  /// of the winner are taken.
+  bool readsCounters = true;
 };
 
 /// All of these are used from one thread and must outlive the loop.

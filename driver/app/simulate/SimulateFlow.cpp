@@ -81,7 +81,8 @@ Result<SimulatedSearch> searchOnce(const SpaceToSearch &space, const SimulationS
       policy ? makePortfolio({.policy = *policy,
                               .gates = policies.gates(),
                               .proposers = {"params"},
-                              .weights = {1}})
+                              .weights = {1},
+                              .open = settings.open})
              : makeTurnStrategy({.proposers = {"params"}, .weights = {1}});
   const std::unique_ptr<Inbox> inbox = makeInbox();
   SearchObserver observer;

@@ -16,6 +16,7 @@ struct SimulationSettings {
   std::size_t trials = 0; ///< 0: as many as the figures need
   double seconds = 0;     ///< of the recorded time; 0: no limit
   std::string strategy = "auto";
+  std::size_t open = 4; ///< candidates on their way at a time, as in `kopt tune`
   NamedSearcher searcher = searchers().front();
   const RecordedSpace *elsewhere = nullptr; ///< what is known of another GPU or size; null: nothing
 };

@@ -737,6 +737,9 @@ Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Base
       settings.last = Ask{.role = "llm", .parents = {}, .technique = "", .limit = kMostCandidates};
     else if (proposer->name() != "classes" && proposer->name() != GivenProposer::kName)
       names.push_back(proposer->name());
+  settings.readsCounters = std::ranges::any_of(proposers, [](const auto &proposer) {
+    return proposer->name() == "transform" || proposer->name() == "llm";
+  });
   KOPT_TRY(
       const std::unique_ptr<Strategy> strategy,
       makeStrategy(settings_, subject, std::move(names), weightsOf(baseline.workload), recalled));

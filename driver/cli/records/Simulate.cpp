@@ -34,6 +34,10 @@ public:
                    "how numbers are searched: `default`, `model`, `genetic`, `local`, `random`, or "
                    "several of them")
         ->allow_extra_args(false);
+    app.add_option("--open", settings_.open,
+                   "candidates on their way at a time; with 1 each is chosen when all others are "
+                   "known, as other tuners do (default 4, as `kopt tune` builds ahead)")
+        ->check(CLI::PositiveNumber);
     app.add_option("--seed", settings_.seed, "of the first repeat (default 1)");
     app.add_option("--elsewhere", elsewhere_,
                    "a recorded space of the same kernel on another GPU or at another size, which "

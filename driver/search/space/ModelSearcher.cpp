@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numbers>
 
@@ -17,6 +18,7 @@ constexpr std::size_t kFastest = 100, kLast = 50;
 /// Steps of the first fit: fewer where each takes long.
 constexpr int kFewestSteps = 60, kMostSteps = 400;
 constexpr double kWork = 2e7; ///< multiplications of all steps, about
+constexpr int kApart = 16;    ///< points that are drawn for each of the first ones
 /// Points that are tried as they were worth elsewhere, before it counts what they are worth here.
 constexpr std::size_t kFromElsewhere = 3;
 
@@ -64,7 +66,7 @@ public:
     const bool isFirst =
         searched_.ranked().size() < (measured_.empty() ? kFirstPoints : kFromElsewhere);
     if (isFirst && measured_.empty())
-      return drawUnknown(searched_, random_);
+      return farthestOfSome();
     // What is true elsewhere may mislead here: every second point is chosen without it.
     heeds_ = searched_.ranked().size() < kFirstPoints ||
              (searched_.trials().size() + searched_.pending().size()) % 2 == 0;
@@ -95,6 +97,37 @@ private:
     for (std::size_t p = 0; p < width_; ++p)
       row[p] = ranks_[p][point[p]];
     return row;
+  }
+
+  /// Of some points that are drawn the one that is least like those that are known: the first
+  /// points lie apart.
+  std::optional<Point> farthestOfSome() {
+    std::optional<Point> farthest;
+    double most = -1;
+    for (int draw = 0; draw < kApart; ++draw) {
+      std::optional<Point> point = drawUnknown(searched_, random_);
+      if (!point)
+        break;
+      const std::vector<double> row = rowOf(*point);
+      double least = std::numeric_limits<double>::infinity();
+      for (const Searched::Trial &trial : searched_.trials())
+        least = std::min(least, distance(row, rowOf(trial.point)));
+      for (const Point &pending : searched_.pending())
+        least = std::min(least, distance(row, rowOf(pending)));
+      if (least > most) {
+        most = least;
+        farthest = std::move(point);
+      }
+    }
+    return farthest;
+  }
+
+  /// Squared.
+  static double distance(const std::vector<double> &one, const std::vector<double> &other) {
+    double sum = 0;
+    for (std::size_t p = 0; p < one.size(); ++p)
+      sum += (one[p] - other[p]) * (one[p] - other[p]);
+    return sum;
   }
 
   std::set<Point> candidates() {

@@ -223,6 +223,14 @@ TEST_F(SearchLoopTest, TheBestOfARoundBecomesTheParentOfTheNextAndGetsCounters) 
   EXPECT_EQ(judge_.counted, 1);
 }
 
+TEST_F(SearchLoopTest, CountersThatNobodyReadsAreNotTaken) {
+  offer("a", {"1.20x", "1.30x"});
+  settings_.readsCounters = false;
+  const auto history = must(search());
+  EXPECT_EQ(history.best().candidate.title, "1.30x");
+  EXPECT_EQ(judge_.counted, 0);
+}
+
 TEST_F(SearchLoopTest, WhatFailsOrGainsNothingIsNeverAccepted) {
   offer("a", {"wrong 2.0x", "same", "1.005x"});
   const auto history = must(search());
