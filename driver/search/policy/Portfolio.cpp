@@ -27,6 +27,13 @@ constexpr double kClearly = 1 + 1e-9;
 /// Trials until a follower is asked again.
 constexpr std::size_t kBetweenFollows = 6;
 
+/// The technique of other values of tunables, and how much of a trial without a gain one of them
+/// is. The best of a space comes later than the best rewrite: of five recorded spaces of 4,000 to
+/// 18,000 points, 0.969 of the optimum is found where 24 trials without a gain end a search, 0.993
+/// with 60.
+constexpr const char *kNumbers = "params";
+constexpr double kPatienceOfNumbers = 0.4;
+
 /// What the portfolio knows of a trial.
 struct Node {
   double logSpeedup = 0;        ///< over the baseline
@@ -85,9 +92,9 @@ public:
     if (comingSoon(history) >= settings_.open ||
         std::ranges::any_of(history.waiting, [&](auto &each) { return leadsOn(each.hash); }))
       return {Wait()};
-    if (settings_.patience > 0 && withoutGain_ >= settings_.patience)
+    if (settings_.patience > 0 && withoutGain_ >= double(settings_.patience))
       return history.isIdle() ? Decision{Stop{StopReason::Patience, double(settings_.patience)},
-                                         {{"trials since gain", "", double(withoutGain_)}}}
+                                         {{"trials since gain", "", withoutGain_}}}
                               : Decision{Wait()};
     if (auto follower = askFollower(kBetweenFollows, history))
       return std::move(*follower);
@@ -119,7 +126,7 @@ private:
     gained_ += gain && *gain >= kLeastLogGain;
     node.family.insert(trial.candidate.technique);
     tried_.insert(trial.candidate.technique);
-    ++withoutGain_;
+    withoutGain_ += trial.candidate.technique == kNumbers ? kPatienceOfNumbers : 1;
     const Trial *next = improved_.empty() ? &history.best() : history.find(improved_);
     if (improves(trial, *next, settings_.minGain)) {
       improved_ = trial.candidateHash;
@@ -198,7 +205,7 @@ private:
     };
     const auto &parents = best.candidate.parents;
     return {{"gained", double(gained_)},
-            {"stale", double(withoutGain_)},
+            {"stale", withoutGain_},
             {"untried", double(untried.size())},
             {"left", double(arms_.of(best.candidateHash, history).size())},
             {"new_state", !parents.empty() && stateOf(best.candidateHash) != stateOf(parents[0])},
@@ -332,7 +339,7 @@ private:
   std::set<std::string> tried_;                       ///< techniques
   double best_ = 0;                                   ///< log speedup of the fastest right trial
   std::size_t gained_ = 0;                            ///< trials that did
-  std::size_t withoutGain_ = 0;
+  double withoutGain_ = 0;
   std::size_t followedAt_ = 0; ///< trials when a follower was asked last
   std::string improved_;       ///< the candidate to accept; empty: none
   std::string profiled_;       ///< the last candidate whose counters were read

@@ -265,6 +265,14 @@ TEST(Portfolio, StopsWithoutGain) {
   EXPECT_LE(world.tried.size(), 10U + 3);
 }
 
+TEST(Portfolio, NumbersMayTryLongerWithoutGain) {
+  ArmsWorld world({"params"}, {.patience = 10});
+  world.each = 100;
+  EXPECT_EQ(world.play(300), StopReason::Patience);
+  EXPECT_GE(world.tried.size(), 25U);
+  EXPECT_LE(world.tried.size(), 26U + 3);
+}
+
 TEST(Portfolio, AsksAFollowerWhereATrialIsFasterOnSomeLaunchesOnly) {
   PortfolioSettings settings;
   settings.proposers = {"transform"};
