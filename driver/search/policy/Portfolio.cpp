@@ -33,6 +33,8 @@ constexpr std::size_t kBetweenFollows = 6;
 /// with 60.
 constexpr const char *kNumbers = "params";
 constexpr double kPatienceOfNumbers = 0.4;
+/// Points of a space that are tried to learn from: that they gain nothing says little of the space.
+constexpr int kFirstNumbers = 12;
 
 /// What the portfolio knows of a trial.
 struct Node {
@@ -120,10 +122,12 @@ private:
         node.logSpeedup = std::log(trial.speedup->estimate);
       gain = node.logSpeedup - before;
     }
-    beliefs_.add(trial.candidate.technique, gain,
-                 !parents.empty() && isRecommended(trial.candidate.technique,
-                                                   recommendedFor(parents.front(), history)));
-    gained_ += gain && *gain >= kLeastLogGain;
+    const bool hasGained = gain && *gain >= kLeastLogGain;
+    if (trial.candidate.technique != kNumbers || hasGained || ++numbers_ > kFirstNumbers)
+      beliefs_.add(trial.candidate.technique, gain,
+                   !parents.empty() && isRecommended(trial.candidate.technique,
+                                                     recommendedFor(parents.front(), history)));
+    gained_ += hasGained;
     node.family.insert(trial.candidate.technique);
     tried_.insert(trial.candidate.technique);
     withoutGain_ += trial.candidate.technique == kNumbers ? kPatienceOfNumbers : 1;
@@ -339,6 +343,7 @@ private:
   std::set<std::string> tried_;                       ///< techniques
   double best_ = 0;                                   ///< log speedup of the fastest right trial
   std::size_t gained_ = 0;                            ///< trials that did
+  int numbers_ = 0; ///< trials of other values that gained nothing
   double withoutGain_ = 0;
   std::size_t followedAt_ = 0; ///< trials when a follower was asked last
   std::string improved_;       ///< the candidate to accept; empty: none

@@ -273,6 +273,17 @@ TEST(Portfolio, NumbersMayTryLongerWithoutGain) {
   EXPECT_LE(world.tried.size(), 26U + 3);
 }
 
+TEST(Portfolio, TheFirstPointsOfASpaceDoNotCountAgainstIt) {
+  ArmsWorld world({"a", "b", "params"});
+  world.each = 100;
+  ArmsWorld without({"a", "b", "c"});
+  without.each = 100;
+  world.play(40);
+  without.play(40);
+  EXPECT_GE(std::ranges::count(world.tried, "params"), 18);
+  EXPECT_LT(std::ranges::count(without.tried, "c"), 16) << "a third of 40";
+}
+
 TEST(Portfolio, AsksAFollowerWhereATrialIsFasterOnSomeLaunchesOnly) {
   PortfolioSettings settings;
   settings.proposers = {"transform"};
