@@ -178,8 +178,11 @@ Status ParamsProposer::propose(const ProposalContext &context, Offers &offers) {
   if (declaration.params.empty())
     return {};
   const Values present = valuesOf(declaration, context, context.parent());
-  KOPT_TRY(const Space space, search_.points ? Result<Space>(*search_.points)
-                                             : spaceOf(declaration, context, present));
+  std::optional<Space> own;
+  if (!search_.points) {
+    KOPT_TRY(own, spaceOf(declaration, context, present));
+  }
+  const Space &space = search_.points ? *search_.points : *own;
   Searched searched(space);
   tell(declaration, context, searched);
   tellElsewhere(declaration, context, searched);

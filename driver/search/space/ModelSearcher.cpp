@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <numbers>
+#include <utility>
 
 namespace kopt {
 namespace {
@@ -59,10 +60,11 @@ public:
                                          [&](std::int64_t other) { return other < value; })) /
             double(std::max<std::size_t>(parameter.values.size(), 2) - 1));
     }
-    learnElsewhere();
   }
 
   std::optional<Point> ask() override {
+    if (std::exchange(isNew_, false)) // not before it is asked: others may be instead
+      learnElsewhere();
     const bool isFirst =
         searched_.ranked().size() < (measured_.empty() ? kFirstPoints : kFromElsewhere);
     if (isFirst && measured_.empty())
@@ -265,6 +267,7 @@ private:
   bool fails_ = false;               ///< whether valid_ has learned of a failure
   GaussianProcess elsewhere_;        ///< as times_, of what was heard of elsewhere
   std::map<Point, double> measured_; ///< there
+  bool isNew_ = true;                ///< it was not asked yet
   bool heeds_ = true;                ///< the next point is chosen by it
   std::vector<Point> bestElsewhere_; ///< the fastest there first
 };
