@@ -28,6 +28,7 @@ struct TuneFlags {
   std::vector<std::string> candidates, programs;
   std::string build, failOn = "never", at;
   std::vector<std::string> without;
+  int samples = 1;
   bool verifyAll = false, resume = false, dryRun = false, explainConfig = false;
 };
 
@@ -236,11 +237,13 @@ public:
                  "verify every candidate, not only those that look faster");
     app.add_flag("--resume", flags_.resume, "continue an interrupted run that had the same inputs");
     app.add_option("--at", flags_.at,
-                   "ask the model of a recorded run again, as RUN:ASK or RUN:ASK:SAMPLE, judge its "
-                   "answer, and end");
+                   "ask the model of a recorded run again, as RUN:ASK, judge its answer, and end");
     app.add_option("--without", flags_.without,
-                   "with --at: sections of the prompt that are left out, or `tools`")
-        ->delimiter(',');
+                   "with --at: ask without these parts as well, sections of the prompt or `tools`, "
+                   "separated by commas; may be repeated")
+        ->allow_extra_args(false);
+    app.add_option("--samples", flags_.samples, "with --at: how often each is asked (default 1)")
+        ->check(CLI::Range(1, 1000));
     app.add_flag("-n,--dry-run", flags_.dryRun,
                  "check everything up to the workload; run and write nothing");
     app.add_flag("--explain-config", flags_.explainConfig,
@@ -299,9 +302,13 @@ private:
     settings.verifyAll = flags_.verifyAll;
     if (!flags_.at.empty()) {
       KOPT_TRY(settings.at, parseFrozenPoint(flags_.at));
-      settings.at->without = {flags_.without.begin(), flags_.without.end()};
-    } else if (!flags_.without.empty()) {
-      return makeError(ErrorCode::Usage, "--without needs --at",
+      settings.at->samples = flags_.samples;
+      for (const std::string &parts : flags_.without) {
+        const std::vector<std::string> names = split(parts, ',');
+        settings.at->variants.emplace_back(names.begin(), names.end());
+      }
+    } else if (!flags_.without.empty() || flags_.samples != 1) {
+      return makeError(ErrorCode::Usage, "--without and --samples need --at",
                        "name the recorded ask that is asked again");
     }
     settings.resume = flags_.resume;

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a part of a model's task is worth: recorded asks, asked again with and without it.
 
-    frozen_points.py --kopt KOPT --work DIR --point PROGRAM:RUN:ASK... [--without hot-lines --without tools ...] [--samples 8] [--model MODEL]
-    frozen_points.py --work DIR --point PROGRAM:RUN:ASK... [--without ...] [--samples 8] --table
+    frozen_points.py --kopt KOPT --work DIR --sources DIR --point PROGRAM... [--without hot-lines --without tools ...] [--samples 8] [--model MODEL]
+    frozen_points.py --kopt KOPT --work DIR --sources DIR --point PROGRAM... --table
 
-DIR is that of model_seat.py, with a run that asked its model. Each point is asked --samples times as it was, and as often without each
---without (sections of the prompt, comma-separated, or `tools`); the candidates of one turn are judged. With a folder as the model (the
-default) a first call writes the requests, and a second one takes the replies. --table prints the mean log gain over the version that
-the model was asked to improve (0 where nothing handed in was right and faster) with its 95 % interval over the samples (bootstrap, seed 1), and
-the difference to the whole task.
+DIR is that of model_seat.py. Each point is the first ask of the program's last run, or PROGRAM:RUN:ASK. One run asks --samples times what
+was asked, and as often without each --without (sections of the prompt, comma-separated, or `tools`), and judges the candidates of all these
+turns in one session; turns hear nothing of each other. With a folder as the model (the default) a first call writes the requests, and
+later ones take the replies: call it with the same arguments until no point waits. --table prints for each variant what was handed in, and the mean
+log gain of a turn's best candidate over the version that the model was asked to improve (0 where nothing handed in was right and faster), and what
+the part is worth, the difference to the whole task, each with its 95 % interval (bootstrap of the samples of each point, seed 1).
 """
 import argparse
 import json
@@ -22,40 +23,97 @@ import sys
 import model_seat
 import strangers
 
-
-def name_of(run, ask, without, sample):
-    """As FrozenPoint::name() has it."""
-    return f"{run}-at-{ask}{'-without-' + '-'.join(sorted(without)) if without else ''}-{sample}"
+RIGHT = ("Faster", "Same", "Slower", "Ambiguous", "Duplicate")
 
 
-def ask_again(options, program, run, ask, without, sample):
-    seat = json.loads(program.kept.read_text())
-    is_begun = (program.folder / "kopt.out" / name_of(run, ask, without, sample)).exists()
-    command = [options.kopt, "tune", *program.files, "--kernel", seat["kernel"], "--run", " ".join(program.command), "--model", options.model,
-               "--at", f"{run}:{ask}:{sample}", *(["--without", ",".join(without)] if without else []), "--roof", "ignore",
-               "--budget-seconds", options.budget_seconds, "--device", options.device, "--json", *(["--resume"] if is_begun else []),
-               "--", *program.flags]
-    done, _ = strangers.run(command, program.folder, options.timeout)
-    return done.returncode
+def report(program, kopt, run=None):
+    done, _ = strangers.run([kopt, "report", "--json", *(["--run-id", run] if run else [])], program.folder, 120)
+    return json.loads(done.stdout)["results"][0]
 
 
-def log_gain(program, kopt, run, ask, without, sample):
-    """Of the best candidate of the turn over what it was made from; nothing if the run is not there."""
-    done, _ = strangers.run([kopt, "report", "--json", "--run-id", name_of(run, ask, without, sample)], program.folder, 60)
-    if done.returncode:
-        return None
-    trials = json.loads(done.stdout)["results"][0]["trials"]
-    speed = {trial["candidate_hash"]: (trial.get("speedup") or {}).get("estimate", 1.0) for trial in trials}
-    asked = [event["what"]["ask"] for event in json.loads(done.stdout)["results"][0]["decisions"] if "ask" in event["what"]]
-    parent = next(each["parents"][0] for each in asked if each["id"] == ask)
-    gains = [math.log(speed[trial["candidate_hash"]] / speed[parent]) for trial in trials
-             if trial["candidate"]["proposer"] == "llm" and trial["candidate"]["parents"] == [parent] and trial["verdict"] == "Faster"]
-    return max([0.0, *gains])
+def asks_of(run):
+    return [event["what"]["ask"] for event in run["decisions"] if "ask" in event["what"] and event["what"]["ask"]["role"] == "llm"]
 
 
-def interval(values, draw=random.Random(1)):
-    means = sorted(statistics.fmean(draw.choices(values, k=len(values))) for _ in range(2000))
+class Point:
+    def __init__(self, options, text):
+        name, *recorded = text.split(":")
+        self.options, self.program = options, model_seat.Seated(options, options.sources / name)
+        self.kept = self.program.folder / "frozen.json"
+        state = json.loads(self.kept.read_text()) if self.kept.exists() else {}
+        self.variants = state.get("variants") or [[], *(each.split(",") for each in options.without)]
+        self.samples = state.get("samples") or options.samples
+        self.frozen, self.waits = state.get("frozen"), state.get("waits", True)
+        self.of, self.ask = state.get("of") or recorded or (None, None)
+
+    def ask_again(self):
+        options, program = self.options, self.program
+        if why := program.why_not():
+            return why
+        if not self.of:
+            run = report(program, options.kopt)
+            self.of, self.ask = run["name"], asks_of(run)[0]["id"]
+        seat = json.loads(program.kept.read_text())
+        command = [options.kopt, "tune", *program.files, "--kernel", seat["kernel"], "--run", " ".join(program.command), "--model", options.model,
+                   "--at", f"{self.of}:{self.ask}", "--samples", self.samples, *(f"--without={','.join(each)}" for each in self.variants[1:]),
+                   "--roof", "ignore", "--budget-seconds", options.budget_seconds, "--device", options.device, "--json",
+                   "--log-file", "frozen.log", *(["--resume"] if self.frozen else []), "--", *program.flags]
+        done, seconds = strangers.run(command, program.folder, options.timeout)
+        (program.folder / "frozen.err").write_text(done.stderr)
+        try:
+            result = json.loads(done.stdout)["results"][0]
+        except (json.JSONDecodeError, KeyError, IndexError):
+            return strangers.replay.last_words(done)
+        self.frozen, self.waits = result["run"], done.returncode == 7
+        self.kept.write_text(json.dumps({"of": [self.of, self.ask], "frozen": self.frozen, "waits": self.waits,
+                                         "variants": self.variants, "samples": self.samples}))
+        return f"{result['judged']} judged, {result['stop']}, {seconds:.0f} s"
+
+    def turns(self):
+        """Of each variant, by sample: log gain, and the verdicts of what was handed in."""
+        run = report(self.program, self.options.kopt, self.frozen)
+        trials = {trial["candidate_hash"]: trial for trial in run["trials"] if trial["purpose"] == "search"}
+        speed = lambda trial: (trial.get("speedup") or {}).get("estimate") or 1.0
+        asks = asks_of(run)
+        begun = next(i for i, each in enumerate(asks) if each["id"] == int(self.ask))
+        parent = speed(trials[asks[begun]["parents"][0]])
+        judged = {each["id"]: [] for each in asks[begun:]}
+        for event in run["decisions"]:
+            if (what := event["what"].get("judged")) and what["ask"] in judged:
+                trial = trials[what["candidate"]]
+                twin = trials.get(trial.get("duplicate_of") or "", trial)
+                judged[what["ask"]].append((trial["verdict"], math.log(speed(twin) / parent) if twin["verdict"] == "Faster" else 0.0))
+        for i, found in enumerate(judged.values()):
+            yield i % len(self.variants), (max([0.0, *(gain for _, gain in found)]), [verdict for verdict, _ in found])
+
+
+def interval(strata, statistic, draw):
+    """Of a mean over samples, which are drawn again within each point."""
+    means = sorted(statistic([draw.choices(stratum, k=len(stratum)) for stratum in strata]) for _ in range(2000))
     return means[50], means[1949]
+
+
+def table(points):
+    draw = random.Random(1)
+    variants = points[0].variants
+    samples = [[[] for _ in points] for _ in variants]  # of each variant and point
+    for at, point in enumerate(points):
+        for variant, turn in point.turns():
+            samples[variant][at].append(turn)
+    mean = lambda strata: statistics.fmean(value for stratum in strata for value in stratum)
+    print("| what the model was given | turns | handed in | right | faster | mean log gain | it is worth |\n| --- | --- | --- | --- | --- | --- | --- |")
+    for variant, strata in zip(variants, samples):
+        verdicts = [verdict for stratum in strata for _, found in stratum for verdict in found]
+        gains = [[gain for gain, _ in stratum] for stratum in strata]
+        low, high = interval(gains, mean, draw)
+        pairs = [[full[0] - less[0] for full, less in zip(whole, part)] for whole, part in zip(samples[0], strata)]
+        worth_low, worth_high = interval(pairs, mean, draw)
+        print(f"| {'without ' + ', '.join(variant) if variant else 'all of it'} | {sum(map(len, strata))} | {len(verdicts)} | "
+              f"{sum(each in RIGHT for each in verdicts)} | {sum(each == 'Faster' for each in verdicts)} | {mean(gains):.3f} [{low:.3f}, {high:.3f}] | "
+              + (f"{mean(pairs):.3f} [{worth_low:.3f}, {worth_high:.3f}] |" if variant else "|"))
+    for at, point in enumerate(points):
+        print(f"{point.program.source.name} ({point.of}, ask {point.ask}): "
+              + ", ".join(f"{statistics.fmean(gain for gain, _ in strata[at]):.3f}" for strata in samples))
 
 
 def main():
@@ -74,33 +132,14 @@ def main():
     parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
     options.use_built, options.work = False, options.work.resolve()
-    variants = [[], *([part for part in each.split(",")] for each in options.without)]
-    gains = {tuple(variant): [] for variant in variants}
-    for point in options.point:
-        name, run, ask = point.rsplit(":", 2)
-        program = model_seat.Seated(options, options.sources / name)
-        if not options.table:
-            program.build()
-        for variant in variants:
-            for sample in range(1, options.samples + 1):
-                if not options.table:
-                    code = ask_again(options, program, run, int(ask), variant, sample)
-                    print(f"{name_of(run, ask, variant, sample)}: {'waits for its reply' if code == 7 else code}", flush=True)
-                else:
-                    gains[tuple(variant)].append(log_gain(program, options.kopt, run, int(ask), variant, sample))
+    points = [Point(options, each) for each in options.point]
     if options.table:
-        whole = gains[()]
-        for variant, values in gains.items():
-            known = [value for value in values if value is not None]
-            pairs = [full - less for full, less in zip(whole, values) if full is not None and less is not None]
-            if not known or not pairs:
-                sys.exit(f"nothing was judged without {', '.join(variant) or 'anything'}")
-            low, high = interval(known)
-            line = f"{'without ' + ', '.join(variant) if variant else 'whole'}: mean log gain {statistics.fmean(known):.3f} [{low:.3f}, {high:.3f}], n = {len(known)}"
-            if variant:
-                low, high = interval(pairs)
-                line += f"; it is worth {statistics.fmean(pairs):.3f} [{low:.3f}, {high:.3f}]"
-            print(line)
+        if unasked := [each.program.source.name for each in points if not each.frozen]:
+            sys.exit(f"not asked yet: {', '.join(unasked)}")
+        return table(points)
+    for point in points:
+        if point.waits:
+            print(f"{point.program.source.name}: {point.ask_again()}", flush=True)
 
 
 if __name__ == "__main__":

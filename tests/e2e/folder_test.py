@@ -3,10 +3,12 @@
 
 import json
 import re
+import subprocess
+import sys
 import unittest
 
 from bad_candidates_test import BODY, HONEST, INDEX
-from kopt_test import DATA, FLAGS, KoptTest
+from kopt_test import BIN, DATA, FLAGS, SOURCE, KoptTest
 
 WAITS = 7
 TUNE = ["--device", "emulated", "--model", "folder:requests", "--proposers", "llm", "--json"]
@@ -91,14 +93,37 @@ class Folder(KoptTest):
     def test_what_a_section_is_worth_is_asked_at_a_recorded_point(self):
         run = self.tune()["run"]
         whole = self.requests()[-1].read_text()
-        self.tune("--at", f"{run}:1:2", "--without", "hot-lines,tools")
-        without = self.requests()[-1].read_text()
-        self.assertIn("# Hot lines", whole)
-        self.assertNotIn("# Hot lines", without)
-        self.assertNotIn("==== tools ====", without)
-        self.reply('```json\n{"title": "along the rows"}\n```\n' + self.candidate("1", INDEX, HONEST[1]))
-        done = self.tune("--at", f"{run}:1:2", "--without", "hot-lines,tools", "--resume", code=0)
-        self.assertEqual((done["run"], done["judged"]), (f"{run}-at-1-without-hot-lines-tools-2", 1))
+        again = ["--at", f"{run}:1", "--without", "hot-lines,tools", "--samples", "2"]
+        self.tune(*again)
+        asked = {int(re.search(r"-at-1-1-(\d+)-1-", path.name)[1]): path for path in self.requests()[1:]}
+        self.assertEqual(sorted(asked), [1, 2, 3, 4])
+        for ask, request in asked.items():
+            text = request.read_text()
+            self.assertEqual(text == whole, ask % 2 == 1, "the first of two is asked as it was, and the second without")
+            for part in ("# Hot lines", "==== tools ===="):
+                self.assertEqual(part in text, ask % 2 == 1, part)
+
+        def answer(ask, text):
+            asked[ask].with_name(asked[ask].name.replace(".request.", ".reply.")).write_text(text)
+
+        answer(1, '```json\n{"title": "along the rows"}\n```\n' + self.candidate("1", INDEX, HONEST[1]))
+        answer(2, '```json\n{"stop": "it is as fast as it gets"}\n```\n')
+        waits = self.tune(*again, "--resume")
+        self.assertEqual((waits["run"], waits["judged"], waits["stop"]), (f"{run}-at-1-1", 1, "waits-for-replies"))
+        answer(3, '```json\n{"stop": "nothing"}\n```\n')
+        answer(4, '```json\n{"title": "wrong"}\n```\n' + self.candidate("1", BODY, BODY.replace("factor *", "1.5f * factor *")))
+        done = self.tune(*again, "--resume", code=0)
+        self.assertEqual((done["run"], done["judged"]), (f"{run}-at-1-1", 2))
+
+        self.write("frozen.json", json.dumps({"of": [run, 1], "frozen": done["run"], "waits": False, "variants": [[], ["hot-lines", "tools"]],
+                                              "samples": 2}))
+        table = subprocess.run([sys.executable, SOURCE / "tests" / "benchmarks" / "frozen_points.py", "--kopt", BIN / "kopt", "--table", "--work",
+                                self.folder.parent, "--sources", self.folder.parent, "--point", self.folder.name], capture_output=True, text=True)
+        self.assertEqual(table.returncode, 0, table.stderr)
+        whole, without = (line.split(" | ") for line in table.stdout.splitlines()[2:4])
+        self.assertEqual(whole[:5], ["| all of it", "2", "1", "1", "1"])
+        self.assertGreater(float(whole[5].split()[0]), 0.05, "the mean of a gain and of nothing")
+        self.assertEqual(without[:6], ["| without hot-lines, tools", "2", "1", "0", "0", "0.000 [0.000, 0.000]"])
         refused = self.kopt("tune", "scale.cu", *TUNE, "--at", f"{run}:9", *FLAGS)
         self.assertEqual(refused.returncode, 1)
         self.assertIn(f"run {run} has no ask 9 of a model", refused.stdout + refused.stderr)

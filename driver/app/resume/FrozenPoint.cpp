@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace kopt {
 namespace {
@@ -18,25 +17,26 @@ bool readNumber(std::string_view text, int &number) {
 
 } // namespace
 
-std::string FrozenPoint::name() const {
-  return fmt::format("{}-at-{}{}{}-{}", run, ask, without.empty() ? "" : "-without-",
-                     fmt::join(without, "-"), sample);
+std::map<int, std::set<std::string>> FrozenPoint::turns() const {
+  std::map<int, std::set<std::string>> turns;
+  for (int sample = 0; sample < samples; ++sample)
+    for (const std::set<std::string> &variant : variants)
+      turns.emplace(ask + int(turns.size()), variant);
+  return turns;
 }
 
 Result<FrozenPoint> parseFrozenPoint(const std::string &text) {
   const std::vector<std::string> parts = split(text, ':');
   FrozenPoint point;
-  if (parts.size() < 2 || parts.size() > 3 || parts[0].empty() ||
-      !readNumber(parts[1], point.ask) ||
-      (parts.size() == 3 && !readNumber(parts[2], point.sample)))
+  if (parts.size() != 2 || parts[0].empty() || !readNumber(parts[1], point.ask))
     return makeError(ErrorCode::Usage, fmt::format("\"{}\" is no recorded ask", text),
-                     "write RUN:ASK or RUN:ASK:SAMPLE, as in scale-1:4; `kopt explain RUN` has the "
-                     "numbers of asks");
+                     "write RUN:ASK, as in scale-1:4; `kopt explain RUN` has the numbers of asks");
   point.run = parts[0];
   return point;
 }
 
-Result<Ask> thaw(Store &store, const FrozenPoint &point, std::int64_t from, std::int64_t to) {
+Result<std::vector<Ask>> thaw(Store &store, const FrozenPoint &point, std::int64_t from,
+                              std::int64_t to) {
   KOPT_TRY(const std::vector<Event> events, store.events(from));
   const auto isIt = [&](const Event &event) {
     const auto *ask = std::get_if<Ask>(&event.what);
@@ -71,7 +71,12 @@ Result<Ask> thaw(Store &store, const FrozenPoint &point, std::int64_t from, std:
   for (const ModelCall &call : calls)
     if (call.ask && *call.ask < point.ask)
       KOPT_CHECK(store.recordModelCall(to, call));
-  return std::get<Ask>(end->what);
+  std::vector<Ask> asks;
+  for (const auto &turn : point.turns()) {
+    asks.push_back(std::get<Ask>(end->what));
+    asks.back().id = turn.first;
+  }
+  return asks;
 }
 
 } // namespace kopt

@@ -31,8 +31,10 @@ LlmOptions llmOptionsOf(const TuneSettings &settings, const ChatModel &model,
   options.maxTokens = settings.options.maxTokens;
   options.maxDollars = settings.options.maxDollars;
   options.price = priceOf(model.name());
-  if (settings.at)
-    options.prompt.without = settings.at->without;
+  if (settings.at) {
+    options.without = settings.at->turns();
+    options.maxCalls = 0; // the samples are what was asked for
+  }
   return options;
 }
 

@@ -35,6 +35,7 @@
 #include "driver/support/Text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <limits>
 
 namespace kopt {
@@ -75,7 +76,8 @@ SearchIdentity searchIdentityOf(const TuneSettings &settings, const TuneSubject 
   search.experience = settings.options.experience;
   search.controls = settings.options.controls;
   search.given = given.notes;
-  search.at = settings.at ? settings.at->name() : "";
+  if (settings.at)
+    search.at = fmt::format("{}:{} {}", settings.at->run, settings.at->ask, settings.at->turns());
   for (const Candidate &candidate : given.candidates)
     search.given.push_back(candidate.contentHash());
   return search;
@@ -529,7 +531,9 @@ Result<TuneSession::OpenRun> TuneSession::openRun(const TuneSubject &subject,
   if (settings_.at && (frozen == runs.end() || frozen->sliceText != subject.sliceText))
     return makeError(ErrorCode::Usage,
                      fmt::format("there is no run {} of {}", settings_.at->run, subject.label));
-  run.name = settings_.at ? settings_.at->name() : newName(slug(subject.label), runs);
+  run.name = newName(settings_.at ? fmt::format("{}-at-{}", settings_.at->run, settings_.at->ask)
+                                  : slug(subject.label),
+                     runs);
   if (experience_) {
     KOPT_TRY(run.experience, experience_->last());
   }
@@ -538,8 +542,7 @@ Result<TuneSession::OpenRun> TuneSession::openRun(const TuneSubject &subject,
   KOPT_TRY(const RunRecord begun, store_->beginRun(run));
   OpenRun open{begun, settings_.output / run.name};
   if (settings_.at) {
-    KOPT_TRY(Ask ask, thaw(*store_, *settings_.at, frozen->id, begun.id));
-    open.first.push_back(std::move(ask));
+    KOPT_TRY(open.first, thaw(*store_, *settings_.at, frozen->id, begun.id));
   } else if (settings_.resume) {
     KOPT_TRY(open.earlier, findEarlierRun(*store_, runs, run));
   }
@@ -699,7 +702,7 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
         KOPT_TRY(model_, modelOf(settings_, services_));
       }
       LlmOptions options = llmOptionsOf(settings_, *model_, run.record.name);
-      options.tools = options.prompt.without.erase(FrozenPoint::kTools) > 0 ? nullptr : &tools;
+      options.tools = &tools;
       if (run.earlier) {
         options.open = run.earlier->open;
         options.openAbout = run.earlier->asked;

@@ -158,14 +158,16 @@ Result<std::vector<ChatMessage>> LlmProposer::task(const ProposalContext &contex
     messages.push_back({"user", std::move(prompt.text)});
     return messages;
   };
-  const auto last =
-      std::find_if(calls.rbegin(), calls.rend(), [](const ModelCall &call) { return call.ask; });
+  const int end = options_.without.empty() ? context.ask.id : options_.without.begin()->first;
+  const auto last = std::find_if(calls.rbegin(), calls.rend(), [&](const ModelCall &call) {
+    return call.ask && *call.ask < end;
+  });
   if (last != calls.rend() && !last->isOpen()) {
     KOPT_TRY(std::vector<ChatMessage> messages, messagesOf(*last));
     std::set<int> turns;
     for (const ModelCall &call : calls) {
       KOPT_TRY(const std::vector<ChatMessage> earlier, messagesOf(call));
-      if (call.ask && earlier.front().text == messages.front().text)
+      if (call.ask && *call.ask < end && earlier.front().text == messages.front().text)
         turns.insert(*call.ask);
     }
     const Asked &asked = context.history.asked.at(std::size_t(*last->ask) - 1);
@@ -175,12 +177,12 @@ Result<std::vector<ChatMessage>> LlmProposer::task(const ProposalContext &contex
     if (!judged.empty() && last->uses.value_or("").empty() &&
         int(turns.size()) < options_.maxTurns && bytesOf(messages) < kMostOfConversation) {
       messages.push_back({"assistant", last->reply});
-      KOPT_TRY(Prompt prompt,
-               continuationPrompt(context, judged, asked.ask.parents.front(), options_.prompt));
+      KOPT_TRY(Prompt prompt, continuationPrompt(context, judged, asked.ask.parents.front(),
+                                                 promptOf(context.ask.id)));
       return use(std::move(prompt), std::move(messages));
     }
   }
-  KOPT_TRY(Prompt prompt, taskPrompt(context, task, options_.prompt));
+  KOPT_TRY(Prompt prompt, taskPrompt(context, task, promptOf(context.ask.id)));
   return use(std::move(prompt), {});
 }
 
@@ -217,11 +219,12 @@ Status LlmProposer::send(const ProposalContext &context, Inbox &inbox) {
   Exchange &exchange = exchanges_.at(ask);
   ChatRequest request;
   request.purpose = "coder";
-  KOPT_TRY(const Prompt system, systemPrompt(options_.prompt));
+  KOPT_TRY(const Prompt system, systemPrompt(promptOf(ask)));
   request.system = system.text;
   request.messages = exchange.turn.messages();
-  if (options_.tools)
-    request.tools = options_.tools->tools();
+  CandidateTools *tools = toolsOf(ask);
+  if (tools)
+    request.tools = tools->tools();
   request.maxTokens = options_.replyTokens;
   request.timeout = options_.timeout;
   if (options_.secondsLeft)
@@ -248,6 +251,20 @@ Status LlmProposer::send(const ProposalContext &context, Inbox &inbox) {
   exchange.call = std::move(call);
   network_.add([this, ask, &inbox, request] { inbox.put({ask, model_.complete(request)}); });
   return {};
+}
+
+PromptOptions LlmProposer::promptOf(int ask) const {
+  PromptOptions prompt;
+  if (const auto found = options_.without.find(ask); found != options_.without.end())
+    prompt.without = found->second;
+  prompt.without.erase(LlmOptions::kTools);
+  return prompt;
+}
+
+CandidateTools *LlmProposer::toolsOf(int ask) const {
+  const auto found = options_.without.find(ask);
+  const bool has = found == options_.without.end() || !found->second.contains(LlmOptions::kTools);
+  return has ? options_.tools : nullptr;
 }
 
 std::string LlmProposer::cap(const std::vector<ModelCall> &calls, ChatRequest &request) const {
@@ -304,8 +321,9 @@ void LlmProposer::use(const ProposalContext &context, Exchange &exchange) {
   const auto failed = [&](const std::string &why) { exchange.turn.used(why, true); };
   std::vector<std::string> names;
   const Tool *tool = nullptr;
-  if (options_.tools)
-    for (const Tool &each : options_.tools->tools()) {
+  CandidateTools *tools = toolsOf(context.ask.id);
+  if (tools)
+    for (const Tool &each : tools->tools()) {
       names.push_back(each.name);
       tool = each.name == use.name ? &each : tool;
     }
@@ -325,7 +343,7 @@ void LlmProposer::use(const ProposalContext &context, Exchange &exchange) {
       return failed(made.error());
     candidate = std::move(*made);
   }
-  const ToolResult result = options_.tools->call(*tool, candidate, arguments);
+  const ToolResult result = tools->call(*tool, candidate, arguments);
   exchange.turn.used(head(result.text, kMostOfTool), result.failed);
 }
 

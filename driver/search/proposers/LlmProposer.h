@@ -16,6 +16,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 
 namespace kopt {
 
@@ -33,7 +34,11 @@ struct LlmOptions {
   std::function<double()> secondsLeft{}; ///< also limits the time of an exchange; empty: no limit
   std::function<void(const std::string &)> tell{}; ///< tells the user why the model offers nothing
   CandidateTools *tools = nullptr;                 ///< null: the model gets none
-  PromptOptions prompt{};
+  /// Of a point that is asked again: what each turn leaves out, by its ask; sections of the prompt
+  /// and kTools. Each goes on from what was said before the first of them. Empty: no such point.
+  std::map<int, std::set<std::string>> without{};
+  /// What `without` calls the tools, which are no section of a prompt.
+  static constexpr const char *kTools = "tools";
   /// A call of an earlier run that waits for its reply: the first turn goes on with it, if the
   /// candidate that it is about is known.
   std::optional<ModelCall> open{};
@@ -72,6 +77,9 @@ private:
   /// Does what is next, until a reply is waited for or the turn is over.
   Status proceed(const ProposalContext &context, Inbox &inbox);
   Status send(const ProposalContext &context, Inbox &inbox);
+  /// What the turn is told and may use.
+  PromptOptions promptOf(int ask) const;
+  CandidateTools *toolsOf(int ask) const;
   /// Why the next call must not be made; empty: it may, with as many requests as can be paid.
   std::string cap(const std::vector<ModelCall> &calls, ChatRequest &request) const;
   Status record(const ProposalContext &context, const ChatReply &reply);
