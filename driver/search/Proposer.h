@@ -38,6 +38,8 @@ struct ProposalContext {
 
 /// The role of the proposer that asks a language model.
 inline constexpr const char *kModelRole = "llm";
+/// The role of the proposer of other values of tunables, and the technique of its candidates.
+inline constexpr const char *kNumbersRole = "params";
 
 /// The candidates of one answer. Each is asked here, and only here, whether it is worth a trial.
 class Offers {

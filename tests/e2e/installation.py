@@ -35,6 +35,7 @@ def install(top, device, runner_faults="", source_faults="", expression=""):
         shutil.copy(BIN / "kopt-frontend", own / "bin")
         (own / "bin" / "expression").write_text(expression)
         environment["KOPT_LOCK_DIR"] = str(folder)
+        environment["KOPT_BUILD_CACHE"] = "0"  # it keeps no FILE.so
     return folder / "kopt", environment
 
 

@@ -23,6 +23,25 @@ RACING = """    {
 """ + BODY + """
     }"""
 
+# What a model hands in: a block of ROWS times as many rows, for kopt to choose.
+OF_MODEL = """```json
+{"title": "a block of more rows", "technique": "coarsen",
+ "launch": {"grid": ["(rows + EDGE * ROWS - 1) / (EDGE * ROWS)", "(columns + EDGE - 1) / EDGE"]},
+ "tunables": [{"name": "ROWS", "values": [1, 2, 4, 8], "value": 2}]}
+```
+```cuda chunk=scale
+__CODE__
+```
+"""
+MORE_ROWS = """  int column = blockIdx.y * EDGE + threadIdx.x;
+  for (int i = 0; i < ROWS; ++i) {
+    int row = (blockIdx.x * ROWS + i) * EDGE + threadIdx.y;
+    if (row < rows && column < columns)
+      out[row * columns + column] = factor * in[row * columns + column];
+  }
+}
+"""
+
 # What knowledge/libraries/transpose.cu does, without a GPU.
 TRANSPOSE = """#!/usr/bin/python3 -I
 import array, sys
@@ -205,6 +224,25 @@ class Simulated(KoptTest):
         for layer in ("emulated", "coverage"):
             self.assertTrue([text for text in said["verified"] if text.startswith(layer + ":")], said)
             self.assertFalse([text for text in said["unchecked"] if text.startswith(layer + ":")], said)
+
+
+    def test_one_search_mixes_declared_numbers_rewrites_a_models_numbers_and_the_compilers_options(self):
+        text = self.base.read_text()
+        kernel = text[text.index("__global__"):text.index(INDEX)] + MORE_ROWS
+        self.write("reply.md", OF_MODEL.replace("__CODE__", kernel))
+        done = self.run_kopt("tune", self.base, "--device", "cuda", "--model", "exec:cat > asked; cat reply.md", "--trials", "24", "--json")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        trials = {trial["candidate_hash"]: trial["candidate"] for trial in self.records("trials") if trial["purpose"] == "search"}
+
+        def kinds(candidate):
+            """Of the changes that it is made of."""
+            of = {"transform": "engine", "llm": "model", "controls": "compiler"}.get(candidate["proposer"])
+            if candidate["proposer"] == "params":
+                of = "declared" if "EDGE" in candidate["title"] else "of the model"
+            return {of} - {None} | set().union(*(kinds(trials[parent]) for parent in candidate["parents"]))
+
+        mixed = [kinds(each) for each in trials.values()]
+        self.assertEqual(set.union(*mixed), {"declared", "engine", "model", "of the model", "compiler"})
 
 
 @unittest.skipUnless(APP.exists(), "this build has no capture library")

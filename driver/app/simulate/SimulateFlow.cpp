@@ -80,10 +80,10 @@ Result<SimulatedSearch> searchOnce(const SpaceToSearch &space, const SimulationS
   const std::unique_ptr<Strategy> strategy =
       policy ? makePortfolio({.policy = *policy,
                               .gates = policies.gates(),
-                              .proposers = {"params"},
+                              .proposers = {kNumbersRole},
                               .weights = {1},
                               .open = settings.open})
-             : makeTurnStrategy({.proposers = {"params"}, .weights = {1}});
+             : makeTurnStrategy({.proposers = {kNumbersRole}, .weights = {1}});
   const std::unique_ptr<Inbox> inbox = makeInbox();
   SearchObserver observer;
   Journal journal = Journal::inMemory();

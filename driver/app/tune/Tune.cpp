@@ -681,7 +681,7 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
   if (!recalled.edits.empty() && !settings_.triesOnlyGiven())
     proposers.push_back(std::make_unique<RecallProposer>(std::move(recalled.edits)));
   for (const std::string &name : settings_.options.proposers) {
-    if (name == "params")
+    if (name == kNumbersRole)
       proposers.push_back(std::make_unique<ParamsProposer>(
           subject.declaration, NumberSearch{.seed = std::uint64_t(settings_.options.seed)}));
     else if (name == "transform") {

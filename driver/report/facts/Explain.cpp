@@ -135,6 +135,8 @@ private:
         gate = each.what + "; of what that leaves, ";
       else
         known[each.what] = each.value;
+    if (known.contains("tunables of a model"))
+      return "the values that a model chose for its tunables are a guess";
     if (!known.contains("chance to gain"))
       return {};
     std::string text = fmt::format(

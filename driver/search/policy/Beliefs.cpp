@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/policy/Beliefs.h"
 
+#include "driver/search/Proposer.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -53,9 +55,9 @@ Expectation Beliefs::of(const std::string &technique, bool isRecommended, double
                         std::size_t coming) const {
   const auto known = priors_.find(technique);
   const auto found = sums_.find({technique, isRecommended});
-  const Prior prior = known != priors_.end()  ? known->second
-                      : technique == "params" ? kDeclared
-                                              : Prior();
+  const Prior prior = known != priors_.end()      ? known->second
+                      : technique == kNumbersRole ? kDeclared
+                                                  : Prior();
   const Sums sums = found == sums_.end() ? Sums() : found->second;
   const double factor = isRecommended ? odds : 1;
   const double first = prior.chance * factor / (1 - prior.chance + prior.chance * factor);

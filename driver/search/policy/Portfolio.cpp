@@ -2,6 +2,7 @@
 #include "driver/search/policy/Portfolio.h"
 
 #include "driver/llm/contract/Contract.h"
+#include "driver/search/Proposer.h"
 #include "driver/search/policy/Arms.h"
 
 #include <algorithm>
@@ -27,14 +28,15 @@ constexpr double kClearly = 1 + 1e-9;
 /// Trials until a follower is asked again.
 constexpr std::size_t kBetweenFollows = 6;
 
-/// The technique of other values of tunables, and how much of a trial without a gain one of them
-/// is. The best of a space comes later than the best rewrite: of five recorded spaces of 4,000 to
-/// 18,000 points, 0.969 of the optimum is found where 24 trials without a gain end a search, 0.993
-/// with 60.
-constexpr const char *kNumbers = "params";
+/// How much of a trial without a gain one of other values of tunables is. The best of a space comes
+/// later than the best rewrite: of five recorded spaces of 4,000 to 18,000 points, 0.969 of the
+/// optimum is found where 24 trials without a gain end a search, 0.993 with 60.
 constexpr double kPatienceOfNumbers = 0.4;
 /// Points of a space that are tried to learn from: that they gain nothing says little of the space.
 constexpr int kFirstNumbers = 12;
+/// Points of a model's own tunables that are tried at once: the values that it wrote are a guess,
+/// and say little of what its idea is worth.
+constexpr std::size_t kFirstOfModel = 4;
 
 /// What the portfolio knows of a trial.
 struct Node {
@@ -77,9 +79,12 @@ public:
     arms_.observe(event, history);
     if (const auto *offer = std::get_if<Offered>(&event.what))
       compareWithBefore(*offer, history.asked.at(std::size_t(offer->ask) - 1).ask);
-    if (const auto *ask = std::get_if<Ask>(&event.what);
-        ask && std::ranges::count(settings_.followers, ask->role) > 0)
-      followedAt_ = history.trials.size();
+    if (const auto *ask = std::get_if<Ask>(&event.what)) {
+      if (std::ranges::count(settings_.followers, ask->role) > 0)
+        followedAt_ = history.trials.size();
+      if (ask->role == kNumbersRole)
+        std::erase(guessed_, ask->parents.front());
+    }
     if (std::holds_alternative<Judged>(event.what))
       learn(history.trials.back(), history);
     else if (const auto *profiled = std::get_if<Profiled>(&event.what))
@@ -98,6 +103,12 @@ public:
       return history.isIdle() ? Decision{Stop{StopReason::Patience, double(settings_.patience)},
                                          {{"trials since gain", "", withoutGain_}}}
                               : Decision{Wait()};
+    if (!guessed_.empty() && !history.isGivenUp(kNumbersRole))
+      return {Ask{.role = kNumbersRole,
+                  .parents = {guessed_.front()},
+                  .technique = kNumbersRole,
+                  .limit = kFirstOfModel},
+              {{"tunables of a model", guessed_.front(), 1}}};
     if (auto follower = askFollower(kBetweenFollows, history))
       return std::move(*follower);
     if (auto gated = askBehindGate(history))
@@ -123,14 +134,17 @@ private:
       gain = node.logSpeedup - before;
     }
     const bool hasGained = gain && *gain >= kLeastLogGain;
-    if (trial.candidate.technique != kNumbers || hasGained || ++numbers_ > kFirstNumbers)
+    if (trial.candidate.technique != kNumbersRole || hasGained || ++numbers_ > kFirstNumbers)
       beliefs_.add(trial.candidate.technique, gain,
                    !parents.empty() && isRecommended(trial.candidate.technique,
                                                      recommendedFor(parents.front(), history)));
     gained_ += hasGained;
+    if (trial.candidate.proposer == kModelRole && !trial.candidate.tunables.empty() &&
+        isRight(trial) && std::ranges::count(settings_.proposers, kNumbersRole) > 0)
+      guessed_.push_back(trial.candidateHash);
     node.family.insert(trial.candidate.technique);
     tried_.insert(trial.candidate.technique);
-    withoutGain_ += trial.candidate.technique == kNumbers ? kPatienceOfNumbers : 1;
+    withoutGain_ += trial.candidate.technique == kNumbersRole ? kPatienceOfNumbers : 1;
     const Trial *next = improved_.empty() ? &history.best() : history.find(improved_);
     if (improves(trial, *next, settings_.minGain)) {
       improved_ = trial.candidateHash;
@@ -345,9 +359,10 @@ private:
   std::size_t gained_ = 0;                            ///< trials that did
   int numbers_ = 0; ///< trials of other values that gained nothing
   double withoutGain_ = 0;
-  std::size_t followedAt_ = 0; ///< trials when a follower was asked last
-  std::string improved_;       ///< the candidate to accept; empty: none
-  std::string profiled_;       ///< the last candidate whose counters were read
+  std::size_t followedAt_ = 0;       ///< trials when a follower was asked last
+  std::vector<std::string> guessed_; ///< candidates whose values were not varied yet
+  std::string improved_;             ///< the candidate to accept; empty: none
+  std::string profiled_;             ///< the last candidate whose counters were read
 };
 
 } // namespace

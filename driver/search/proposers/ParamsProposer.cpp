@@ -139,8 +139,8 @@ Candidate candidateWith(const ProposalContext &context, const Values &values,
                         const Values &present) {
   Candidate candidate = context.parent();
   candidate.parents = {context.parentTrial().candidateHash};
-  candidate.proposer = "params";
-  candidate.technique = "params";
+  candidate.proposer = kNumbersRole;
+  candidate.technique = kNumbersRole;
   candidate.title = titleOf(values, present);
   candidate.rationale = "tunables";
   candidate.expects.reset();
@@ -204,7 +204,7 @@ Status ParamsProposer::propose(const ProposalContext &context, Offers &offers) {
       break;
     offer(*point);
   }
-  offers.leave("params", space.size() - std::min(space.size(), searched.known()));
+  offers.leave(kNumbersRole, space.size() - std::min(space.size(), searched.known()));
   return {};
 }
 

@@ -22,7 +22,7 @@ class ParamsProposer final : public ReadyProposer {
 public:
   explicit ParamsProposer(TuneDeclaration declaration, NumberSearch search = {});
 
-  std::string name() const override { return "params"; }
+  std::string name() const override { return kNumbersRole; }
 
   /// The points from which most is expected, after all trials of the parent's text with other
   /// values, here and elsewhere (Precedents::numbers). Only points that satisfy every requirement

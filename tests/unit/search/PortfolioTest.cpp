@@ -284,6 +284,46 @@ TEST(Portfolio, TheFirstPointsOfASpaceDoNotCountAgainstIt) {
   EXPECT_LT(std::ranges::count(without.tried, "c"), 16) << "a third of 40";
 }
 
+TEST(Portfolio, TriesOtherValuesOfAModelsTunablesAtOnce) {
+  SearchHistory history;
+  history.trials.emplace_back().candidateHash = "base";
+  const auto portfolio = makePortfolio({.proposers = {"params", "llm", "transform"}});
+  const auto tell = [&](Event event, const Trial *trial = nullptr) {
+    history.apply(event, trial);
+    portfolio->observe(event, history);
+  };
+  for (const auto &[verdict, asked] :
+       {std::pair(Verdict::WrongResult, "base"), std::pair(Verdict::Slower, "slow")}) {
+    const int id = int(history.asked.size()) + 1;
+    tell({.what = Ask{.id = id, .role = "llm", .parents = {"base"}, .limit = 1}});
+    Trial trial;
+    trial.candidate.proposer = trial.candidate.technique = "llm";
+    trial.candidate.parents = {"base"};
+    trial.candidate.tunables = {{.name = "ROWS", .values = {1, 2, 4}, .value = 2}};
+    trial.candidate.title = asked;
+    trial.candidateHash = verdict == Verdict::Slower ? "slow" : trial.candidate.contentHash();
+    tell({.what = Offered{.ask = id, .role = "llm", .candidates = {trial.candidate}}});
+    history.waiting.back().hash = trial.candidateHash;
+    trial.verdict = verdict;
+    trial.speedup = Speedup{};
+    trial.speedup->estimate = 0.5;
+    tell({.what = Judged{id, trial.candidateHash}}, &trial);
+    const Decision decision = portfolio->decide(history);
+    const auto *ask = std::get_if<Ask>(&decision.what);
+    ASSERT_NE(ask, nullptr);
+    EXPECT_EQ(ask->parents.front(), asked);
+    EXPECT_EQ(ask->role == "params" && ask->limit == 4, verdict == Verdict::Slower);
+    if (verdict == Verdict::Slower) { // and once
+      Ask again = *ask;
+      again.id = 3;
+      tell({.what = again});
+      const Decision next = portfolio->decide(history);
+      EXPECT_FALSE(std::holds_alternative<Ask>(next.what) &&
+                   std::get<Ask>(next.what).parents.front() == "slow");
+    }
+  }
+}
+
 TEST(Portfolio, AsksAFollowerWhereATrialIsFasterOnSomeLaunchesOnly) {
   PortfolioSettings settings;
   settings.proposers = {"transform"};
