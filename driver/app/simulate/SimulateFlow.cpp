@@ -82,8 +82,10 @@ Result<SimulatedSearch> searchOnce(const SpaceToSearch &space, const SimulationS
                               .gates = policies.gates(),
                               .proposers = {kNumbersRole},
                               .weights = {1},
-                              .open = settings.open})
-             : makeTurnStrategy({.proposers = {kNumbersRole}, .weights = {1}});
+                              .open = settings.open,
+                              .patience = std::size_t(settings.patience) * kTrialsOfRound})
+             : makeTurnStrategy(
+                   {.proposers = {kNumbersRole}, .weights = {1}, .patience = settings.patience});
   const std::unique_ptr<Inbox> inbox = makeInbox();
   SearchObserver observer;
   Journal journal = Journal::inMemory();

@@ -15,6 +15,7 @@ struct SimulationSettings {
   std::uint64_t seed = 1; ///< of the first; each repeat has the next
   std::size_t trials = 0; ///< 0: as many as the figures need
   double seconds = 0;     ///< of the recorded time; 0: no limit
+  int patience = 0;       ///< rounds without a gain, as in `kopt tune`; 0: no limit
   std::string strategy = "auto";
   std::size_t open = 4; ///< candidates on their way at a time, as in `kopt tune`
   NamedSearcher searcher = searchers().front();

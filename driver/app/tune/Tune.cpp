@@ -83,9 +83,6 @@ SearchIdentity searchIdentityOf(const TuneSettings &settings, const TuneSubject 
   return search;
 }
 
-/// Trials of the portfolio, which has no rounds, for each round without a gain that is waited for.
-constexpr std::size_t kTrialsOfRound = 3;
-
 /// True of "-unroll", which stands for no proposer but for a rewrite that is left out.
 bool isLeftOut(const std::string &name) { return name.starts_with('-'); }
 

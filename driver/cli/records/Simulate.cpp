@@ -28,6 +28,10 @@ public:
     app.add_option("--budget-seconds", settings_.seconds,
                    "limit on the recorded time of the trials (default: none)")
         ->check(CLI::PositiveNumber);
+    app.add_option("--patience", settings_.patience,
+                   "rounds without a gain after which a search ends, 8 in `kopt tune` (default: "
+                   "none)")
+        ->check(CLI::PositiveNumber);
     app.add_option("--strategy", settings_.strategy, "what is tried next, as in `kopt tune`")
         ->check(CLI::IsMember({"auto", "navigator", "beam", "memory", "greedy"}));
     app.add_option("--searcher", searchers_,

@@ -10,6 +10,9 @@
 
 namespace kopt {
 
+/// Trials of a portfolio, which has no rounds, for each round without a gain that is waited for.
+inline constexpr std::size_t kTrialsOfRound = 3;
+
 struct PortfolioSettings {
   PolicySettings policy{};
   std::vector<PolicyGate> gates{};       ///< if the policy has them

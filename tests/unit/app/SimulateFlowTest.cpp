@@ -70,6 +70,15 @@ TEST(SimulateFlowTest, RecordedSecondsEndASearch) {
   EXPECT_GE(searches->front().times.size(), 30u);
 }
 
+TEST(SimulateFlowTest, ASearchEndsWhereNothingIsGainedForAWhile) {
+  // The optimum is known from the first trial: 60 more, of which one counts 0.4 of 24.
+  const SpaceToSearch space = bowl();
+  const auto searches =
+      simulate(space, {.repeats = 1, .trials = 200, .patience = 8, .elsewhere = &space.recorded});
+  ASSERT_TRUE(searches);
+  EXPECT_NEAR(double(searches->front().times.size()), 62, 4);
+}
+
 TEST(SimulateFlowTest, FiguresAreFractionsOfTheOptimumAndAScoreAboveChance) {
   const SpaceToSearch space = bowl();
   const SearchScale &scale = space.scale;
