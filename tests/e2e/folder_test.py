@@ -3,6 +3,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -31,6 +32,11 @@ class Folder(KoptTest):
     def reply(self, text):
         request = self.requests()[-1]
         request.with_name(request.name.replace(".request.", ".reply.")).write_text(text)
+
+    def decisions(self):
+        """Of the last run's search, in order; not when sessions ended."""
+        events = json.loads(self.kopt_ok("report", "--json").stdout)["results"][0]["decisions"]
+        return [event["what"] for event in events if {"ask", "propose", "judged", "accept"} & event["what"].keys()]
 
     def candidate(self, name, old, new):
         self.assertIn(old, self.kernel)
@@ -75,6 +81,13 @@ class Folder(KoptTest):
         self.assertIn("it moves only what it must", self.kopt_ok("explain").stdout)
         self.assertIn("the model plans: wider loads", self.kopt_ok("explain").stdout)
 
+        # The folder is a recording: another copy of the project takes the same decisions, in one session.
+        decided = self.decisions()
+        shutil.rmtree(self.folder / ".kopt")
+        again = self.tune(code=0)
+        self.assertEqual((again["run"], again["judged"], again["stop"]), (first["run"], 2, "exhausted"))
+        self.assertEqual(self.decisions(), decided)
+
     def test_another_device_judges_again_and_takes_the_reply(self):
         first = self.tune("--model-gpu", "H200")
         self.reply('```json\n{"title": "along the rows"}\n```\n' + self.candidate("1", INDEX, HONEST[1]))
@@ -114,6 +127,8 @@ class Folder(KoptTest):
         answer(4, '```json\n{"title": "wrong"}\n```\n' + self.candidate("1", BODY, BODY.replace("factor *", "1.5f * factor *")))
         done = self.tune(*again, "--resume", code=0)
         self.assertEqual((done["run"], done["judged"]), (f"{run}-at-1-1", 2))
+        elsewhere = self.tune(*again, "--resume", "--model-gpu", "A100", code=0)
+        self.assertEqual((elsewhere["run"], elsewhere["judged"]), (f"{run}-at-1-2", 2), "its turns are taken over")
 
         self.write("frozen.json", json.dumps({"of": [run, 1], "frozen": done["run"], "waits": False, "variants": [[], ["hot-lines", "tools"]],
                                               "samples": 2}))

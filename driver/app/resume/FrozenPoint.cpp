@@ -17,6 +17,8 @@ bool readNumber(std::string_view text, int &number) {
 
 } // namespace
 
+std::string FrozenPoint::prefix() const { return fmt::format("{}-at-{}", run, ask); }
+
 std::map<int, std::set<std::string>> FrozenPoint::turns() const {
   std::map<int, std::set<std::string>> turns;
   for (int sample = 0; sample < samples; ++sample)
@@ -77,6 +79,20 @@ Result<std::vector<Ask>> thaw(Store &store, const FrozenPoint &point, std::int64
     asks.back().id = turn.first;
   }
   return asks;
+}
+
+Status takeOver(Store &store, const FrozenPoint &point, const std::vector<RunRecord> &runs,
+                std::int64_t to) {
+  const auto earlier = std::find_if(runs.rbegin(), runs.rend(), [&](const RunRecord &run) {
+    return run.name.starts_with(point.prefix() + "-");
+  });
+  if (earlier == runs.rend())
+    return {};
+  KOPT_TRY(const std::vector<ModelCall> calls, store.modelCalls(earlier->id));
+  for (const ModelCall &call : calls)
+    if (call.ask && *call.ask >= point.ask)
+      KOPT_CHECK(store.recordModelCall(to, call));
+  return {};
 }
 
 } // namespace kopt

@@ -22,6 +22,7 @@ struct FrozenPoint {
   /// What each leaves out, as LlmOptions::without has it. The first one leaves out nothing.
   std::vector<std::set<std::string>> variants{{}};
 
+  std::string prefix() const; ///< of the names of the new runs
   /// What is left out of the turns of the new run, by the ids of its asks: for sample after sample,
   /// each variant once.
   std::map<int, std::set<std::string>> turns() const;
@@ -35,5 +36,10 @@ Result<FrozenPoint> parseFrozenPoint(const std::string &text);
 /// model.
 Result<std::vector<Ask>> thaw(Store &store, const FrozenPoint &point, std::int64_t from,
                               std::int64_t to);
+
+/// Copies the exchanges of an earlier run of the point, which was on another device, to the new
+/// one: its turns go on, and their candidates are judged anew.
+Status takeOver(Store &store, const FrozenPoint &point, const std::vector<RunRecord> &runs,
+                std::int64_t to);
 
 } // namespace kopt

@@ -528,9 +528,7 @@ Result<TuneSession::OpenRun> TuneSession::openRun(const TuneSubject &subject,
   if (settings_.at && (frozen == runs.end() || frozen->sliceText != subject.sliceText))
     return makeError(ErrorCode::Usage,
                      fmt::format("there is no run {} of {}", settings_.at->run, subject.label));
-  run.name = newName(settings_.at ? fmt::format("{}-at-{}", settings_.at->run, settings_.at->ask)
-                                  : slug(subject.label),
-                     runs);
+  run.name = newName(settings_.at ? settings_.at->prefix() : slug(subject.label), runs);
   if (experience_) {
     KOPT_TRY(run.experience, experience_->last());
   }
@@ -540,6 +538,8 @@ Result<TuneSession::OpenRun> TuneSession::openRun(const TuneSubject &subject,
   OpenRun open{begun, settings_.output / run.name};
   if (settings_.at) {
     KOPT_TRY(open.first, thaw(*store_, *settings_.at, frozen->id, begun.id));
+    if (settings_.resume)
+      KOPT_CHECK(takeOver(*store_, *settings_.at, runs, begun.id));
   } else if (settings_.resume) {
     KOPT_TRY(open.earlier, findEarlierRun(*store_, runs, run));
   }
@@ -547,7 +547,7 @@ Result<TuneSession::OpenRun> TuneSession::openRun(const TuneSubject &subject,
     services_.terminal.line(fmt::format(
         "{} had another workload, device or options: its best {} candidates are judged again",
         open.earlier->name, open.earlier->best.candidates.size()));
-  else if (settings_.resume)
+  else if (settings_.resume && !settings_.at)
     services_.terminal.line("nothing to resume: no run has these sources");
   return open;
 }
