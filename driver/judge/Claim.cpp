@@ -129,7 +129,7 @@ std::vector<OpenObligation> openObligations(const Trial &trial) {
   for (const Finding &finding : trial.findings) {
     const Demand demand = demandOf(finding);
     if (!demand.missing.empty())
-      open.push_back({finding, demand.missing, "", demand.isHazard});
+      open.push_back({finding, demand.missing, "", demand.isHazard, false});
     for (const std::vector<CheckId> &group : demand.checks)
       if (std::ranges::none_of(group, passed)) {
         std::string why;
@@ -153,12 +153,13 @@ std::optional<Failure> whyNotStrict(const Trial &trial, const Assurance &assuran
 }
 
 std::optional<Failure> whyNoWin(const Trial &trial, const CheckSwitches &switches,
-                                AssurancePolicy policy) {
+                                AssurancePolicy policy, bool isFirstLook) {
   if (!switches.all())
     return Failure{CheckId::None, Verdict::Suspect,
                    fmt::format("not a verdict: checks off: {}; {}", switches.list(), trial.reason)};
   for (const OpenObligation &open : openObligations(trial))
-    if (open.isHazard || policy == AssurancePolicy::Strict)
+    if (isFirstLook ? open.isHazard && !open.isOfCheck
+                    : open.isHazard || policy == AssurancePolicy::Strict)
       return Failure{CheckId::Obligations, Verdict::Suspect,
                      fmt::format("{}, but not proven: {}", trial.reason, open.inWords())};
   return std::nullopt;
@@ -190,8 +191,7 @@ std::optional<Failure> whyNotClaimed(const ClaimBasis &basis, Trial &trial) {
       trial.checks.push_back(
           {CheckId::Mutants, isDoubtful ? CheckState::NotRun : CheckState::Passed, words});
   }
-  if (auto failure = whyNoWin(trial, basis.switches,
-                              basis.isFirstLook ? AssurancePolicy::Standard : basis.policy))
+  if (auto failure = whyNoWin(trial, basis.switches, basis.policy, basis.isFirstLook))
     return failure;
   for (const OpenObligation &open : openObligations(trial))
     addGap(trial.assurance, {CheckId::Obligations, open.inWords()});

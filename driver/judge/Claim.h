@@ -51,14 +51,16 @@ struct OpenObligation {
   std::string needed;    ///< what would have shown it: "contents or scalars"
   std::string why;       ///< why that did not
   bool isHazard = false; ///< as Demand::isHazard: such a candidate is never a win
+  bool isOfCheck = true; ///< a check could show it; otherwise nothing can here
   std::string inWords() const;
 };
 std::vector<OpenObligation> openObligations(const Trial &trial);
 
 /// Why a trial with verdict Faster is not a win: checks were left out, or the checks that a flag of
-/// the screen requires did not pass (under `standard` only for hazards). Nothing if it is a win.
+/// the screen requires did not pass (under `standard` only for hazards). Nothing if it is a win, or
+/// may become one: a first look leaves checks to the confirmation.
 std::optional<Failure> whyNoWin(const Trial &trial, const CheckSwitches &switches,
-                                AssurancePolicy policy);
+                                AssurancePolicy policy, bool isFirstLook = false);
 
 /// Why `--assurance strict` does not accept a trial with this assurance; nothing if it is full.
 std::optional<Failure> whyNotStrict(const Trial &trial, const Assurance &assurance);

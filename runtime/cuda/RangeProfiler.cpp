@@ -13,7 +13,6 @@ namespace {
 /// Stops a loop that does not end by itself. Far more passes than any chip needs for the few dozen
 /// metrics of the rules (14 on GH100).
 constexpr int kMaxPasses = 500;
-constexpr int kToWarmUp = 1;
 
 /// Calls a function of CUPTI. DeviceError, with the reason, if it fails.
 template <class Params>
@@ -190,7 +189,7 @@ void RangeProfiler::prepare(const std::vector<std::string> &metrics) {
 }
 
 Status RangeProfiler::run(cupti::RangeProfilerObject *profiler, const MetricSet &metrics,
-                          const Pass &pass, int most, std::vector<std::uint8_t> &counterData) {
+                          const Pass &pass, std::vector<std::uint8_t> &counterData) {
   std::vector<const char *> names = metrics.names();
   auto size = cupti::params<cupti::CounterDataSizeParams>();
   size.profiler = profiler;
@@ -223,7 +222,7 @@ Status RangeProfiler::run(cupti::RangeProfilerObject *profiler, const MetricSet 
   auto self = cupti::params<cupti::ProfilerParams>();
   self.profiler = profiler;
   bool complete = false;
-  for (int i = 0; i < most && !complete; ++i) {
+  for (int i = 0; i < kMaxPasses && !complete; ++i) {
     KOPT_CHECK(pass.prepare());
     KOPT_CHECK(call(api_, api_.start, self));
     KOPT_CHECK(pass.launch());
@@ -232,8 +231,6 @@ Status RangeProfiler::run(cupti::RangeProfilerObject *profiler, const MetricSet 
     KOPT_CHECK(call(api_, api_.stop, stop));
     complete = stop.allPassesSubmitted != 0;
   }
-  if (most == kToWarmUp)
-    return {};
   if (!complete)
     return {StatusCode::DeviceError,
             "the counters were not complete after " + std::to_string(kMaxPasses) + " passes"};
@@ -255,7 +252,8 @@ Status RangeProfiler::run(cupti::RangeProfilerObject *profiler, const MetricSet 
 /// A kernel that waits for DRAM takes 2% longer in the first pass of a session than in all later
 /// ones (a copy of 256 MiB on an H200, CUDA 13.0: 206.5 us, then 201.5 us). Metrics of that pass
 /// would not match those of the other passes, nor those of ncu, whose session lasts as long as the
-/// program. One pass therefore runs before those that count.
+/// program. All passes therefore run once before those that count. One alone would save a third of a
+/// second, but leaves most metrics absent (seen with 13.0).
 Status RangeProfiler::collect(const std::vector<std::string> &metrics, const Pass &pass,
                               Counters &out) {
   std::string why;
@@ -267,9 +265,8 @@ Status RangeProfiler::collect(const std::vector<std::string> &metrics, const Pas
   KOPT_CHECK(call(api_, api_.enable, enable));
   std::vector<std::uint8_t> counterData;
   Status status;
-  for (const int most : {kToWarmUp, kMaxPasses})
-    if (status.ok())
-      status = run(enable.profiler, *set, pass, most, counterData);
+  for (int round = 0; round < 2 && status.ok(); ++round)
+    status = run(enable.profiler, *set, pass, counterData);
   // An enabled profiler would slow down the next launches of this process and keep ncu and all
   // other processes from counting on this GPU. It would also fail once a module is unloaded whose
   // kernel it has seen (CUPTI 13.0).

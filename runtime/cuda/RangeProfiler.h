@@ -76,10 +76,10 @@ public:
 
 private:
   MetricSet *select(const std::vector<std::string> &metrics, std::string &why);
-  /// Runs at most so many passes of an enabled profiler, all into the same counter data: CUPTI keeps
-  /// using the first buffer that it is given and ignores later ones (seen with 13.0).
+  /// Runs the passes of an enabled profiler, all into the same counter data: CUPTI keeps using the
+  /// first buffer that it is given and ignores later ones (seen with 13.0).
   Status run(cupti::RangeProfilerObject *profiler, const MetricSet &metrics, const Pass &pass,
-             int most, std::vector<std::uint8_t> &counterData);
+             std::vector<std::uint8_t> &counterData);
 
   cupti::Api api_;
   CuContext context_ = nullptr;

@@ -112,6 +112,13 @@ TEST_F(DeviceJudgeTest, WhatIsSlowerThanTheBestOfASearchIsNotVerifiedAtFullStren
   const auto confirmed = local.judge(behind.candidate, Purpose::Confirmation);
   ASSERT_TRUE(confirmed);
   EXPECT_TRUE(isEscalated(*confirmed));
+  // Nor is it refused for what only that would show.
+  const Trial unordered = judge(local, "QUICK UNORDERED");
+  EXPECT_EQ(unordered.verdict, Verdict::Faster) << unordered.reason;
+  const auto proven = local.judge(unordered.candidate, Purpose::Confirmation);
+  ASSERT_TRUE(proven);
+  EXPECT_EQ(proven->verdict, Verdict::Faster);
+  EXPECT_TRUE(proven->passed(CheckId::Sanitizer));
   const Trial wrong = judge(local, "QUICK WRONG_AT_repeat");
   const auto refused = local.judge(wrong.candidate, Purpose::Confirmation);
   ASSERT_TRUE(refused);

@@ -132,7 +132,7 @@ TEST_F(RangeProfilerTest, TakesAsManyPassesAsItNeedsEachFromTheSameState) {
   Counters out;
   const Status status = collect(out);
   ASSERT_TRUE(status.ok()) << status.detail;
-  EXPECT_EQ(log_, "plplplpl") << "the first pass of a session is not kept";
+  EXPECT_EQ(log_, "plplplplplpl") << "the first passes of a session are not kept";
   EXPECT_THAT(out, ElementsAre(Pair("known.a", 7), Pair("known.b", 0)))
       << "a metric that the chip does not have is absent";
   EXPECT_EQ(cupti_.enabled, 0);
