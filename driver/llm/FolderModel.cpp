@@ -14,8 +14,7 @@ namespace {
 
 const char *const kHowItIsAnswered =
     "\n\n==== how this is answered ====\n\n"
-    "Your reply is one text. It is read when the run is resumed, which may be hours from now, and "
-    "each use of tools costs such a session: use them only where you cannot decide without.\n";
+    "Your reply is one text. It is read when the run is resumed, which may be hours from now.\n";
 
 class FolderModel final : public ChatModel {
 public:

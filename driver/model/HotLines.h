@@ -36,11 +36,8 @@ struct HotLine {
   unsigned line = 0;
   std::string text; ///< without the space around it
   double instructions = 0, sectors = 0;
-  /// Shares of all samples of warps that wait for this line, by what its instructions do
-  /// ("global_load", SassClass). Unset where no profiler took samples, and in older records.
-  std::optional<std::map<std::string, double>> stalls{};
 };
-KOPT_FIELDS(HotLine, file, line, text, instructions, sectors, stalls)
+KOPT_FIELDS(HotLine, file, line, text, instructions, sectors)
 
 /// The hot lines of one launch.
 struct HotLines {

@@ -20,8 +20,6 @@ struct SearchProblem {
   const Workload &workload;
   const std::string &sliceText; ///< the baseline's slice
   const DeviceInfo &device;
-  /// What the user's own earlier runs found out about the kernel, in lines; empty: nothing.
-  std::vector<std::string> memo{};
   Precedents precedents{};
 };
 

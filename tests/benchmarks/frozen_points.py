@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a part of a model's task is worth: recorded asks, asked again with and without it.
 
-    frozen_points.py --kopt KOPT --work DIR --sources DIR --point PROGRAM... [--without hot-lines --without tools ...] [--samples 8] [--model MODEL]
+    frozen_points.py --kopt KOPT --work DIR --sources DIR --point PROGRAM... [--without rules --without tools ...] [--samples 8] [--model MODEL]
     frozen_points.py --kopt KOPT --work DIR --sources DIR --point PROGRAM... --table
 
 DIR is that of model_seat.py. Each point is the first ask of the program's last run, or PROGRAM:RUN:ASK. One run asks --samples times what

@@ -12,7 +12,7 @@ from bad_candidates_test import BODY, HONEST, INDEX
 from kopt_test import BIN, DATA, FLAGS, SOURCE, KoptTest
 
 WAITS = 7
-TUNE = ["--device", "emulated", "--model", "folder:requests", "--proposers", "llm", "--json"]
+TUNE = ["--device", "emulated", "--proposers", "llm", "--json"]
 
 
 class Folder(KoptTest):
@@ -21,8 +21,8 @@ class Folder(KoptTest):
         text = self.copy(DATA / "scale.cu").read_text()
         self.kernel = re.search(r"__global__.*?\n}\n", text, re.S).group(0)
 
-    def tune(self, *arguments, code=WAITS):
-        done = self.kopt("tune", "scale.cu", *TUNE, *arguments, *FLAGS)
+    def tune(self, *arguments, code=WAITS, model="folder:requests"):
+        done = self.kopt("tune", "scale.cu", *TUNE, "--model", model, *arguments, *FLAGS)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return json.loads(done.stdout)["results"][0]
 
@@ -46,21 +46,9 @@ class Folder(KoptTest):
         first = self.tune()
         self.assertEqual((first["stop"], first["judged"]), ("waits-for-replies", 0))
         task = self.requests()[0].read_text()
-        for part in ("cuda chunk=scale", "==== tools ====", "- compile: ", "# Task"):
+        for part in ("cuda chunk=scale", "# Task"):
             self.assertIn(part, task)
-
-        # A look before anything is handed in: one that compiles, one of no such chunk, and a tool that there is not.
-        code = self.kernel.replace(INDEX, HONEST[1])
-        self.reply("```json\n" + json.dumps({"tools": [
-            {"name": "compile", "input": {"candidate": {"title": "look", "chunks": {"scale": code}}}},
-            {"name": "check", "input": {"candidate": {"title": "look", "chunks": {"scales": code}}}},
-            {"name": "launder", "input": {}}]}) + "\n```\n")
-        self.tune("--resume")
-        self.assertEqual(len(self.requests()), 2)
-        looked = self.requests()[-1].read_text().split("==== user ====")[-1]
-        self.assertIn("nothing speaks against it", looked)
-        self.assertIn("scales", looked)
-        self.assertIn('there is no tool "launder"', looked)
+        self.assertNotIn("==== tools ====", task, "each use would cost a session")
 
         self.reply("```json\n" + json.dumps({"candidates": [
             {"id": "rows", "title": "along the rows", "technique": "swap-axes",
@@ -88,6 +76,21 @@ class Folder(KoptTest):
         self.assertEqual((again["run"], again["judged"], again["stop"]), (first["run"], 2, "exhausted"))
         self.assertEqual(self.decisions(), decided)
 
+    def test_a_command_may_look_before_it_hands_anything_in(self):
+        code = self.kernel.replace(INDEX, HONEST[1])
+        self.write("reply.1", "```json\n" + json.dumps({"tools": [
+            {"name": "compile", "input": {"candidate": {"title": "look", "chunks": {"scale": code}}}},
+            {"name": "check", "input": {"candidate": {"title": "look", "chunks": {"scales": code}}}},
+            {"name": "launder", "input": {}}]}) + "\n```\n")
+        self.write("reply.2", '```json\n{"title": "along the rows"}\n```\n' + self.candidate("1", INDEX, HONEST[1]))
+        done = self.tune(model="exec:cat > asked.$KOPT_CALL; cat reply.$KOPT_CALL || echo '{\"stop\": \"nothing more\"}'", code=0)
+        self.assertEqual((done["judged"], done["winner"]["title"]), (1, "along the rows"))
+        task, looked = ((self.folder / f"asked.{call}").read_text() for call in (1, 2))
+        for part in ("==== tools ====", "- compile: "):
+            self.assertIn(part, task)
+        for part in ("nothing speaks against it", "scales", 'there is no tool "launder"'):
+            self.assertIn(part, looked.split("==== user ====")[-1])
+
     def test_another_device_judges_again_and_takes_the_reply(self):
         first = self.tune("--model-gpu", "H200")
         self.reply('```json\n{"title": "along the rows"}\n```\n' + self.candidate("1", INDEX, HONEST[1]))
@@ -106,15 +109,14 @@ class Folder(KoptTest):
     def test_what_a_section_is_worth_is_asked_at_a_recorded_point(self):
         run = self.tune()["run"]
         whole = self.requests()[-1].read_text()
-        again = ["--at", f"{run}:1", "--without", "hot-lines,tools", "--samples", "2"]
+        again = ["--at", f"{run}:1", "--without", "bound", "--samples", "2"]
         self.tune(*again)
         asked = {int(re.search(r"-at-1-1-(\d+)-1-", path.name)[1]): path for path in self.requests()[1:]}
         self.assertEqual(sorted(asked), [1, 2, 3, 4])
         for ask, request in asked.items():
             text = request.read_text()
             self.assertEqual(text == whole, ask % 2 == 1, "the first of two is asked as it was, and the second without")
-            for part in ("# Hot lines", "==== tools ===="):
-                self.assertEqual(part in text, ask % 2 == 1, part)
+            self.assertEqual("# What bounds the present version" in text, ask % 2 == 1)
 
         def answer(ask, text):
             asked[ask].with_name(asked[ask].name.replace(".request.", ".reply.")).write_text(text)
@@ -130,7 +132,7 @@ class Folder(KoptTest):
         elsewhere = self.tune(*again, "--resume", "--model-gpu", "A100", code=0)
         self.assertEqual((elsewhere["run"], elsewhere["judged"]), (f"{run}-at-1-2", 2), "its turns are taken over")
 
-        self.write("frozen.json", json.dumps({"of": [run, 1], "frozen": done["run"], "waits": False, "variants": [[], ["hot-lines", "tools"]],
+        self.write("frozen.json", json.dumps({"of": [run, 1], "frozen": done["run"], "waits": False, "variants": [[], ["bound"]],
                                               "samples": 2}))
         table = subprocess.run([sys.executable, SOURCE / "tests" / "benchmarks" / "frozen_points.py", "--kopt", BIN / "kopt", "--table", "--work",
                                 self.folder.parent, "--sources", self.folder.parent, "--point", self.folder.name], capture_output=True, text=True)
@@ -138,8 +140,8 @@ class Folder(KoptTest):
         whole, without = (line.split(" | ") for line in table.stdout.splitlines()[2:4])
         self.assertEqual(whole[:5], ["| all of it", "2", "1", "1", "1"])
         self.assertGreater(float(whole[5].split()[0]), 0.05, "the mean of a gain and of nothing")
-        self.assertEqual(without[:6], ["| without hot-lines, tools", "2", "1", "0", "0", "0.000 [0.000, 0.000]"])
-        refused = self.kopt("tune", "scale.cu", *TUNE, "--at", f"{run}:9", *FLAGS)
+        self.assertEqual(without[:6], ["| without bound", "2", "1", "0", "0", "0.000 [0.000, 0.000]"])
+        refused = self.kopt("tune", "scale.cu", *TUNE, "--model", "folder:requests", "--at", f"{run}:9", *FLAGS)
         self.assertEqual(refused.returncode, 1)
         self.assertIn(f"run {run} has no ask 9 of a model", refused.stdout + refused.stderr)
 

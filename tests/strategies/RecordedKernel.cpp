@@ -229,8 +229,8 @@ Result<Course> courseOf(const RecordedKernel &kernel, Strategy &strategy, int tr
   const Specialization specialization;
   const DeviceInfo device;
   const std::string slice;
-  const SearchProblem problem{spec, specialization,  baseline.workload, slice, device,
-                              {},   known.precedents};
+  const SearchProblem problem{spec,  specialization, baseline.workload,
+                              slice, device,         known.precedents};
   SearchSettings settings;
   settings.budget.trials = trials + 1; // the baseline is one
   KOPT_TRY(const SearchHistory history, SearchLoop(services, problem, settings).run(baseline));

@@ -2,7 +2,6 @@
 #include "driver/app/tune/Recall.h"
 
 #include "driver/app/tune/Lessons.h"
-#include "driver/knowledge/Memo.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>
@@ -69,9 +68,6 @@ Result<Recalled> recall(ExperienceBase &base, Workbench &bench, const TuneSubjec
   for (const Remembered &row : same)
     if (row.edits && row.experience.overBaseline)
       recalled.precedents.numbers.push_back({*row.edits, row.experience.overBaseline->estimate});
-  std::erase_if(same, [](const Remembered &row) { return !row.isOwn; });
-  for (const Memo &memo : memosOf(same))
-    recalled.memo.insert(recalled.memo.end(), memo.lines.begin(), memo.lines.end());
   return recalled;
 }
 

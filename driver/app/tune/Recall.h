@@ -14,8 +14,7 @@ struct Recalled {
   std::vector<Remembered> edits{}; ///< of the same text
   std::map<std::string, Prior> priors{};
   Precedents precedents{};
-  std::vector<std::string> memo{}; ///< of the user's own runs of this kernel
-  std::string rests;               ///< for the user: on what it rests; empty: nothing is known
+  std::string rests; ///< for the user: on what it rests; empty: nothing is known
 };
 
 /// What was known when the run began. `baseline`: with its counters. `withPriors`: the strategy

@@ -751,9 +751,8 @@ Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Base
       proposers, journal,
       *inbox,    services_.clock,
       observer,  [this] { return services_.interrupted && *services_.interrupted; }};
-  const SearchProblem problem{subject.kernel,     subject.specialization, baseline.workload,
-                              subject.sliceText,  bench_->device(),       recalled.memo,
-                              recalled.precedents};
+  const SearchProblem problem{subject.kernel,    subject.specialization, baseline.workload,
+                              subject.sliceText, bench_->device(),       recalled.precedents};
   return SearchLoop(services, problem, settings).run(baseline);
 }
 

@@ -13,8 +13,6 @@
 namespace kopt {
 namespace {
 
-constexpr std::size_t kMostRecalled = 12, kMostOfText = 6;
-
 std::string dims(const Dim3 &dim) { return fmt::format("({}, {}, {})", dim.x, dim.y, dim.z); }
 
 std::string geometryText(const std::array<std::string, 3> &grid,
@@ -119,33 +117,6 @@ std::string deviceText(const DeviceInfo &device) {
   if (device.modelled)
     text += "; emulated: counters are exact, times come from a roofline model";
   return text;
-}
-
-std::string memoText(const std::vector<std::string> &memo) {
-  std::string text;
-  for (const std::string &line : memo)
-    text += "- " + quoted(line, 300) + "\n";
-  return text;
-}
-
-std::string recalledText(const Precedents &precedents) {
-  std::multimap<std::pair<bool, double>, std::string> known; // of this text first; by the gain
-  for (const auto &[candidate, tried] : precedents.ofText)
-    known.emplace(std::pair(false, -tried.gain),
-                  fmt::format("on this text: {}: {}", tried.technique,
-                              std::isfinite(tried.gain)
-                                  ? fmt::format("{:.3f}x", std::exp(tried.gain))
-                                  : "not right"));
-  for (const auto &[recipe, sums] : precedents.ofAKind)
-    known.emplace(std::pair(true, -double(sums.gained) / double(sums.trials + 1)),
-                  fmt::format("on kernels of this kind: {} ({}): {} of {} gained, {} were right",
-                              recipe.first, recipe.second, sums.gained,
-                              counted(std::size_t(sums.trials), "trial", "trials"), sums.right));
-  std::vector<std::string> lines;
-  for (const auto &[rank, line] : known)
-    if (rank.first ? lines.size() < kMostRecalled : lines.size() < kMostOfText)
-      lines.push_back(line);
-  return memoText(lines);
 }
 
 } // namespace kopt

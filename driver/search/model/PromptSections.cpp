@@ -28,18 +28,15 @@ constexpr SectionPlan kSections[] = {
     {"launches", "Launches", 95, 6000},
     {"device", "Device", 60, 1000},
     {"context", "Read-only context", 70, 8000, true},
-    {"memo", "What earlier runs of this kernel found", 45, 2000},
-    {"recalled", "What rewrites came to before", 35, 1000},
     // Of the version that is to be changed.
     {"kernel", "The present version"},
-    {"hot-lines", "Hot lines", 85, 2000},
     {"bound", "What bounds the present version", 90, 2000},
     {"rules", "Rules that fired", 75, 3000},
     {"skills", "Documents of kopt that bear on it", 40, 8000},
     // Of what was tried.
     {"contrast", "Counters", 65, 4000},
-    {"attempts", "Attempts of this run", 80, 8000, true},
-    {"differences", "What attempts changed", 55, 6000, true},
+    {"attempts", "Your earlier attempts", 80, 8000, true},
+    {"differences", "What they changed", 55, 6000, true},
     {"evidence", "What came of it", 98, 24000},
     {"task", "Task"},
 };

@@ -52,15 +52,11 @@ Result<Prompt> taskPrompt(const ProposalContext &context, const CodeTask &task,
   const SearchProblem &problem = context.problem;
   const Trial &present = context.parentTrial();
   KOPT_TRY(std::string skills, skillsText(present.diagnosis));
-  KOPT_TRY(std::string hotLines, hotLinesText(context, task));
   return withTask({{"subject", subjectText(problem)},
                    {"launches", launchesText(problem)},
                    {"device", deviceText(problem.device)},
                    {"context", task.context, "cuda"},
-                   {"memo", memoText(problem.memo)},
-                   {"recalled", recalledText(problem.precedents)},
                    {"kernel", kernelText(context, task, present.candidate), ""},
-                   {"hot-lines", std::move(hotLines)},
                    {"bound", boundText(present)},
                    {"rules", rulesText(present.diagnosis)},
                    {"skills", std::move(skills), "markdown"},

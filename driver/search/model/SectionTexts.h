@@ -22,9 +22,6 @@ std::string valuesText(const KernelSpec &kernel, const Specialization &specializ
                        const Launch &launch);
 /// "bitwise equal", or how far outputs may be from exact.
 std::string toleranceText(const Tolerance &tolerance);
-std::string memoText(const std::vector<std::string> &memo);
-/// What the most telling of them came to, a dozen at most.
-std::string recalledText(const Precedents &precedents);
 /// "grid (32, 1, 1), block (32, 1, 1), dynamic shared memory 0 bytes"
 std::string geometryText(const Launch &launch);
 
@@ -46,9 +43,6 @@ Result<CodeTask> makeCodeTask(const ProposalContext &context, const Candidate &b
 /// The editable chunks as they are, constants, tunables, and the launches that differ from the
 /// original's, each in its fence.
 std::string kernelText(const ProposalContext &context, const CodeTask &task, const Candidate &base);
-/// The lines with more than 2 % of the instructions, sectors or samples, with their places in the
-/// chunks that are as they were counted.
-Result<std::string> hotLinesText(const ProposalContext &context, const CodeTask &task);
 /// State, finding, bound, what is left, times and resources.
 std::string boundText(const Trial &trial);
 std::string rulesText(const Diagnosis &diagnosis);
@@ -62,9 +56,11 @@ std::string resourcesText(const ModuleInfo &module);
 /// between it, what it was made from, and the newest change of it that was counted.
 std::string contrastText(const ProposalContext &context,
                          const std::vector<const Trial *> &attempts);
-/// Every trial of a candidate in a line, oldest first.
+/// Every trial of a model's candidate in a line, oldest first, for a conversation that does not
+/// have it. Those of kopt's own rewrites are left out: what a model proposes gained nothing from
+/// them (tests/benchmarks/README.md, "What a part of the task is worth").
 std::string attemptsText(const ProposalContext &context);
-/// What the last few and the fastest attempts changed of the versions that they were made from.
+/// What the last few and the fastest of them changed of the versions that they were made from.
 std::string differencesText(const ProposalContext &context);
 /// What the judge found of these candidates. What compilers and checks said stands after "| ", with
 /// lines of the slice as those of the chunks.

@@ -109,6 +109,8 @@ std::string effectsText(const ProposalContext &context, const Trial &trial) {
   return text;
 }
 
+bool isOfModel(const Trial &trial) { return trial.candidate.proposer == kModelRole; }
+
 } // namespace
 
 std::string contrastText(const ProposalContext &context,
@@ -145,11 +147,12 @@ std::string attemptsText(const ProposalContext &context) {
   std::string text;
   for (std::size_t i = 1; i < trials.size(); ++i) {
     const Trial &trial = trials[i], *origin = originOf(context.history, trial);
-    text += fmt::format("- {}. [{}] {}: {}", i, quoted(trial.candidate.proposer, 20),
-                        nameOfTrial(trial), toString(trial.verdict));
+    if (!isOfModel(trial))
+      continue;
+    text += fmt::format("- {}. {}: {}", i, nameOfTrial(trial), toString(trial.verdict));
     if (trial.speedup)
       text += fmt::format(", {:.3f}x", trial.speedup->estimate);
-    if (origin && origin != &trials.front())
+    if (origin && isOfModel(*origin))
       text += fmt::format(", made of {}", origin - trials.data());
     if (&trial == &context.parentTrial())
       text += ", the present version";
@@ -162,7 +165,7 @@ std::string differencesText(const ProposalContext &context) {
   const std::vector<Trial> &trials = context.history.trials;
   std::vector<std::size_t> chosen;
   for (std::size_t i = trials.size(); --i > 0;)
-    if (trials[i].verdict != Verdict::Duplicate)
+    if (isOfModel(trials[i]) && trials[i].verdict != Verdict::Duplicate)
       chosen.push_back(i);
   std::ranges::stable_sort(
       chosen | std::views::drop(kLastDifferences), std::greater(), [&](std::size_t i) {

@@ -19,7 +19,6 @@ namespace kopt {
 namespace {
 
 constexpr std::size_t kSkillBodies = 3; ///< most documents quoted in full
-constexpr double kHotShare = 0.02;      ///< of the instructions, sectors or samples
 
 /// True if the chunk declares a constant that the launch may also depend on. Such a constant is
 /// changed by value, so that code and launch both follow it.
@@ -128,51 +127,6 @@ std::string kernelText(const ProposalContext &context, const CodeTask &task,
   for (const auto &[label, content] : task.contract.chunks)
     text += "\n" + fenced(content, "cuda chunk=" + label);
   return text;
-}
-
-Result<std::string> hotLinesText(const ProposalContext &context, const CodeTask &task) {
-  const SearchProblem &problem = context.problem;
-  const HotLines &own = context.parentTrial().hotLines,
-                 &original = context.history.trials.front().hotLines;
-  const HotLines &hot = own.lines.empty() ? original : own;
-  const bool isCode = hot.source == LineSource::Code;
-  KOPT_TRY(const CodeTask counted, makeCodeTask(context, Candidate()));
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
-  for (const SliceChunk &chunk : problem.specialization.chunks)
-    ranges.emplace_back(chunk.sliceBegin, chunk.sliceEnd);
-  const auto known = SliceLines::make(problem.sliceText, ranges, problem.specialization);
-  std::map<std::pair<std::string, unsigned>, std::string> places; // by the user's line
-  for (unsigned i = 0; known && &hot == &original && i < counted.places.size(); ++i) {
-    const std::string label = counted.places[i].substr(0, counted.places[i].rfind(':'));
-    if (const auto line = known->at(i + 1);
-        line && task.contract.chunks.contains(label) &&
-        task.contract.chunks.at(label) == counted.contract.chunks.at(label))
-      places[{line->file, line->line}] = counted.places[i];
-  }
-  std::string text;
-  for (const HotLine &line : hot.lines) {
-    const double instructions = hot.instructions > 0 ? line.instructions / hot.instructions : 0,
-                 sectors = hot.sectors > 0 ? line.sectors / hot.sectors : 0;
-    double most = std::max(instructions, sectors);
-    std::string waits;
-    for (const auto &[kind, share] : line.stalls.value_or(std::map<std::string, double>())) {
-      waits +=
-          fmt::format("{} {} {}", waits.empty() ? ", stalls:" : ",", kind, formatPercent(share));
-      most = std::max(most, share);
-    }
-    const std::string &place = places[{line.file, line.line}];
-    if (most > kHotShare && !line.text.empty())
-      text += fmt::format("{} | {} of instructions{}{} | {}\n", place.empty() ? "?" : place,
-                          formatPercent(instructions),
-                          isCode ? "" : ", " + formatPercent(sectors) + " of sectors", waits,
-                          line.text);
-  }
-  return text.empty()
-             ? ""
-             : fmt::format("chunk:line (?: changed since, or elsewhere) | cost in the {} version{} "
-                           "| text\n{}",
-                           &hot == &original ? "original" : "present",
-                           isCode ? ", each instruction once however often it runs" : "", text);
 }
 
 std::string boundText(const Trial &trial) {

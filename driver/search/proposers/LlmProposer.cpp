@@ -263,7 +263,8 @@ PromptOptions LlmProposer::promptOf(int ask) const {
 
 CandidateTools *LlmProposer::toolsOf(int ask) const {
   const auto found = options_.without.find(ask);
-  const bool has = found == options_.without.end() || !found->second.contains(LlmOptions::kTools);
+  const bool has = !model_.repliesLater() &&
+                   (found == options_.without.end() || !found->second.contains(LlmOptions::kTools));
   return has ? options_.tools : nullptr;
 }
 

@@ -33,7 +33,9 @@ struct LlmOptions {
   Duration timeout{600};                 ///< for one exchange
   std::function<double()> secondsLeft{}; ///< also limits the time of an exchange; empty: no limit
   std::function<void(const std::string &)> tell{}; ///< tells the user why the model offers nothing
-  CandidateTools *tools = nullptr;                 ///< null: the model gets none
+  /// Null: the model gets none. One that replies later gets none either: it would be asked again
+  /// for what a tool gave, and used none in 72 turns (tests/benchmarks/README.md).
+  CandidateTools *tools = nullptr;
   /// Of a point that is asked again: what each turn leaves out, by its ask; sections of the prompt
   /// and kTools. Each goes on from what was said before the first of them. Empty: no such point.
   std::map<int, std::set<std::string>> without{};

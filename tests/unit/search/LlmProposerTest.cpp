@@ -90,9 +90,6 @@ protected:
     parentTrial_.candidateHash = Candidate{}.contentHash();
     parentTrial_.counters = {{"dram__throughput.avg.pct_of_peak_sustained_elapsed", 12.5}};
     parentTrial_.counterSource = "emulated";
-    parentTrial_.hotLines.instructions = 200;
-    parentTrial_.hotLines.sectors = 8;
-    parentTrial_.hotLines.lines = {{path_, 5, "if (i < n) x[i] = twice(x[i]);", 150, 8}};
     diagnosis_.state = "small-grid";
     diagnosis_.finding = "0.25 of a wave";
     diagnosis_.bound = {BoundKind::Latency, "DRAM", 12.5};
@@ -213,7 +210,6 @@ TEST_F(LlmProposerTest, AGoodReplyBecomesACandidate) {
 }
 
 TEST_F(LlmProposerTest, ThePromptHoldsCodeFiguresAndKnowledgeAndNoBufferContents) {
-  problem_.memo = {"avoid: unroll: 1 WrongResult (outputs), in 1 trial"};
   model_.replies = {reply("a", "  // b")};
   LlmProposer llm = proposer();
   proposeOne(llm);
@@ -229,11 +225,9 @@ TEST_F(LlmProposerTest, ThePromptHoldsCodeFiguresAndKnowledgeAndNoBufferContents
   EXPECT_THAT(user, testing::ContainsRegex("DRAM throughput of its peak +12.5%"));
   EXPECT_THAT(user,
               HasSubstr("State: small-grid: 0.25 of a wave.\nBound: latency, nothing is busy"));
-  EXPECT_THAT(user, HasSubstr("scale:3 | 75.0% of instructions, 100.0% of sectors | if (i < n) x"));
   EXPECT_THAT(user, HasSubstr("the grid fills 0.25 of one wave"));
   EXPECT_THAT(user, HasSubstr("## Document: small-grid"));
   EXPECT_THAT(user, HasSubstr("- x: 4000 bytes of f32"));
-  EXPECT_THAT(user, HasSubstr("- avoid: unroll: 1 WrongResult"));
   EXPECT_THAT(user, HasSubstr("````cuda chunk=scale"))
       << "a fence in the source cannot close the block";
   EXPECT_THAT(user, Not(HasSubstr(folder_->path().string()))) << "no path of this machine";

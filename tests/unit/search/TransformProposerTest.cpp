@@ -18,7 +18,7 @@ protected:
     TransformProposer proposer(frontend, names_);
     const Workload work = workload();
     const DeviceInfo device;
-    const SearchProblem problem{kernel_, specialization_, work, slice_, device, {}, precedents_};
+    const SearchProblem problem{kernel_, specialization_, work, slice_, device, precedents_};
     return must(offersOf(proposer, problem, parent, {}, 10));
   }
 
