@@ -36,8 +36,10 @@ struct HotLine {
   unsigned line = 0;
   std::string text; ///< without the space around it
   double instructions = 0, sectors = 0;
+  /// Shares of samples of warps that wait for the line. Nothing sets it; records of today have it.
+  std::optional<std::map<std::string, double>> stalls{};
 };
-KOPT_FIELDS(HotLine, file, line, text, instructions, sectors)
+KOPT_FIELDS(HotLine, file, line, text, instructions, sectors, stalls)
 
 /// The hot lines of one launch.
 struct HotLines {

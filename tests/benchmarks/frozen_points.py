@@ -4,13 +4,15 @@
 
     frozen_points.py --kopt KOPT --work DIR --sources DIR --point PROGRAM... [--without rules --without tools ...] [--samples 8] [--model MODEL]
     frozen_points.py --kopt KOPT --work DIR --sources DIR --point PROGRAM... --table
+    frozen_points.py --work tests/benchmarks/frozen --point logprob-cuda --point layout-cuda --point moe-sum-cuda --table
 
 DIR is that of model_seat.py. Each point is the first ask of the program's last run, or PROGRAM:RUN:ASK. One run asks --samples times what
 was asked, and as often without each --without (sections of the prompt, comma-separated, or `tools`), and judges the candidates of all these
 turns in one session; turns hear nothing of each other. With a folder as the model (the default) a first call writes the requests, and
 later ones take the replies: call it with the same arguments until no point waits. --table prints for each variant what was handed in, and the mean
 log gain of a turn's best candidate over the version that the model was asked to improve (0 where nothing handed in was right and faster), and what
-the part is worth, the difference to the whole task, each with its 95 % interval (bootstrap of the samples of each point, seed 1).
+the part is worth, the difference to the whole task, each with its 95 % interval (bootstrap of the samples of each point, seed 1). It keeps what it read in
+DIR/PROGRAM/frozen.json, from which it prints the same again.
 """
 import argparse
 import json
@@ -43,8 +45,12 @@ class Point:
         state = json.loads(self.kept.read_text()) if self.kept.exists() else {}
         self.variants = state.get("variants") or [[], *(each.split(",") for each in options.without)]
         self.samples = state.get("samples") or options.samples
-        self.frozen, self.waits = state.get("frozen"), state.get("waits", True)
+        self.frozen, self.waits, self.known = state.get("frozen"), state.get("waits", True), state.get("turns")
         self.of, self.ask = state.get("of") or recorded or (None, None)
+
+    def keep(self, **more):
+        self.kept.write_text(json.dumps({"of": [self.of, self.ask], "frozen": self.frozen, "waits": self.waits,
+                                         "variants": self.variants, "samples": self.samples, **more}) + "\n")
 
     def ask_again(self):
         options, program = self.options, self.program
@@ -66,12 +72,17 @@ class Point:
         except (json.JSONDecodeError, KeyError, StopIteration):
             return strangers.replay.last_words(done)
         self.frozen, self.waits = result["run"], done.returncode == 7
-        self.kept.write_text(json.dumps({"of": [self.of, self.ask], "frozen": self.frozen, "waits": self.waits,
-                                         "variants": self.variants, "samples": self.samples}))
+        self.keep()
         return f"{result['judged']} judged, {result['stop']}, {seconds:.0f} s"
 
     def turns(self):
-        """Of each variant, by sample: log gain, and the verdicts of what was handed in."""
+        """(variant, log gain of the best, verdicts of what was handed in) of each turn, by sample."""
+        if self.known is None:
+            self.known = list(self.judged_turns())
+            self.keep(turns=self.known)
+        return self.known
+
+    def judged_turns(self):
         run = report(self.program, self.options.kopt, self.frozen)
         trials = {trial["candidate_hash"]: trial for trial in run["trials"] if trial["purpose"] == "search"}
         speed = lambda trial: (trial.get("speedup") or {}).get("estimate") or 1.0
@@ -85,7 +96,7 @@ class Point:
                 twin = trials.get(trial.get("duplicate_of") or "", trial)
                 judged[what["ask"]].append((trial["verdict"], math.log(speed(twin) / parent) if twin["verdict"] == "Faster" else 0.0))
         for i, found in enumerate(judged.values()):
-            yield i % len(self.variants), (max([0.0, *(gain for _, gain in found)]), [verdict for verdict, _ in found])
+            yield i % len(self.variants), round(max([0.0, *(gain for _, gain in found)]), 4), [verdict for verdict, _ in found]
 
 
 def interval(strata, statistic, draw):
@@ -99,8 +110,8 @@ def table(points):
     variants = points[0].variants
     samples = [[[] for _ in points] for _ in variants]  # of each variant and point
     for at, point in enumerate(points):
-        for variant, turn in point.turns():
-            samples[variant][at].append(turn)
+        for variant, gain, verdicts in point.turns():
+            samples[variant][at].append((gain, verdicts))
     mean = lambda strata: statistics.fmean(value for stratum in strata for value in stratum)
     print("| what the model was given | turns | handed in | right | faster | mean log gain | it is worth |\n| --- | --- | --- | --- | --- | --- | --- |")
     for variant, strata in zip(variants, samples):
@@ -119,9 +130,9 @@ def table(points):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kopt", required=True)
+    parser.add_argument("--kopt")
     parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--sources", type=pathlib.Path, required=True, help="folder of the programs")
+    parser.add_argument("--sources", type=pathlib.Path, default=pathlib.Path(), help="folder of the programs")
     parser.add_argument("--point", action="append", required=True)
     parser.add_argument("--without", action="append", default=[])
     parser.add_argument("--samples", type=int, default=8)
