@@ -347,8 +347,8 @@ Status DeviceJudge::judge(const RenderedCandidate &candidate, Built &built, cons
                                                        : plan.claimed;
   claim({bench_.options.checks, bench_.options.assurance, bench_.runner().device(), built.launches,
          bench_.gaps, verifier_.hasLearnedForWinners() ? &mutations_ : nullptr,
-         claimed == Depth::Win || bench_.isModelled(),
-         claimed == Depth::Search && !bench_.isModelled()},
+         claimed == Depth::Win || (bench_.isModelled() && !isBehind),
+         claimed == Depth::Search && (!bench_.isModelled() || isBehind)},
         trial);
   if (plan.wantsLines && trial.verdict == Verdict::Faster)
     profiler_.addHotLines(candidate, std::move(lines), trial);

@@ -252,8 +252,8 @@ Status RangeProfiler::run(cupti::RangeProfilerObject *profiler, const MetricSet 
 /// A kernel that waits for DRAM takes 2% longer in the first pass of a session than in all later
 /// ones (a copy of 256 MiB on an H200, CUDA 13.0: 206.5 us, then 201.5 us). Metrics of that pass
 /// would not match those of the other passes, nor those of ncu, whose session lasts as long as the
-/// program. All passes therefore run once before those that count. One alone would save a third of a
-/// second, but leaves most metrics absent (seen with 13.0).
+/// program. All passes therefore run once before those that count. One alone would save a third of
+/// a second, but leaves most metrics absent (seen with 13.0).
 Status RangeProfiler::collect(const std::vector<std::string> &metrics, const Pass &pass,
                               Counters &out) {
   std::string why;

@@ -38,6 +38,12 @@ constexpr int kFirstNumbers = 12;
 /// and say little of what its idea is worth.
 constexpr std::size_t kFirstOfModel = 4;
 
+struct Tally {
+  std::size_t gained = 0; ///< trials that did
+  int numbers = 0;        ///< trials of other values that gained nothing
+  double withoutGain = 0; ///< trials since the last gain, as far as they count
+};
+
 /// What the portfolio knows of a trial.
 struct Node {
   double logSpeedup = 0;        ///< over the baseline
@@ -99,9 +105,9 @@ public:
     if (comingSoon(history) >= settings_.open ||
         std::ranges::any_of(history.waiting, [&](auto &each) { return leadsOn(each.hash); }))
       return {Wait()};
-    if (settings_.patience > 0 && withoutGain_ >= double(settings_.patience))
+    if (settings_.patience > 0 && tally_.withoutGain >= double(settings_.patience))
       return history.isIdle() ? Decision{Stop{StopReason::Patience, double(settings_.patience)},
-                                         {{"trials since gain", "", withoutGain_}}}
+                                         {{"trials since gain", "", tally_.withoutGain}}}
                               : Decision{Wait()};
     if (!guessed_.empty() && !history.isGivenUp(kNumbersRole))
       return {Ask{.role = kNumbersRole,
@@ -134,21 +140,21 @@ private:
       gain = node.logSpeedup - before;
     }
     const bool hasGained = gain && *gain >= kLeastLogGain;
-    if (trial.candidate.technique != kNumbersRole || hasGained || ++numbers_ > kFirstNumbers)
+    if (trial.candidate.technique != kNumbersRole || hasGained || ++tally_.numbers > kFirstNumbers)
       beliefs_.add(trial.candidate.technique, gain,
                    !parents.empty() && isRecommended(trial.candidate.technique,
                                                      recommendedFor(parents.front(), history)));
-    gained_ += hasGained;
+    tally_.gained += hasGained;
     if (trial.candidate.proposer == kModelRole && !trial.candidate.tunables.empty() &&
         isRight(trial) && std::ranges::count(settings_.proposers, kNumbersRole) > 0)
       guessed_.push_back(trial.candidateHash);
     node.family.insert(trial.candidate.technique);
     tried_.insert(trial.candidate.technique);
-    withoutGain_ += trial.candidate.technique == kNumbersRole ? kPatienceOfNumbers : 1;
+    tally_.withoutGain += trial.candidate.technique == kNumbersRole ? kPatienceOfNumbers : 1;
     const Trial *next = improved_.empty() ? &history.best() : history.find(improved_);
     if (improves(trial, *next, settings_.minGain)) {
       improved_ = trial.candidateHash;
-      withoutGain_ = 0;
+      tally_.withoutGain = 0;
     }
     if (mayBeParent(trial)) {
       best_ = std::max(best_, node.logSpeedup);
@@ -222,8 +228,8 @@ private:
       return trial ? trial->diagnosis.state : "";
     };
     const auto &parents = best.candidate.parents;
-    return {{"gained", double(gained_)},
-            {"stale", withoutGain_},
+    return {{"gained", double(tally_.gained)},
+            {"stale", tally_.withoutGain},
             {"untried", double(untried.size())},
             {"left", double(arms_.of(best.candidateHash, history).size())},
             {"new_state", !parents.empty() && stateOf(best.candidateHash) != stateOf(parents[0])},
@@ -356,9 +362,7 @@ private:
   std::vector<std::pair<double, std::string>> order_; ///< those that may be parents
   std::set<std::string> tried_;                       ///< techniques
   double best_ = 0;                                   ///< log speedup of the fastest right trial
-  std::size_t gained_ = 0;                            ///< trials that did
-  int numbers_ = 0; ///< trials of other values that gained nothing
-  double withoutGain_ = 0;
+  Tally tally_;
   std::size_t followedAt_ = 0;       ///< trials when a follower was asked last
   std::vector<std::string> guessed_; ///< candidates whose values were not varied yet
   std::string improved_;             ///< the candidate to accept; empty: none

@@ -112,17 +112,27 @@ TEST_F(DeviceJudgeTest, WhatIsSlowerThanTheBestOfASearchIsNotVerifiedAtFullStren
   const auto confirmed = local.judge(behind.candidate, Purpose::Confirmation);
   ASSERT_TRUE(confirmed);
   EXPECT_TRUE(isEscalated(*confirmed));
-  // Nor is it refused for what only that would show.
-  const Trial unordered = judge(local, "QUICK UNORDERED");
-  EXPECT_EQ(unordered.verdict, Verdict::Faster) << unordered.reason;
-  const auto proven = local.judge(unordered.candidate, Purpose::Confirmation);
-  ASSERT_TRUE(proven);
-  EXPECT_EQ(proven->verdict, Verdict::Faster);
-  EXPECT_TRUE(proven->passed(CheckId::Sanitizer));
   const Trial wrong = judge(local, "QUICK WRONG_AT_repeat");
   const auto refused = local.judge(wrong.candidate, Purpose::Confirmation);
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->verdict, Verdict::WrongResult);
+}
+
+TEST_F(DeviceJudgeTest, WhatOnlyWinnersAreAskedIsNotHeldAgainstWhatIsSlowerThanTheBest) {
+  depth_ = Depth::Look;
+  for (const bool isModelled : {false, true}) {
+    JudgeOptions options;
+    options.depth = Depth::Look;
+    LocalJudge local = make("kernel", isModelled, 0, options);
+    ASSERT_TRUE(local.baseline());
+    EXPECT_EQ(judge(local, "FAST").verdict, Verdict::Faster);
+    const Trial behind = judge(local, "QUICK UNORDERED");
+    EXPECT_EQ(behind.verdict, Verdict::Faster) << isModelled << behind.reason;
+    const auto confirmed = local.judge(behind.candidate, Purpose::Confirmation);
+    ASSERT_TRUE(confirmed);
+    EXPECT_EQ(confirmed->verdict, Verdict::Faster) << confirmed->reason;
+    EXPECT_TRUE(confirmed->passed(isModelled ? CheckId::Schedule : CheckId::Sanitizer));
+  }
 }
 
 } // namespace
