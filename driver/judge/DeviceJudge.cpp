@@ -345,10 +345,10 @@ Status DeviceJudge::judge(const RenderedCandidate &candidate, Built &built, cons
   const Depth claimed = isBehind                       ? Depth::Search
                         : isDoubtful && plan.escalates ? Depth::Win
                                                        : plan.claimed;
+  const bool isWhole = bench_.isModelled() && !isBehind; // there is no first look at it
   claim({bench_.options.checks, bench_.options.assurance, bench_.runner().device(), built.launches,
          bench_.gaps, verifier_.hasLearnedForWinners() ? &mutations_ : nullptr,
-         claimed == Depth::Win || (bench_.isModelled() && !isBehind),
-         claimed == Depth::Search && (!bench_.isModelled() || isBehind)},
+         claimed == Depth::Win || isWhole, claimed == Depth::Search && !isWhole},
         trial);
   if (plan.wantsLines && trial.verdict == Verdict::Faster)
     profiler_.addHotLines(candidate, std::move(lines), trial);

@@ -131,6 +131,8 @@ class Folder(KoptTest):
         self.assertEqual((done["run"], done["judged"]), (f"{run}-at-1-1", 2))
         elsewhere = self.tune(*again, "--resume", "--model-gpu", "A100", code=0)
         self.assertEqual((elsewhere["run"], elsewhere["judged"]), (f"{run}-at-1-2", 2), "its turns are taken over")
+        other = self.tune("--at", f"{run}:1", "--without", "rules", "--samples", "2", "--resume")
+        self.assertEqual((other["run"], other["judged"]), (f"{run}-at-1-3", 0), "of other turns nothing is")
 
         self.write("frozen.json", json.dumps({"of": [run, 1], "frozen": done["run"], "waits": False, "variants": [[], ["bound"]],
                                               "samples": 2}))

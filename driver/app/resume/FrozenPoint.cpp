@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <limits>
+#include <nlohmann/json.hpp>
 
 namespace kopt {
 namespace {
@@ -13,6 +16,15 @@ namespace {
 bool readNumber(std::string_view text, int &number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size() && number > 0;
+}
+
+/// Copies the exchanges for the asks from `first` to before `last`.
+Status copyCalls(Store &store, std::int64_t from, std::int64_t to, int first, int last) {
+  KOPT_TRY(const std::vector<ModelCall> calls, store.modelCalls(from));
+  for (const ModelCall &call : calls)
+    if (call.ask && *call.ask >= first && *call.ask < last)
+      KOPT_CHECK(store.recordModelCall(to, call));
+  return {};
 }
 
 } // namespace
@@ -26,6 +38,8 @@ std::map<int, std::set<std::string>> FrozenPoint::turns() const {
       turns.emplace(ask + int(turns.size()), variant);
   return turns;
 }
+
+std::string FrozenPoint::identity() const { return fmt::format("{}:{} {}", run, ask, turns()); }
 
 Result<FrozenPoint> parseFrozenPoint(const std::string &text) {
   const std::vector<std::string> parts = split(text, ':');
@@ -69,10 +83,7 @@ Result<std::vector<Ask>> thaw(Store &store, const FrozenPoint &point, std::int64
   }
   for (auto event = events.begin(); event != end; ++event)
     KOPT_CHECK(store.recordEvent(to, *event));
-  KOPT_TRY(const std::vector<ModelCall> calls, store.modelCalls(from));
-  for (const ModelCall &call : calls)
-    if (call.ask && *call.ask < point.ask)
-      KOPT_CHECK(store.recordModelCall(to, call));
+  KOPT_CHECK(copyCalls(store, from, to, 0, point.ask));
   std::vector<Ask> asks;
   for (const auto &turn : point.turns()) {
     asks.push_back(std::get<Ask>(end->what));
@@ -84,15 +95,12 @@ Result<std::vector<Ask>> thaw(Store &store, const FrozenPoint &point, std::int64
 Status takeOver(Store &store, const FrozenPoint &point, const std::vector<RunRecord> &runs,
                 std::int64_t to) {
   const auto earlier = std::find_if(runs.rbegin(), runs.rend(), [&](const RunRecord &run) {
-    return run.name.starts_with(point.prefix() + "-");
+    const auto config = nlohmann::json::parse(run.configJson, nullptr, false);
+    return config.is_object() && config.value("at", "") == point.identity();
   });
-  if (earlier == runs.rend())
-    return {};
-  KOPT_TRY(const std::vector<ModelCall> calls, store.modelCalls(earlier->id));
-  for (const ModelCall &call : calls)
-    if (call.ask && *call.ask >= point.ask)
-      KOPT_CHECK(store.recordModelCall(to, call));
-  return {};
+  return earlier == runs.rend()
+             ? Status()
+             : copyCalls(store, earlier->id, to, point.ask, std::numeric_limits<int>::max());
 }
 
 } // namespace kopt

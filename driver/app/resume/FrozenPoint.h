@@ -26,6 +26,7 @@ struct FrozenPoint {
   /// What is left out of the turns of the new run, by the ids of its asks: for sample after sample,
   /// each variant once.
   std::map<int, std::set<std::string>> turns() const;
+  std::string identity() const; ///< of the point and its turns, as the config of a run keeps it
 };
 
 /// "RUN:ASK". Fails with Usage.
@@ -37,8 +38,8 @@ Result<FrozenPoint> parseFrozenPoint(const std::string &text);
 Result<std::vector<Ask>> thaw(Store &store, const FrozenPoint &point, std::int64_t from,
                               std::int64_t to);
 
-/// Copies the exchanges of an earlier run of the point, which was on another device, to the new
-/// one: its turns go on, and their candidates are judged anew.
+/// Copies the exchanges of the last earlier run of the same turns, which was on another device, to
+/// the new one: they go on, and their candidates are judged anew.
 Status takeOver(Store &store, const FrozenPoint &point, const std::vector<RunRecord> &runs,
                 std::int64_t to);
 

@@ -35,7 +35,6 @@
 #include "driver/support/Text.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <limits>
 
 namespace kopt {
@@ -76,8 +75,7 @@ SearchIdentity searchIdentityOf(const TuneSettings &settings, const TuneSubject 
   search.experience = settings.options.experience;
   search.controls = settings.options.controls;
   search.given = given.notes;
-  if (settings.at)
-    search.at = fmt::format("{}:{} {}", settings.at->run, settings.at->ask, settings.at->turns());
+  search.at = settings.at ? settings.at->identity() : "";
   for (const Candidate &candidate : given.candidates)
     search.given.push_back(candidate.contentHash());
   return search;

@@ -58,6 +58,8 @@ nlohmann::json toJson(const TuneSettings &settings) {
                {"min_gain", settings.minGain},
                {"verify_all", settings.verifyAll},
                {"batch", settings.batch}});
+  if (settings.at)
+    json["at"] = settings.at->identity();
   return json;
 }
 

@@ -5,7 +5,6 @@
 #include "driver/workload/OtherScalars.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <ranges>

@@ -5,7 +5,6 @@
 #include "driver/search/model/SectionTexts.h"
 #include "driver/source/CandidateLaunch.h"
 #include "driver/source/RenderSlice.h"
-#include "driver/source/SliceLines.h"
 #include "driver/support/Text.h"
 #include "driver/workload/ApplyCandidate.h"
 

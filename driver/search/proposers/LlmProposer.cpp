@@ -222,8 +222,7 @@ Status LlmProposer::send(const ProposalContext &context, Inbox &inbox) {
   KOPT_TRY(const Prompt system, systemPrompt(promptOf(ask)));
   request.system = system.text;
   request.messages = exchange.turn.messages();
-  CandidateTools *tools = toolsOf(ask);
-  if (tools)
+  if (const CandidateTools *tools = toolsOf(ask))
     request.tools = tools->tools();
   request.maxTokens = options_.replyTokens;
   request.timeout = options_.timeout;
