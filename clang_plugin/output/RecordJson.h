@@ -276,6 +276,10 @@ template <class T> void readJson(const JsonReader &from, T &out) {
     double seconds = 0;
     readJson(from, seconds);
     out = T(seconds);
+  } else if constexpr (std::is_same_v<T, std::filesystem::path>) {
+    std::string text;
+    readJson(from, text);
+    out = text;
   } else if constexpr (SpelledEnum<T>) {
     std::string name;
     readJson(from, name);

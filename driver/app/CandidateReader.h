@@ -2,7 +2,7 @@
 // Reads files of candidates beside the user's own file.
 #pragma once
 
-#include "driver/app/Sources.h"
+#include "driver/app/services/Sources.h"
 #include "driver/source/candidate/CandidateFile.h"
 #include "driver/support/RelativeDeadline.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/CleanFlow.h"
 
-#include "driver/app/Installation.h"
+#include "driver/app/services/Installation.h"
 #include "driver/store/Store.h"
 #include "driver/support/FileSystem.h"
 
@@ -55,9 +55,9 @@ Kept chosen(const std::vector<RunRecord> &runs, const std::vector<SessionRecord>
 
 } // namespace
 
-Result<BuildCacheUse> cleanBuilds(bool dryRun) {
-  const BuildCacheUse before = trimBuilds(buildCacheFolder());
-  if (!dryRun && trimBuilds(buildCacheFolder(), 0).builds > 0)
+Result<FolderUse> cleanBuilds(bool dryRun) {
+  const FolderUse before = trimBuilds(buildCacheFolder());
+  if (!dryRun && trimBuilds(buildCacheFolder(), 0).files > 0)
     return makeError(ErrorCode::Environment, "the build cache cannot be emptied",
                      "remove the folder by hand", buildCacheFolder().string());
   return before;

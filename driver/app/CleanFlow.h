@@ -26,7 +26,7 @@ struct Cleaned {
 
 /// Removes what the build cache holds, of all projects; with `dryRun` says only how much that is.
 /// Fails with Environment if something is left.
-Result<BuildCacheUse> cleanBuilds(bool dryRun);
+Result<FolderUse> cleanBuilds(bool dryRun);
 
 /// Removes runs and sessions, from the database and from the output folder. The last runs of each
 /// kernel stay, the last sessions, and what the sessions that stay consist of. Fails with

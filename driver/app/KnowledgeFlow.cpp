@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/KnowledgeFlow.h"
 
-#include "driver/app/Installation.h"
+#include "driver/app/services/Installation.h"
 
 namespace kopt {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "driver/app/InferredClauses.h"
-#include "driver/app/Sources.h"
+#include "driver/app/services/Sources.h"
 #include "driver/source/Subjects.h"
 
 namespace kopt {

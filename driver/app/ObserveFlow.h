@@ -2,7 +2,7 @@
 // `kopt observe`, and the traces that `--run` takes workloads from.
 #pragma once
 
-#include "driver/app/Sources.h"
+#include "driver/app/services/Sources.h"
 #include "driver/device/capture/ObserveProgram.h"
 #include "driver/model/TuneSubject.h"
 #include "driver/workload/observed/TraceWorkload.h"

@@ -62,7 +62,7 @@ public:
     report_.file = subject_.kernel.file;
     report_.line = subject_.kernel.line;
     report_.device = bench_.device();
-    report_.sandbox = bench_.sandbox().layers();
+    report_.sandbox = bench_.layers();
     for (const Launch &launch : workload.launches)
       report_.launches.push_back(launch.name);
     KOPT_TRY(const Launch *chosen, chooseLaunch(workload, request_.launch));
@@ -73,7 +73,7 @@ public:
       return std::move(report_);
     }
 
-    KOPT_TRY(const BuildOutcome built, build(bench_.toolchain(), "run"));
+    KOPT_TRY(const BuildOutcome built, build(bench_.compiler(), "run"));
     if (!built.ok)
       return makeError(ErrorCode::BaselineFailed,
                        fmt::format("kernel '{}' does not build", subject_.label),

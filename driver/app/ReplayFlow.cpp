@@ -27,7 +27,7 @@ public:
         subject_, arch.empty() ? bench.device().arch : arch, rendered,
         bench.scratch() / "evaluate" /
             fmt::format("replay-{}", subject_.specialization.symbol.substr(0, 100)) / "module");
-    KOPT_TRY(const BuildOutcome outcome, bench.toolchain().build(request));
+    KOPT_TRY(const BuildOutcome outcome, bench.compiler().build(request));
     if (!outcome.ok)
       return makeError(ErrorCode::BaselineFailed,
                        fmt::format("kernel '{}' does not build as it is", subject_.label),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/Workbench.h"
 
+#include "driver/app/executor/RemoteExecutor.h"
 #include "driver/model/Json.h"
 #include "driver/support/Log.h"
 
@@ -19,16 +20,23 @@ Result<std::unique_ptr<Workbench>> Workbench::open(Services services, const Kern
                                                    const PlanKernels &plan) {
   std::unique_ptr<Workbench> bench(new Workbench(std::move(services), request.sources));
   KOPT_TRY(bench->scratch_, TemporaryDirectory::create("kopt"));
+  const bool isLocal = request.executor.choice.kind == ExecutorKind::Local;
+  std::unique_ptr<RemoteExecutor> remote;
+  if (!isLocal) {
+    KOPT_TRY(remote, RemoteExecutor::open(bench->services_, request.executor));
+  }
   KOPT_CHECK(bench->readSources(request.selection, plan));
   KOPT_TRY(bench->contained_,
            openContained(bench->services_, request.sandbox, bench->filesOfCandidates()));
   KOPT_CHECK(bench->makeSubjects());
-  KOPT_TRY(bench->devices_, openDevices(bench->services_, request.device, gpus, bench->scratch(),
-                                        bench->contained_, request.buildCache));
-  if (!bench->device().modelled)
-    bench->code_.emplace(Disassembler(bench->services_.processes,
-                                      bench->services_.installation.cuda.nvdisasm,
-                                      bench->compilers()));
+  if (remote) {
+    remote->useFiles(bench->filesOfCandidates());
+    bench->executor_ = std::move(remote);
+  } else {
+    KOPT_TRY(bench->executor_,
+             LocalExecutor::open(bench->services_, request.device, gpus, bench->scratch(),
+                                 bench->contained_, request.buildCache));
+  }
   KOPT_CHECK(bench->tellOfNotes());
   bench->candidates_.emplace(bench->frontend(), bench->sources_, bench->extraction_,
                              bench->subjects_, bench->candidateDeadline_, bench->device().arch,
@@ -139,7 +147,7 @@ Status Workbench::makeSubjects() {
 }
 
 Status Workbench::tellOfNotes() {
-  for (const SandboxLayer &layer : sandbox().layers())
+  for (const SandboxLayer &layer : layers())
     if (!layer.active)
       services_.terminal.line(
           fmt::format("note: candidates run without {}: {}", layer.name, layer.detail));
@@ -181,25 +189,16 @@ void Workbench::measureRates() {
     return;
   services_.terminal.status("measuring what the device reaches");
   const LoggedStage logged("measure the rates of the device");
-  const PooledRunner &first = devices_.pool.front();
-  Result<MeasuredRates> measured = MeasuredRates();
-  const auto measure = [&] { measured = first.runner->measureRates(); };
-  if (first.thread)
-    first.thread->runAndWait(measure);
-  else
-    measure();
+  Result<MeasuredRates> measured = executor_->measureRates();
   rates_ = measured ? std::move(*measured)
                     : MeasuredRates{0, 0, 0, 0, "all rates: " + measured.error().what};
 }
 
 nlohmann::json Workbench::describe() const {
-  nlohmann::json gpus = nlohmann::json::array();
-  for (const PooledRunner &member : devices_.pool)
-    gpus.push_back(member.name);
   nlohmann::json described = toJson(device());
-  described["gpus"] = gpus;
-  described["toolchain"] = devices_.toolchain->name();
-  described["sandbox"] = toJson(sandbox().layers());
+  described["gpus"] = executor_->gpus();
+  described["toolchain"] = executor_->toolchain();
+  described["sandbox"] = describeLayers(executor_->layers());
   if (rates_)
     described["measured"] = toJson(*rates_);
   return described;
@@ -209,42 +208,11 @@ Result<std::unique_ptr<Judge>> Workbench::makeJudge(const TuneSubject &subject,
                                                     const Workload &workload, JudgeOptions options,
                                                     const std::string &folder,
                                                     std::function<double()> secondsLeft) {
-  options.scratch = scratch() / "evaluate" / folder;
   if (options.arch.empty())
     options.arch = device().arch;
-  if (options.cache.empty())
-    options.cache = cacheFolder() / "mutation";
-  KOPT_CHECK(createDirectories(options.scratch));
-  JudgeServices services{frontend(), *devices_.toolchain, {}, [this](const std::string &text) {
-                           services_.terminal.line(text);
-                         }};
-  services.secondsLeft = std::move(secondsLeft);
-  if (!device().modelled)
-    services.emulated = {devices_.emulator.get(), [this] {
-                           return openEmulated(services_, scratch(),
-                                               fmt::format("emulated-{}", emulated_++), sandbox());
-                         }};
-  for (const PooledRunner &member : devices_.pool) {
-    // If code is to be counted, only one device profiles at a time: the judge's first.
-    const auto profile =
-        [this, runner = member.runner.get(), symbol = subject.specialization.symbol](
-            ModuleId module, const fs::path &path, const Launch &launch) -> Result<ProfileOutcome> {
-      auto listing = code_ ? code_->begin(path) : CodeCounter::Listing();
-      KOPT_TRY(ProfileOutcome outcome, runner->profile(module, launch, RunOptions{}));
-      if (code_ && outcome.status == RunStatus::Ok)
-        code_->addTo(outcome, std::move(listing), symbol);
-      return outcome;
-    };
-    LinesFunction lines;
-    if (code_)
-      lines = [this, symbol = subject.specialization.symbol](const fs::path &path) {
-        return code_->lines(path, symbol);
-      };
-    services.devices.push_back({*member.runner, profile, member.name, member.thread.get(), lines});
-  }
-  return std::make_unique<LocalJudge>(
-      std::move(services), Subject{subject, workload, keptByLaunches(subject, workload.launches)},
-      std::move(options));
+  return executor_->makeJudge(
+      Subject{subject, workload, keptByLaunches(subject, workload.launches)}, std::move(options),
+      folder, std::move(secondsLeft));
 }
 
 } // namespace kopt

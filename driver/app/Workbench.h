@@ -4,14 +4,11 @@
 
 #include "driver/app/CandidateReader.h"
 #include "driver/app/KernelRequest.h"
-#include "driver/app/OpenDevices.h"
-#include "driver/device/sass/CodeCounter.h"
-#include "driver/judge/LocalJudge.h"
+#include "driver/app/executor/LocalExecutor.h"
 #include "driver/source/Subjects.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/RelativeDeadline.h"
 
-#include <atomic>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -40,22 +37,26 @@ struct LeftOutKernel {
 class Workbench {
 public:
   /// Makes the sandbox, reads the sources, opens the device, or one for each of `gpus` (as
-  /// startRunners() takes them), and finds its compiler. The sources are read twice: first all of
-  /// them, for their kernels, then those of the selected kernels, to prove slices. In between,
-  /// `plan`, if given, selects the kernels. Fails with Usage, BaselineFailed (a file does not
-  /// compile) or Environment.
+  /// startRunners() takes them), and finds its compiler; or starts the workers of the request's
+  /// executor before all else, so that waiting for them is no one's time. The sources are read
+  /// twice: first all of them, for their kernels, then those of the selected kernels, to prove
+  /// slices. In between, `plan`, if given, selects the kernels. Fails with Usage, BaselineFailed (a
+  /// file does not compile) or Environment.
   static Result<std::unique_ptr<Workbench>> open(Services services, const KernelRequest &request,
                                                  const std::vector<int> &gpus = {0},
                                                  const PlanKernels &plan = {});
 
   Frontend &frontend() { return *contained_.frontend; }
-  Runner &runner() { return devices_.runner(); }
-  const std::vector<PooledRunner> &pool() const { return devices_.pool; }
-  Toolchain &toolchain() { return *devices_.toolchain; }
-  BuildCache::Counts builds() const { return devices_.builds->counts(); }
-  const Sandbox &sandbox() const { return contained_.sandbox; }
+  /// This machine's devices; null if candidates are judged elsewhere.
+  LocalExecutor *local() { return dynamic_cast<LocalExecutor *>(executor_.get()); }
+  Runner &runner() { return local()->runner(); }        ///< only of local()
+  Toolchain &compiler() { return local()->compiler(); } ///< only of local()
+  std::string toolchain() const { return executor_->toolchain(); }
+  std::size_t devices() const { return executor_->gpus().size(); }
+  BuildCache::Counts builds() const { return executor_->builds(); }
   const CompilerSandbox &compilers() const { return contained_.compilers; }
-  const DeviceInfo &device() const { return devices_.device(); }
+  const std::vector<SandboxLayer> &layers() const { return executor_->layers(); }
+  const DeviceInfo &device() const { return executor_->device(); }
   /// Has the first device measure what it reaches, for the ceilings of reports; once. A failure is
   /// what describe() says of them. Only while nothing else runs on the device.
   void measureRates();
@@ -96,10 +97,8 @@ private:
   SourceSettings sources_;
   std::optional<TemporaryDirectory> scratch_; ///< must outlive the runner, which writes there
   Contained contained_;
-  OpenDevices devices_;
+  std::unique_ptr<Executor> executor_;
   std::optional<MeasuredRates> rates_;
-  std::optional<CodeCounter> code_;    ///< of cubins
-  std::atomic<unsigned> emulated_ = 0; ///< emulated devices opened in addition to GPUs
   ExtractionResult extraction_;
   std::vector<TuneSubject> subjects_;
   KernelPlan plan_;

@@ -56,6 +56,7 @@ constexpr CommandEntry kCommands[] = {
     {"kb", "search texts about kernels, and what trials taught", makeKb},
     {"mcp", "serve an agent: kopt's tools over the Model Context Protocol, on stdin and stdout",
      makeMcp},
+    {"worker", "judge for another kopt, which starts this by ssh or srun", makeWorker},
     {"skill", "write a skill file for agents that run commands", makeSkill},
     {"doctor", "say whether tuning can start here, what works, and how to get the rest",
      makeDoctor},

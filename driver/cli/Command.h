@@ -2,7 +2,7 @@
 // A command of kopt: one file each, named after it.
 #pragma once
 
-#include "driver/app/Services.h"
+#include "driver/app/services/Services.h"
 #include "driver/cli/Envelope.h"
 
 #include <CLI/CLI.hpp>
@@ -56,6 +56,7 @@ std::unique_ptr<Command> makeSimulate(CLI::App &app);
 std::unique_ptr<Command> makeKb(CLI::App &app);
 std::unique_ptr<Command> makeMcp(CLI::App &app);
 std::unique_ptr<Command> makeSkill(CLI::App &app);
+std::unique_ptr<Command> makeWorker(CLI::App &app);
 std::unique_ptr<Command> makeDoctor(CLI::App &app);
 
 } // namespace kopt

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/cli/Flags.h"
 
+#include "driver/config/ExecutorChoice.h"
+#include "driver/config/GpuSelection.h"
+
 #include <fmt/format.h>
 
 namespace kopt {
@@ -64,6 +67,10 @@ void ConfigFlags::addPlace(CLI::App &app) {
   addManifest(app);
 }
 
+void ConfigFlags::addExecutor(CLI::App &app) {
+  add(app, {"executor", "executor-program", "executor-restarts"});
+}
+
 void ConfigFlags::addManifest(CLI::App &app) {
   app.add_option("--manifest", manifest, "manifest file that kopt_tune_kernels() wrote");
 }
@@ -98,6 +105,21 @@ KernelRequest kernelRequest(const Config &config) {
   request.buildCache = options.buildCache;
   request.root = projectRoot(config);
   return request;
+}
+
+Status setExecutor(const Config &config, KernelRequest &request) {
+  const ResolvedOptions &options = config.settings;
+  KOPT_TRY(request.executor.choice, parseExecutor(options.executor));
+  KOPT_TRY(request.executor.gpus, parseGpuSelection(options.gpus));
+  if (request.executor.choice.kind == ExecutorKind::Ssh && request.executor.gpus.empty())
+    return makeError(ErrorCode::Usage, "--gpus all is not known for other hosts",
+                     "give the number of GPUs that each host has");
+  request.executor.program = options.executorProgram;
+  request.executor.restarts = unsigned(options.executorRestarts);
+  request.executor.flags = {"--device=" + options.device, "--model-gpu=" + options.modelGpu,
+                            "--sandbox=" + options.sandbox,
+                            fmt::format("--build-cache={}", options.buildCache)};
+  return {};
 }
 
 Result<KernelRequest> kernelRequest(const Config &config, const SourceFlags &sources,

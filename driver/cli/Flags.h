@@ -42,6 +42,7 @@ struct ConfigFlags {
   void add(CLI::App &app, const std::string &key, const std::string &help);
   /// All about which kernels, and where they run.
   void addPlace(CLI::App &app);
+  void addExecutor(CLI::App &app);
   void addManifest(CLI::App &app);
   /// Merges them with the environment, the manifest and the configuration files; the search for
   /// kopt.toml starts at the first file.
@@ -57,6 +58,8 @@ Result<KernelRequest> kernelRequest(const Config &config, const SourceFlags &sou
                                     const std::string &program = {});
 /// The same without sources.
 KernelRequest kernelRequest(const Config &config);
+/// Where candidates are judged, for commands that have addExecutor()'s flags. Fails with Usage.
+Status setExecutor(const Config &config, KernelRequest &request);
 /// How single candidates are judged: one may take longer than in a search.
 JudgeOptions trialOptions(const Config &config);
 

@@ -31,6 +31,8 @@ public:
         ->allow_extra_args(false);
     addProgram(app, flags_.program);
     flags_.config.addPlace(app);
+    flags_.config.addExecutor(app);
+    flags_.config.add(app, {"gpus"});
     flags_.config.add(app, "min-gain", "smallest speedup that counts as faster, as a ratio");
     flags_.config.add(app, {"seed", "assurance", "cache-mode"});
     app.add_option("--without", flags_.without,
@@ -87,6 +89,7 @@ private:
     KOPT_TRY(const Config config, flags_.config.load(flags_.sources.files));
     KOPT_TRY(KernelRequest kernels,
              kernelRequest(config, flags_.sources, call.rest, flags_.program));
+    KOPT_CHECK(setExecutor(config, kernels));
     TrialRequest request{std::move(kernels), {}, trialOptions(config)};
     if (request.sources.files.size() != 1)
       return makeError(ErrorCode::Usage, "kopt trial takes one file",

@@ -222,6 +222,7 @@ public:
                    "command that builds your program, such as 'make -j'; wins are confirmed in a "
                    "patched copy (default: the CMake build folder of -p, or nvcc)");
     flags_.config.addPlace(app);
+    flags_.config.addExecutor(app);
     flags_.config.add(app, {"min-gain",   "objective",   "max-launch-regression",
                             "seed",       "strategy",    "experience",
                             "roof",       "proposers",   "model",
@@ -289,6 +290,7 @@ private:
       programs.push_back(joinCommand(options.run));
     KOPT_TRY(KernelRequest kernels, kernelRequest(config, flags_.sources, nvccFlags,
                                                   programs.empty() ? "" : programs.front()));
+    KOPT_CHECK(setExecutor(config, kernels));
     KOPT_TRY(TuneSettings settings, tuneSettingsOf(options, std::move(kernels)));
     if (programs.size() > 1)
       settings.programs = std::move(programs);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/config/Options.h"
 
+#include "driver/config/ExecutorChoice.h"
 #include "driver/config/Goal.h"
 #include "driver/config/GpuSelection.h"
 #include "driver/source/Frontend.h"
@@ -89,6 +90,10 @@ std::string checkModel(const OptionValue &value) {
 std::string checkGpus(const OptionValue &value) {
   const auto gpus = parseGpuSelection(std::get<std::string>(value));
   return gpus ? "" : inWords(gpus.error());
+}
+std::string checkExecutor(const OptionValue &value) {
+  const auto choice = parseExecutor(std::get<std::string>(value));
+  return choice ? "" : inWords(choice.error());
 }
 std::string checkObjective(const OptionValue &value) {
   const auto goal = parseGoal(std::get<std::string>(value));
@@ -212,6 +217,14 @@ std::vector<Option> makeOptions() {
              {"auto", "cuda", "emulated"}),
       {"gpus", &S::gpus, checkGpus,
        "identical GPUs that judge candidates in parallel: a number, a list such as 0,2, or `all`"},
+      {"executor", &S::executor, checkExecutor,
+       "where candidates are judged: `local`, `ssh:HOST[,HOST...]`, or `slurm[:OPTIONS]` with "
+       "options "
+       "of salloc"},
+      {"executor-program", &S::executorProgram, checkNotEmpty,
+       "kopt on the hosts of the executor (default: this kopt, sent where it is missing)"},
+      {"executor-restarts", &S::executorRestarts, checkFromZero,
+       "how often one worker of the executor is started anew"},
       {"model-gpu", &S::modelGpu, checkNotEmpty, "GPU whose times the emulated device models"},
       {"arch", &S::arch, checkArch,
        "GPU architecture to build for, as sm_NN (default: the device's)"},

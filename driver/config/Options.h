@@ -46,11 +46,14 @@ struct ResolvedOptions {
       "patch"; ///< how wins reach the program: patch, or header (docs/header-mode.md)
   /// For which variants of the header mode are written; empty: the one they were measured on.
   std::vector<std::string> archs;
-  std::string model;             ///< "anthropic:MODEL", "exec:COMMAND", …; empty: none
-  std::string device = "auto";   ///< auto, cuda, emulated
-  std::string gpus = "1";        ///< GPUs that judge candidates: a number, "all", or ordinals "0,2"
-  std::string modelGpu = "H200"; ///< GPU whose times the emulated device models
-  std::string arch;              ///< "sm_90"; empty: the device's
+  std::string model;           ///< "anthropic:MODEL", "exec:COMMAND", …; empty: none
+  std::string device = "auto"; ///< auto, cuda, emulated
+  std::string gpus = "1";      ///< GPUs that judge candidates: a number, "all", or ordinals "0,2"
+  std::string executor = "local";     ///< where candidates are judged; as parseExecutor() takes it
+  std::string executorProgram;        ///< kopt on the executor's hosts; empty: this one
+  std::int64_t executorRestarts = 3;  ///< of one worker
+  std::string modelGpu = "H200";      ///< GPU whose times the emulated device models
+  std::string arch;                   ///< "sm_90"; empty: the device's
   std::string output = "kopt.out";    ///< folder for run folders
   std::string sandbox = "auto";       ///< of candidates: auto, required, off
   std::string assurance = "standard"; ///< that a win needs: standard, strict

@@ -273,6 +273,9 @@ Status CandidateTimer::timeBaseline(Trial &trial) {
     total += baseline.launches[i].weight * trial.timings[i].baselineSeconds;
   for (std::size_t i = 0; total > 0 && i < trial.timings.size(); ++i)
     baseline.launches[i].weight *= trial.timings[i].baselineSeconds / total;
+  const std::vector<double> &measured = bench_.options.weights;
+  for (std::size_t i = 0; i < std::min(measured.size(), baseline.launches.size()); ++i)
+    baseline.launches[i].weight = measured[i];
   return {};
 }
 

@@ -57,6 +57,8 @@ struct JudgeServices {
   /// The seconds that a confirmation may still take: what cannot be done in them is left out and
   /// named. Called from any thread; empty: no limit.
   std::function<double()> secondsLeft{};
+  /// False: a candidate is a duplicate only of what Judge::remember() was told of.
+  bool findsDuplicates = true;
 };
 
 struct JudgeOptions {
@@ -99,12 +101,14 @@ struct JudgeOptions {
   std::uint64_t mostInstructions = 0;
   /// Seconds of a GPU for wrong versions of the kernel; unlimited under AssurancePolicy::Strict.
   double mutantSeconds = 4;
+  /// Of the launches, where another device of the kind measured the baseline; empty: learned.
+  std::vector<double> weights{};
   std::filesystem::path
       cache; ///< folder in which mutation tests are kept from run to run; empty: they are not kept
 };
 KOPT_FIELDS(JudgeOptions, scratch, arch, seed, policy, timing, programSeconds, cacheMode, processes,
             buildThreads, checks, keepGoing, depth, escalateAbove, confirmsNext, assurance,
             ownLaunchesOnly, times, counters, mostDerived, testAdequacy, mostInstructions,
-            mutantSeconds, cache)
+            mutantSeconds, weights, cache)
 
 } // namespace kopt

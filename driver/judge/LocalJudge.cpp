@@ -2,8 +2,6 @@
 #include "driver/judge/LocalJudge.h"
 
 #include "driver/judge/EmulatedJudge.h"
-#include "driver/source/Expression.h"
-#include "driver/workload/ApplyCandidate.h"
 
 #include <fmt/format.h>
 
@@ -165,40 +163,11 @@ Result<Baseline> LocalJudge::baseline() {
     return {};
   }));
   KOPT_CHECK(learnOthers(built, trial));
-  seenCode_.try_emplace(codeKey(trial.moduleHash, baseline_.launches), begun.candidateHash,
-                        trial.candidate.title);
+  seenCode_.add(trial, baseline_.launches);
   trial.seconds = secondsSince(start);
   Workload workload = subject_.workload;
   workload.launches = baseline_.launches;
   return Baseline{std::move(trial), std::move(workload)};
-}
-
-// Two are the same if their launches are, those of other arguments too: their expressions count.
-std::string LocalJudge::codeKey(const std::string &moduleHash,
-                                const std::vector<Launch> &launches) const {
-  std::string key = moduleHash;
-  for (const Launch &launch : launches) {
-    key += fmt::format("|{},{},{}/{},{},{}/{}", launch.grid.x, launch.grid.y, launch.grid.z,
-                       launch.block.x, launch.block.y, launch.block.z, launch.sharedBytes);
-    for (const std::string &text : launch.geometry.all()) {
-      key += "|" + text;
-      for (const std::string &name : namesIn(text).value_or(std::vector<std::string>()))
-        if (const auto value = launch.bindings.find(name); value != launch.bindings.end())
-          key += fmt::format(",{}", value->second);
-    }
-  }
-  return key;
-}
-
-bool LocalJudge::isDuplicate(const std::vector<Launch> &launches, Trial &trial) {
-  const auto [seen, isNew] = seenCode_.try_emplace(
-      codeKey(trial.moduleHash, launches), trial.candidate.contentHash(), trial.candidate.title);
-  if (!isNew) {
-    trial.verdict = Verdict::Duplicate;
-    trial.duplicateOf = seen->second.first;
-    trial.reason = "the same machine code and launch as '" + seen->second.second + "'";
-  }
-  return !isNew;
 }
 
 void LocalJudge::begin(const std::vector<Candidate> &candidates) {
@@ -240,7 +209,8 @@ LocalJudge::TaskPointer LocalJudge::next(const Lane &lane) {
     Prepared &prepared = *task->prepared;
     if (!prepared.error && prepared.ready &&
         !(prepared.trial.check == CheckId::None &&
-          isDuplicate(prepared.built.launches, prepared.trial)))
+          seenCode_.isDuplicate(prepared.trial, prepared.built.launches,
+                                services_.findsDuplicates)))
       return task;
     prepared.trial.seconds = prepared.seconds;
     if (prepared.error)
@@ -384,19 +354,10 @@ Status LocalJudge::addCounters(Trial &trial) {
 }
 
 void LocalJudge::remember(const Trial &trial) {
-  if (trial.moduleHash.empty() || trial.verdict == Verdict::BuildFailed ||
-      trial.verdict == Verdict::Duplicate)
-    return;
-  std::vector<Launch> launches;
-  for (const Launch &launch : baseline_.launches) {
-    auto changed = applyToLaunch(subject_.kernel, launch, trial.candidate);
-    if (!changed)
-      return;
-    launches.push_back(std::move(*changed));
-  }
   const std::lock_guard turn(turn_);
-  seenCode_.try_emplace(codeKey(trial.moduleHash, launches), trial.candidate.contentHash(),
-                        trial.candidate.title);
+  seenCode_.remember(trial, subject_.kernel, baseline_.launches);
+  if (trial.verdict == Verdict::Faster && trial.speedup && trial.speedup->estimate > fastest_)
+    fastest_ = trial.speedup->estimate;
 }
 
 } // namespace kopt

@@ -7,6 +7,7 @@
 #include "driver/judge/CandidateBuilder.h"
 #include "driver/judge/DeviceJudge.h"
 #include "driver/judge/Judge.h"
+#include "driver/judge/SeenCode.h"
 #include "driver/support/TurnLock.h"
 
 #include <atomic>
@@ -104,8 +105,6 @@ private:
   Result<Trial> look(const Candidate &candidate, Purpose purpose, Stage upTo);
   Result<Trial> confirm(const Candidate &candidate);
   void compileAhead(const RenderedCandidate &candidate);
-  std::string codeKey(const std::string &moduleHash, const std::vector<Launch> &launches) const;
-  bool isDuplicate(const std::vector<Launch> &launches, Trial &trial);
 
   JudgeServices services_;
   JudgeOptions options_;
@@ -123,8 +122,7 @@ private:
   TurnLock turn_;
   std::optional<Error> ended_; ///< set when no device is left: why
   std::deque<TaskPointer> waiting_;
-  /// Hash and title of the first candidate with that code, by code key.
-  std::map<std::string, std::pair<std::string, std::string>> seenCode_;
+  SeenCode seenCode_;
 };
 
 } // namespace kopt

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/model/Json.h"
 
+#include "driver/support/Text.h"
+
 namespace kopt {
 
 nlohmann::json toJson(const Dim3 &value) { return {value.x, value.y, value.z}; }
@@ -32,6 +34,21 @@ void readJson(const JsonReader &from, Argument &out) {
     readJson(from, out.emplace<ValueArg>());
   else
     readJson(from, out.emplace<BufferArg>());
+}
+
+nlohmann::json toJson(const CheckSwitches &value) { return value.list(); }
+
+void readJson(const JsonReader &from, CheckSwitches &out) {
+  std::string list;
+  readJson(from, list);
+  std::vector<std::string> names;
+  for (const std::string &name : split(list, ','))
+    if (!trim(name).empty())
+      names.emplace_back(trim(name));
+  if (auto known = CheckSwitches::without(names))
+    out = std::move(*known);
+  else
+    from.fail(known.error().what);
 }
 
 } // namespace kopt

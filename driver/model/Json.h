@@ -4,6 +4,7 @@
 #pragma once
 
 #include "clang_plugin/output/RecordJson.h"
+#include "driver/model/CheckList.h"
 #include "driver/model/Device.h"
 #include "driver/model/Workload.h"
 #include "driver/support/JsonText.h"
@@ -14,9 +15,11 @@ namespace kopt {
 nlohmann::json toJson(const Dim3 &value);
 nlohmann::json toJson(const ValueArg &value);
 nlohmann::json toJson(const Argument &value);
+nlohmann::json toJson(const CheckSwitches &value); ///< CheckSwitches::list()
 void readJson(const JsonReader &from, Dim3 &out);
 void readJson(const JsonReader &from, ValueArg &out);
 void readJson(const JsonReader &from, Argument &out);
+void readJson(const JsonReader &from, CheckSwitches &out);
 
 /// Reads a record. Fails with Internal, naming the place, if a member is missing, unknown or of
 /// another type.

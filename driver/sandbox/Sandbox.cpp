@@ -79,7 +79,7 @@ std::vector<SandboxLayer> parseLayers(const std::string &text, std::string &use)
 
 } // namespace
 
-nlohmann::json toJson(const std::vector<SandboxLayer> &layers) {
+nlohmann::json describeLayers(const std::vector<SandboxLayer> &layers) {
   nlohmann::json list = nlohmann::json::array();
   for (const SandboxLayer &layer : layers)
     list.push_back({{"layer", layer.name}, {"active", layer.active}, {"detail", layer.detail}});

@@ -56,9 +56,10 @@ struct SandboxLayer {
   std::string detail; ///< how, or why not
   std::string remedy; ///< what to do; empty if it is active
 };
+KOPT_FIELDS(SandboxLayer, name, active, detail, remedy)
 
 /// A list of {"layer", "active", "detail"}, for reports and --json.
-nlohmann::json toJson(const std::vector<SandboxLayer> &layers);
+nlohmann::json describeLayers(const std::vector<SandboxLayer> &layers);
 
 class Sandbox {
 public:

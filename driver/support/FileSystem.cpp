@@ -3,8 +3,10 @@
 
 #include "driver/support/Text.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
@@ -196,6 +198,33 @@ TemporaryDirectory::~TemporaryDirectory() {
     return;
   std::error_code ignored; // a leftover temporary folder is not an error
   fs::remove_all(path_, ignored);
+}
+
+FolderUse trimFolder(const fs::path &folder, std::uintmax_t limit, std::string_view extension) {
+  struct Entry {
+    fs::file_time_type used;
+    std::uintmax_t bytes;
+    fs::path path;
+  };
+  std::vector<Entry> entries;
+  std::error_code error, gone; // as another process removes some, too
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    if (Entry entry{it->last_write_time(gone), it->file_size(gone), it->path()}; !gone)
+      entries.push_back(std::move(entry));
+  std::ranges::sort(entries, std::greater(), &Entry::used);
+  FolderUse use;
+  const auto old = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  for (const Entry &entry : entries) {
+    const bool isLeft =
+        entry.path.extension() != extension && entry.used < old; // by a killed process
+    if (use.bytes + entry.bytes > limit || isLeft) {
+      fs::remove(entry.path, gone);
+      continue;
+    }
+    use.bytes += entry.bytes;
+    ++use.files;
+  }
+  return use;
 }
 
 } // namespace kopt

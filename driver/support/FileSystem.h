@@ -27,6 +27,16 @@ bool isThere(const std::filesystem::path &path);
 
 Status createDirectories(const std::filesystem::path &path);
 
+struct FolderUse {
+  std::size_t files = 0;
+  std::uintmax_t bytes = 0;
+};
+/// Removes the least recently used files of a cache's folder until the others have at most `limit`
+/// bytes, and those with another extension that nothing has written to for an hour: a killed
+/// process left them. Returns what is left.
+FolderUse trimFolder(const std::filesystem::path &folder, std::uintmax_t limit,
+                     std::string_view extension);
+
 /// A folder that is removed, with its content, by the destructor.
 class TemporaryDirectory {
 public:

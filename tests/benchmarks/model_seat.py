@@ -3,13 +3,14 @@
 """What a model adds: programs that nobody prepared, with a model in a folder.
 
     model_seat.py --kopt KOPT --work DIR FOLDER... [--budget-seconds 60] [--timeout 300] [--within SECONDS]
-    model_seat.py --work DIR --table
+    model_seat.py --work DIR --table [--alone OTHER]
 
 Each folder is one program as strangers.py takes them; its kernel with most of the time is tuned with `--model folder:requests`.
 The first session searches without the model and ends with a request. Whoever sits in the seat reads DIR/PROGRAM/requests/*.request.md
 and writes the reply beside it; the next session judges it, and asks again. Everything that travels is in DIR: sources, .kopt, requests.
 Sessions of one program are kept in DIR/PROGRAM/seat.json: what was confirmed, alone and in the program, and each candidate of the model with
-what it expected of counters and what was measured. --table prints them. For several GPUs, call it once for each with other folders.
+what it expected of counters and what was measured. --table prints them; with --alone, beside them the first sessions of another such folder, which
+had as long without a model. For several GPUs, call it once for each with other folders.
 """
 import argparse
 import json
@@ -44,7 +45,7 @@ class Seated(strangers.Program):
         else:
             seat["kernel"] = seat["kernel"] or record_trials.heaviest(self)
             seat["sessions"].append(self.tuned(seat["kernel"], seat["sessions"]))
-            seat["candidates"] = self.candidates()
+            seat["candidates"] = [each for run in seat["sessions"][-1].get("runs", []) for each in self.candidates(run)]
         self.kept.write_text(json.dumps(seat, indent=1))
         return seat
 
@@ -62,14 +63,15 @@ class Seated(strangers.Program):
         result = (answer.get("results") or [{}])[0]
         wins = ((answer.get("details") or {}).get("session") or {}).get("wins") or [{}]
         return {"seconds": round(seconds, 1), "exit_code": done.returncode, "judged": result.get("judged"), "stop": result.get("stop"),
-                "run": result.get("run"), "error": (answer.get("error") or result.get("error") or {}).get("what"),
+                "run": result.get("run"), "runs": [each["run"] for each in answer.get("results") or [] if each.get("run")],
+                "error": (answer.get("error") or result.get("error") or {}).get("what"),
                 "title": (result.get("winner") or {}).get("title"), "proposer": (result.get("winner") or {}).get("proposer"),
                 "state": wins[0].get("state"), "isolated": wins[0].get("isolated"),
                 "program": (wins[0].get("program") or {}).get("speedup")}
 
-    def candidates(self):
-        """What the model handed in, with what it expected and what was measured."""
-        done, _ = strangers.run([self.options.kopt, "report", "--json"], self.folder, 120)
+    def candidates(self, run):
+        """What the model handed in, in a run, with what it expected and what was measured."""
+        done, _ = strangers.run([self.options.kopt, "report", "--run-id", run, "--json"], self.folder, 120)
         runs = json.loads(done.stdout)["results"] if done.returncode == 0 else []
         if not runs:
             return []
@@ -102,7 +104,8 @@ def shown(session):
     return f"{figure['estimate']:.3f}x [{figure['low']:.3f}, {figure['high']:.3f}]" if figure and session.get("state") == "confirmed" else "-"
 
 
-def table(work):
+def table(work, alone):
+    """The best without a model is that of the first session, and of the first one in `alone`, which had more time."""
     rows = []
     for kept in sorted(work.glob("*/seat.json")):
         seat = json.loads(kept.read_text())
@@ -110,9 +113,13 @@ def table(work):
         if not sessions:
             print(f"| {kept.parent.name} | {seat.get('problem')} |")
             continue
+        longer = []
+        if alone and (alone / kept.parent.name / "seat.json").exists():
+            longer = json.loads((alone / kept.parent.name / "seat.json").read_text())["sessions"][:1]
         right = sum(each["verdict"] in ("Faster", "Same", "Slower", "Ambiguous", "Duplicate") for each in candidates)
-        rows.append((best(sessions[0]), max(map(best, sessions))))
+        rows.append((max(map(best, sessions[:1] + longer)), max(map(best, sessions + longer))))
         print(f"| {kept.parent.name} | {seat['kernel']} | {' | '.join(shown(each) for each in sessions)} | "
+              f"{''.join(f'alone for longer {shown(each)} | ' for each in longer)}"
               f"{len(candidates)} judged, {right} right |")
         for each in candidates:
             speedup = f"{each['speedup']['estimate']:.3f}x" if each["speedup"] else ""
@@ -122,7 +129,7 @@ def table(work):
     if rows:
         mean = lambda values: math.exp(statistics.fmean(map(math.log, values)))
         print(f"\ngeometric mean over {len(rows)}: {mean([last for _, last in rows]):.3f}x over the original, "
-              f"{mean([last / first for first, last in rows]):.3f}x over the first session, which asked no model")
+              f"{mean([last / first for first, last in rows]):.3f}x over the best that was found without a model")
 
 
 def main():
@@ -132,6 +139,7 @@ def main():
     parser.add_argument("--kopt-option", action="append", default=[])
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--alone", type=pathlib.Path)
     parser.add_argument("--arch", default="sm_90")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--budget-seconds", type=float, default=60)
@@ -141,7 +149,7 @@ def main():
     options.use_built = False
     options.work = options.work.resolve()
     if options.table:
-        table(options.work)
+        table(options.work, options.alone)
         return
     options.kopt = shutil.which(options.kopt) or sys.exit(f"there is no program {options.kopt}")
     options.work.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/ci/CiFlow.h"
 
-#include "driver/app/OpenDevices.h"
+#include "driver/app/executor/OpenDevices.h"
 #include "driver/app/integrate/CheckFlow.h"
 #include "driver/compare/versions/BaseCommands.h"
 #include "driver/compare/versions/TouchedKernels.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "driver/app/KernelRequest.h"
-#include "driver/app/Services.h"
+#include "driver/app/services/Services.h"
 #include "driver/compare/Gate.h"
 #include "driver/compare/versions/Repository.h"
 #include "driver/judge/JudgeOptions.h"

@@ -43,11 +43,11 @@ public:
     report_.checks.push_back(
         scratch ? passed("temporary folder", scratch->path().parent_path().string())
                 : failed("temporary folder", CheckOutcome::Blocking, scratch.error()));
-    const BuildCacheUse builds = trimBuilds(buildCacheFolder());
+    const FolderUse builds = trimBuilds(buildCacheFolder());
     report_.checks.push_back(passed(
         "build cache",
         fmt::format("{}: {} in {}, of at most {}", buildCacheFolder().string(),
-                    formatBytes(double(builds.bytes)), counted(builds.builds, "build", "builds"),
+                    formatBytes(double(builds.bytes)), counted(builds.files, "build", "builds"),
                     formatBytes(double(options_.buildCache) * (1 << 20)))));
     const Sandbox sandbox = examineSandbox();
     if (scratch)

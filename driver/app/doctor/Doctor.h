@@ -3,8 +3,8 @@
 // start.
 #pragma once
 
-#include "driver/app/Services.h"
 #include "driver/app/doctor/MachineCheck.h"
+#include "driver/app/services/Services.h"
 #include "driver/config/Config.h"
 #include "driver/model/Device.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/doctor/ProjectChecks.h"
 
-#include "driver/app/Sources.h"
 #include "driver/app/integrate/CheckFlow.h"
+#include "driver/app/services/Sources.h"
 #include "driver/compare/versions/Repository.h"
 #include "driver/integrate/patch/Patch.h"
 #include "driver/store/Store.h"

@@ -18,6 +18,8 @@ Candidate alone(Candidate candidate) {
   return candidate;
 }
 
+double speedupOf(const Trial &trial) { return trial.speedup ? trial.speedup->estimate : 0; }
+
 /// What the model handed in and no trial is of, the last answer's first, at most kMostCandidates.
 std::vector<Candidate> notJudged(const std::vector<Event> &events,
                                  const std::vector<Trial> &trials) {
@@ -66,11 +68,14 @@ Result<std::optional<EarlierRun>> findEarlierRun(Store &store, const std::vector
   });
   std::ranges::stable_sort(trials, [&](const Trial &a, const Trial &b) {
     const bool isAsked = a.candidateHash == earlier.asked;
-    return isAsked != (b.candidateHash == earlier.asked)
-               ? isAsked
-               : a.speedup && b.speedup && a.speedup->estimate > b.speedup->estimate;
+    return isAsked != (b.candidateHash == earlier.asked) ? isAsked : speedupOf(a) > speedupOf(b);
   });
-  for (std::size_t i = 0; i < std::min(trials.size(), kMostBest); ++i)
+  // Where a reply waits, what it brings comes next: only what it is about and the fastest go
+  // before.
+  const bool isFastest = trials.size() < 2 || trials[0].candidateHash != earlier.asked ||
+                         speedupOf(trials[0]) >= speedupOf(trials[1]);
+  const std::size_t most = !earlier.open ? kMostBest : isFastest ? 1 : 2;
+  for (std::size_t i = 0; i < std::min(trials.size(), most); ++i)
     earlier.best.candidates.push_back(alone(trials[i].candidate));
   std::vector<Candidate> &best = earlier.best.candidates;
   best.insert(best.begin() + (best.empty() ? 0 : 1), unjudged.begin(), unjudged.end());

@@ -76,8 +76,8 @@ Result<ToolResult> LookTools::done(const Tool &tool, const Candidate &candidate,
 }
 
 Result<ToolResult> LookTools::judged(const Candidate &candidate, Stage upTo) {
-  TrialOutcome outcome{subject_.subject.label, bench_.device(), bench_.sandbox().layers(),
-                       subject_.baseline, Trial()};
+  TrialOutcome outcome{subject_.subject.label, bench_.device(), bench_.layers(), subject_.baseline,
+                       Trial()};
   KOPT_TRY(outcome.trial, judge_.judge(candidate, Purpose::Search, upTo));
   ToolResult result = described(outcome);
   if (upTo == Stage::Build && outcome.trial.verdict == Verdict::Ambiguous) {

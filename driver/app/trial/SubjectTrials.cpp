@@ -65,7 +65,7 @@ Result<TrialOutcome> SubjectTrials::judge(const CandidateFile &file, Stage upTo)
   TrialOutcome outcome;
   outcome.label = subject_.label;
   outcome.device = bench_.device();
-  outcome.sandbox = bench_.sandbox().layers();
+  outcome.sandbox = bench_.layers();
   if (file.compileError) {
     outcome.trial = notCompiled(*file.compileError);
     return outcome;

@@ -133,7 +133,7 @@ Result<std::vector<CandidateTrials>> runTrials(Services services, const TrialReq
         outcome =
             TrialOutcome{subject->label,
                          bench->device(),
-                         bench->sandbox().layers(),
+                         bench->layers(),
                          {},
                          refused(fmt::format(
                              "the candidate changes this kernel, too, which cannot be judged: {}",

@@ -2,7 +2,7 @@
 // The model of a session: how it is reached, what it may use, and what it may cost.
 #pragma once
 
-#include "driver/app/Services.h"
+#include "driver/app/services/Services.h"
 #include "driver/app/tune/TuneSettings.h"
 #include "driver/search/proposers/LlmProposer.h"
 

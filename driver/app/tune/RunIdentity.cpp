@@ -6,9 +6,6 @@
 
 namespace kopt {
 
-/// Used for writing JudgeOptions, which has a field of this type.
-static nlohmann::json toJson(const CheckSwitches &switches) { return switches.list(); }
-
 std::string hashOf(RunIdentity identity) {
   const auto forgetPlace = [](TuneClause &clause) {
     clause.file.clear();

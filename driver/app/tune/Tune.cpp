@@ -184,7 +184,7 @@ Result<std::vector<TuneOutcome>> TuneSession::run() {
   KOPT_TRY(bench_, Workbench::open(services_, settings_, settings_.gpus, plan));
   KOPT_TRY(rules_, RuleBook::load());
   KOPT_CHECK(readGivenCandidates());
-  KOPT_CHECK(checkControls(settings_.options.controls, bench_->toolchain().name()));
+  KOPT_CHECK(checkControls(settings_.options.controls, bench_->toolchain()));
   overview_.elsewhere = planner_.elsewhere();
   if (!planner_.observed().empty())
     overview_.stages["observe"] = planner_.seconds();
@@ -357,7 +357,7 @@ Result<TuneOutcome> TuneSession::tune(const TuneSubject &subject) {
   if (settings_.dryRun) {
     TuneOutcome ready;
     ready.label = subject.label;
-    ready.sandbox = bench_->sandbox().layers();
+    ready.sandbox = bench_->layers();
     return ready;
   }
   KOPT_TRY(OpenRun run, stage(subject, "open the run", [&] { return openRun(subject, workload); }));
@@ -378,31 +378,34 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
   TuneOutcome outcome;
   outcome.label = subject.label;
   outcome.share = planner_.shareOf(subject.specialization.symbol);
-  outcome.sandbox = bench_->sandbox().layers();
+  outcome.sandbox = bench_->layers();
   outcome.folder = run.folder;
   KOPT_TRY(const std::unique_ptr<Judge> devices, makeJudge(subject, workload, run));
   const auto model = bench_->frontend().modelOf(
       subject.sliceText, subject.specialization.expression, subject.kernel, {});
   const KernelRoof roof(subject.specialization, model ? model->uses : std::nullopt,
                         bench_->device(), run.record);
-  LibraryRoof library({bench_->pool().front(), bench_->toolchain(), services_.processes,
-                       services_.installation.cuda,
-                       bench_->scratch() / "evaluate" / run.record.name / "library"},
-                      subject);
+  std::optional<LibraryRoof> library; // only where kopt has the device itself
+  if (LocalExecutor *local = bench_->local())
+    library.emplace(LibraryTools{local->pool().front(), local->compiler(), services_.processes,
+                                 services_.installation.cuda,
+                                 bench_->scratch() / "evaluate" / run.record.name / "library"},
+                    subject);
   const auto finish = [&](Trial &trial, const Workload &learnt) {
     static_cast<void>(tellUserLines(subject, givenOf(subject).fileOf(trial.candidateHash), trial));
     trial.diagnosis = rules_->diagnose(trial.counters, roof.known(learnt));
-    library.finish(trial, learnt);
+    if (library)
+      library->finish(trial, learnt);
   };
   KOPT_TRY(RecallingJudge judge, RecallingJudge::open(*devices, *store_, run.record.id, finish));
   KOPT_TRY(Journal journal, Journal::open(*store_, run.record.id));
   KOPT_TRY(const std::optional<Trial> earlier, store_->baseline(run.record.id));
   KOPT_TRY(const Baseline baseline, stage(subject, "measure the baseline", [&] {
-             if (!earlier && settings_.options.roof == "stop")
-               library.recognise(workload.workload);
+             if (library && !earlier && settings_.options.roof == "stop")
+               library->recognise(workload.workload);
              return measureBaseline(subject, judge, journal);
            }));
-  KOPT_CHECK(tellOfLibrary(baseline.trial, library.why(), journal));
+  KOPT_CHECK(tellOfLibrary(baseline.trial, library ? library->why() : "", journal));
   shareTimeAgain(subject, baseline);
   KOPT_TRY(Recalled recalled, recall(subject, run.record, baseline.trial, journal));
   LookTools tools(services_, *bench_, judge,
@@ -494,7 +497,7 @@ Result<TuneSession::OpenRun> TuneSession::openRun(const TuneSubject &subject,
   run.inputsHash =
       hashOf({koptVersion(), subject.sliceText, subject.label, subject.kernel.compileFlags,
               subject.declaration, workload.workload, workload.heldOut, device.kind, device.name,
-              device.arch, device.driver, bench_->toolchain().name(), judgeOptionsOf(settings_),
+              device.arch, device.driver, bench_->toolchain(), judgeOptionsOf(settings_),
               searchIdentityOf(settings_, subject, givenOf(subject))});
   run.configJson = toJson(settings_).dump();
   run.sliceText = subject.sliceText;
@@ -589,7 +592,7 @@ void TuneSession::learn(const TuneSubject &subject, const RunRecord &run) {
   const LearntRun learnt{subject,
                          run,
                          bench_->device(),
-                         bench_->toolchain().name(),
+                         bench_->toolchain(),
                          program.filename().string(),
                          codeCounts(*bench_, subject)};
   const auto added = store_->trials(run.id).and_then([&](const std::vector<Trial> &trials) {
@@ -604,7 +607,7 @@ Result<std::unique_ptr<Judge>> TuneSession::makeJudge(const TuneSubject &subject
                                                       const OpenRun &run) {
   JudgeOptions options = judgeOptionsOf(settings_);
   options.buildThreads =
-      settings_.buildJobs.value_or(unsigned(defaultBuildJobs(bench_->pool().size())));
+      settings_.buildJobs.value_or(unsigned(defaultBuildJobs(bench_->devices())));
   options.programSeconds = workload.programSeconds;
   JudgeOptions look = options;
   look.depth = settings_.verifyAll ? Depth::Search : Depth::Look;
@@ -683,8 +686,8 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
       proposers.push_back(
           std::make_unique<TransformProposer>(bench_->frontend(), settings_.options.proposers));
       if (!bench_->device().modelled) // the emulated device's compiler has no such options
-        proposers.push_back(std::make_unique<ControlsProposer>(settings_.options.controls,
-                                                               bench_->toolchain().name()));
+        proposers.push_back(
+            std::make_unique<ControlsProposer>(settings_.options.controls, bench_->toolchain()));
     } else if (name == "merge")
       proposers.push_back(std::make_unique<MergeProposer>());
     else if (isLeftOut(name) || name == GivenProposer::kName)

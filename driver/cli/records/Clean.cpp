@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/CleanFlow.h"
 
-#include "driver/app/Sources.h"
+#include "driver/app/services/Sources.h"
 #include "driver/cli/Command.h"
 #include "driver/cli/Flags.h"
 #include "driver/support/Text.h"
@@ -22,11 +22,11 @@ public:
 
   Result<Answer> run(Invocation &call) override {
     if (builds_) {
-      KOPT_TRY(const BuildCacheUse builds, cleanBuilds(dryRun_));
-      call.print("{} {}, {:.1f} MB\n", counted(builds.builds, "kept build", "kept builds"),
+      KOPT_TRY(const FolderUse builds, cleanBuilds(dryRun_));
+      call.print("{} {}, {:.1f} MB\n", counted(builds.files, "kept build", "kept builds"),
                  dryRun_ ? "would go" : "removed", double(builds.bytes) / 1e6);
       Answer answer;
-      answer.details = {{"builds", builds.builds}, {"bytes", builds.bytes}, {"dry_run", dryRun_}};
+      answer.details = {{"builds", builds.files}, {"bytes", builds.bytes}, {"dry_run", dryRun_}};
       return answer;
     }
     KOPT_TRY(const Config config, config_.load({}));

@@ -145,30 +145,8 @@ void BuildCache::keep(const fs::path &entry, const BuildRequest &request,
   static_cast<void>(written);
 }
 
-BuildCacheUse trimBuilds(const fs::path &folder, std::uintmax_t limit) {
-  struct Entry {
-    fs::file_time_type used;
-    std::uintmax_t bytes;
-    fs::path path;
-  };
-  std::vector<Entry> entries;
-  std::error_code error, gone; // as another process removes some, too
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-    if (Entry entry{it->last_write_time(gone), it->file_size(gone), it->path()}; !gone)
-      entries.push_back(std::move(entry));
-  std::ranges::sort(entries, std::greater(), &Entry::used);
-  BuildCacheUse use;
-  const auto old = fs::file_time_type::clock::now() - std::chrono::hours(1);
-  for (const Entry &entry : entries) {
-    const bool isLeft = entry.path.extension() != kEntry && entry.used < old; // by a killed process
-    if (use.bytes + entry.bytes > limit || isLeft) {
-      fs::remove(entry.path, gone);
-      continue;
-    }
-    use.bytes += entry.bytes;
-    ++use.builds;
-  }
-  return use;
+FolderUse trimBuilds(const fs::path &folder, std::uintmax_t limit) {
+  return trimFolder(folder, limit, kEntry);
 }
 
 } // namespace kopt

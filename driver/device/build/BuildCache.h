@@ -3,6 +3,7 @@
 #pragma once
 
 #include "driver/device/Toolchain.h"
+#include "driver/support/FileSystem.h"
 
 #include <atomic>
 #include <limits>
@@ -38,13 +39,8 @@ private:
   std::atomic<unsigned> compiled_ = 0, taken_ = 0;
 };
 
-struct BuildCacheUse {
-  std::size_t builds = 0;
-  std::uintmax_t bytes = 0;
-};
-/// Removes the least recently used entries of a cache's folder until the others have at most
-/// `limit` bytes. Returns what is left. Without a limit, nothing is removed.
-BuildCacheUse trimBuilds(const std::filesystem::path &folder,
-                         std::uintmax_t limit = std::numeric_limits<std::uintmax_t>::max());
+/// As trimFolder(), for a cache's folder. Without a limit, no build is removed.
+FolderUse trimBuilds(const std::filesystem::path &folder,
+                     std::uintmax_t limit = std::numeric_limits<std::uintmax_t>::max());
 
 } // namespace kopt

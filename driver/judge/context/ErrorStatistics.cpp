@@ -13,6 +13,7 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <functional>
+#include <map>
 #include <set>
 
 namespace kopt {
@@ -190,7 +191,10 @@ double groupedChance(const std::vector<double> &errors, const std::vector<std::u
 }
 
 double mostRounding(const std::string &scalar) {
-  return scalar == "f32" ? 0x1p-12 : scalar == "f64" ? 0x1p-26 : 0;
+  static const std::map<std::string, double> kHalf = {
+      {"f64", 0x1p-26}, {"f32", 0x1p-12}, {"f16", 0x1p-6}, {"bf16", 0x1p-5}};
+  const auto known = kHalf.find(scalar);
+  return known == kHalf.end() ? 0 : known->second;
 }
 
 bool isFew(const ErrorStatistics &errors) { return errors.count < kFew; }

@@ -16,7 +16,20 @@ namespace {
 template <class T> std::optional<T> mergedValue(const T &base, const T &one, const T &other) {
   if (one == other || other == base)
     return one;
-  return one == base ? std::optional(other) : std::nullopt;
+  if (one == base)
+    return other;
+  return std::nullopt;
+}
+
+/// True if both replaced the same declaration, and differently.
+bool bothReplace(const Candidate &base, const Candidate &one, const Candidate &other) {
+  const auto keeps = [](const Candidate &candidate, const CandidateDeclaration &each) {
+    return std::ranges::count(candidate.declarations, each) > 0;
+  };
+  return one.declarations != other.declarations &&
+         std::ranges::any_of(base.declarations, [&](const CandidateDeclaration &each) {
+           return !keeps(one, each) && !keeps(other, each);
+         });
 }
 
 /// The elements of lists without order: those of `one`, without what `other` dropped, and what it
@@ -60,6 +73,8 @@ std::vector<const Trial *> lineOf(const Trial &trial, const SearchHistory &histo
 
 std::optional<Candidate> merged(const Candidate &base, const Candidate &one, const Candidate &other,
                                 const std::vector<std::string> &chunks) {
+  if (bothReplace(base, one, other))
+    return std::nullopt;
   Candidate result;
   std::set<std::size_t> changed;
   for (const Candidate *each : {&one, &other})

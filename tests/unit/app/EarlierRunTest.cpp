@@ -71,5 +71,19 @@ TEST_F(EarlierRunTest, WhatTheModelHandedInAndNobodyJudgedIsNotLost) {
   EXPECT_THAT(titles(), ElementsAre("faster", "new", "older", "fast"));
 }
 
+TEST_F(EarlierRunTest, WhereAReplyWaitsOnlyWhatItIsAboutAndTheFastestGoBefore) {
+  const Candidate about = candidate("about");
+  judge(candidate("fast"), Verdict::Faster, 1.5);
+  judge(about, Verdict::Faster, 2);
+  ModelCall open;
+  open.ask = 7;
+  ASSERT_TRUE(store_.recordModelCall(run_.id, open));
+  ASSERT_TRUE(store_.recordEvent(
+      run_.id, {.what = Ask{.id = 7, .role = kModelRole, .parents = {about.contentHash()}}}));
+  EXPECT_THAT(titles(), ElementsAre("about"));
+  judge(candidate("faster"), Verdict::Faster, 3);
+  EXPECT_THAT(titles(), ElementsAre("about", "faster"));
+}
+
 } // namespace
 } // namespace kopt

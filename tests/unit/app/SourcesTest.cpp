@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/app/Sources.h"
+#include "driver/app/services/Sources.h"
 
 #include "driver/support/FileSystem.h"
 

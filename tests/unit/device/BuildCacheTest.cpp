@@ -270,10 +270,10 @@ TEST_F(BuildCacheTest, TheLeastRecentlyUsedGoFirst) {
   settle();
   EXPECT_EQ(build(request("4" + big)), 1);
   EXPECT_LE(trimBuilds(cache_).bytes, limit_);
-  EXPECT_EQ(trimBuilds(cache_).builds, 3u);
+  EXPECT_EQ(trimBuilds(cache_).files, 3u);
   EXPECT_EQ(build(request("1" + big)), 0);
   EXPECT_EQ(build(request("2" + big)), 1);
-  EXPECT_EQ(trimBuilds(cache_, 0).builds, 0u);
+  EXPECT_EQ(trimBuilds(cache_, 0).files, 0u);
   EXPECT_TRUE(entries().empty());
 }
 

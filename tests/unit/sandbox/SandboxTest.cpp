@@ -423,7 +423,7 @@ TEST(SandboxLayers, MissingOnesAreNamedAndRequiredRefusesThem) {
   EXPECT_FALSE(sandbox.hasNamespaces());
   ASSERT_EQ(sandbox.layers().size(), 2u);
   EXPECT_EQ(sandbox.layers()[0].remedy, "set the sysctl");
-  EXPECT_EQ(toJson(sandbox.layers()).dump(),
+  EXPECT_EQ(describeLayers(sandbox.layers()).dump(),
             R"([{"active":false,"detail":"the kernel says no","layer":"namespaces"},)"
             R"({"active":true,"detail":"seccomp","layer":"system call filter"}])");
   EXPECT_THAT(Sandbox::open(*processes, launcher, SandboxMode::Required),

@@ -94,6 +94,30 @@ TEST_F(MergeProposerTest, ChangesThatMeetAreLeft) {
   EXPECT_THAT(propose(one), IsEmpty());
 }
 
+TEST_F(MergeProposerTest, ATunableThatBothSetIsNotDropped) {
+  const auto withFrames = [&](const char *part, const char *other, std::int64_t frames) {
+    Candidate candidate = text(part, other);
+    candidate.tunables = {{.name = "FRAMES", .values = {2, 4, 8}, .value = frames, .before = 1}};
+    return candidate;
+  };
+  const std::size_t parent = add(withFrames("x[TILE]", "x[FRAMES]", 2), 1.1);
+  const std::size_t one = add(withFrames("x[TILE]", "x[FRAMES]", 4), 1.3, {parent});
+  add(withFrames("x[TILE]", "x[FRAMES]", 8), 1.2, {parent});
+  EXPECT_THAT(propose(one), IsEmpty());
+}
+
+TEST_F(MergeProposerTest, ADeclarationThatBothReplaceIsNotThereTwice) {
+  const auto withHelper = [&](const char *helper) {
+    Candidate candidate = text("= n", "= help(n)");
+    candidate.declarations = {{helper, 1, ""}};
+    return candidate;
+  };
+  const std::size_t parent = add(withHelper("int help(int n) { return n; }"), 1.1);
+  const std::size_t one = add(withHelper("int help(int n) { return 0 + n; }"), 1.3, {parent});
+  add(withHelper("int help(int n) { return n * 1; }"), 1.2, {parent});
+  EXPECT_THAT(propose(one), IsEmpty());
+}
+
 TEST_F(MergeProposerTest, ALineageIsNotMergedWithItself) {
   const std::size_t parent = add(text("float *x", "float *__restrict__ x"), 1.2);
   Candidate child = trials_[parent].candidate;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "driver/app/Installation.h"
+#include "driver/app/services/Installation.h"
 #include "driver/support/Clock.h"
 #include "driver/support/Process.h"
 #include "driver/support/Terminal.h"

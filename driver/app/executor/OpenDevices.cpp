@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/app/OpenDevices.h"
+#include "driver/app/executor/OpenDevices.h"
 
 #include "driver/device/build/Toolchains.h"
 #include "driver/support/FileSystem.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/app/Installation.h"
+#include "driver/app/services/Installation.h"
 
 #include <cstdlib>
 #include <fmt/format.h>

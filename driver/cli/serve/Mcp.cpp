@@ -19,6 +19,7 @@ public:
     sources_.addTo(app);
     addProgram(app, program_);
     config_.addPlace(app);
+    config_.addExecutor(app);
     config_.add(app, "min-gain", "smallest speedup that counts as faster, as a ratio");
     config_.add(app, {"seed", "assurance", "cache-mode"});
     config_.add(app, "budget-seconds",
@@ -29,7 +30,8 @@ public:
 
   Result<Answer> run(Invocation &call) override {
     KOPT_TRY(const Config config, config_.load(sources_.files));
-    KOPT_TRY(const KernelRequest request, kernelRequest(config, sources_, call.rest, program_));
+    KOPT_TRY(KernelRequest request, kernelRequest(config, sources_, call.rest, program_));
+    KOPT_CHECK(setExecutor(config, request));
     AgentSettings settings{
         fs::current_path(), {}, call.rest, config.settings.budgetSeconds, mayApply_};
     settings.files = wordsForTune();

@@ -2,7 +2,7 @@
 // The user's sources, and the front end that reads them.
 #pragma once
 
-#include "driver/app/Services.h"
+#include "driver/app/services/Services.h"
 #include "driver/source/Frontend.h"
 #include "driver/source/Subjects.h"
 

@@ -3,7 +3,7 @@
 // for their text, and devices with their compiler.
 #pragma once
 
-#include "driver/app/Sources.h"
+#include "driver/app/services/Sources.h"
 #include "driver/device/Toolchain.h"
 #include "driver/device/build/BuildCache.h"
 #include "driver/device/runner/RunnerPool.h"

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that a worker was sent, by content, so that each is sent to a host once.
+#pragma once
+
+#include "driver/support/Result.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kopt {
+
+/// Several workers of a host may use a folder at once.
+class FileKeep {
+public:
+  /// Keeps at most `limit` bytes in `folder`; what it is asked for meanwhile may be more.
+  FileKeep(std::filesystem::path folder, std::uintmax_t limit);
+  ~FileKeep();
+  FileKeep(const FileKeep &) = delete;
+  FileKeep &operator=(const FileKeep &) = delete;
+
+  /// Those of these digests that it does not have.
+  std::vector<std::string> missing(const std::vector<std::string> &digests) const;
+  /// Takes the next bytes of a file of `size` bytes, which begin at byte `at`. Fails with Internal
+  /// if they do not follow what it has, or, with the last ones, if the digest is not theirs, and
+  /// with Environment.
+  Status put(const std::string &digest, std::uint64_t at, std::uint64_t size,
+             std::string_view bytes);
+  /// Makes the file at a path, as a hard link where that works. Fails with Environment.
+  Status place(const std::string &digest, const std::filesystem::path &path) const;
+
+private:
+  std::filesystem::path fileOf(const std::string &digest) const;
+
+  std::filesystem::path folder_;
+  std::uintmax_t limit_;
+  std::string part_; ///< of the file that is being sent
+};
+
+} // namespace kopt

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/app/executor/ServeWorker.h"
+
+#include "driver/app/executor/FileKeep.h"
+#include "driver/app/executor/LocalExecutor.h"
+#include "driver/app/executor/PlacedTask.h"
+#include "driver/device/worker/Protocol.h"
+#include "driver/model/Version.h"
+#include "driver/support/FileSystem.h"
+
+#include <condition_variable>
+#include <deque>
+#include <fmt/format.h>
+#include <map>
+#include <mutex>
+#include <poll.h>
+#include <thread>
+#include <unistd.h>
+
+namespace kopt {
+
+namespace fs = std::filesystem;
+namespace protocol = worker_protocol;
+using nlohmann::json;
+
+namespace {
+
+constexpr std::uintmax_t kKeptBytes = 8ull << 30; ///< of files, for later workers of this host
+
+/// A request, and the bytes that followed it.
+struct Request {
+  std::uint64_t id = 0;
+  std::string method;
+  json params;
+  std::string bytes;
+};
+
+/// The two streams. Messages are read ahead on a thread, so that the end of the input is noticed
+/// while something is judged, and another thread shows that the worker is alive.
+class Streams {
+public:
+  Streams(int in, int out, std::atomic<bool> &ended)
+      : in_(in), out_(out), ended_(ended), reader_([this] { read(); }), alive_([this] { beat(); }) {
+  }
+  ~Streams() {
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
+    changed_.notify_all();
+    alive_.join();
+    reader_.join();
+  }
+
+  /// The next request; nothing at the end of the input.
+  std::optional<Request> next() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return ended_ || !requests_.empty(); });
+    if (requests_.empty() || ended_)
+      return std::nullopt;
+    Request request = std::move(requests_.front());
+    requests_.pop_front();
+    return request;
+  }
+
+  void write(const json &message) {
+    const std::string text = dumpJson(message) + "\n";
+    const std::lock_guard lock(writing_);
+    for (std::string_view rest = text; !rest.empty();) {
+      const ssize_t written = ::write(out_, rest.data(), rest.size());
+      if (written < 0 && errno == EINTR)
+        continue;
+      if (written <= 0)
+        return end();
+      rest.remove_prefix(std::size_t(written));
+    }
+  }
+
+private:
+  void end() {
+    ended_ = true;
+    changed_.notify_all();
+  }
+
+  /// Fills `buffer_` with at least `bytes`; false at the end of the input.
+  bool fill(std::size_t bytes) {
+    while (buffer_.size() < bytes) {
+      char block[65536];
+      pollfd waiting{in_, POLLIN, 0};
+      const int ready = ::poll(&waiting, 1, 200);
+      if (ended_)
+        return false;
+      if (ready == 0 || (ready < 0 && errno == EINTR))
+        continue;
+      const ssize_t got = ::read(in_, block, sizeof block);
+      if (got < 0 && errno == EINTR)
+        continue;
+      if (got <= 0)
+        return false;
+      buffer_.append(block, std::size_t(got));
+    }
+    return true;
+  }
+
+  void read() {
+    for (;;) {
+      std::size_t newline = buffer_.find('\n');
+      for (; newline == buffer_.npos; newline = buffer_.find('\n'))
+        if (!fill(buffer_.size() + 1))
+          return end();
+      const json message =
+          json::parse(buffer_.begin(), buffer_.begin() + long(newline), nullptr, false);
+      buffer_.erase(0, newline + 1);
+      if (!message.is_object())
+        continue;
+      Request request{message.value(protocol::kId, std::uint64_t(0)),
+                      message.value(protocol::kMethod, std::string()),
+                      message.value(protocol::kParams, json::object()),
+                      {}};
+      if (request.method == protocol::kPut) {
+        const std::size_t bytes =
+            std::min(request.params.value("bytes", std::size_t(0)), protocol::kPiece);
+        if (!fill(bytes + 1)) // and a newline
+          return end();
+        request.bytes = buffer_.substr(0, bytes);
+        buffer_.erase(0, bytes + 1);
+      }
+      const std::lock_guard lock(mutex_);
+      requests_.push_back(std::move(request));
+      changed_.notify_all();
+    }
+  }
+
+  void beat() {
+    std::unique_lock lock(mutex_);
+    while (!changed_.wait_for(lock, protocol::kAliveEvery, [this] { return ended_.load(); })) {
+      lock.unlock();
+      write({{protocol::kAlive, true}});
+      lock.lock();
+    }
+  }
+
+  int in_, out_;
+  std::atomic<bool> &ended_;
+  std::string buffer_; ///< of the reader
+  std::mutex mutex_, writing_;
+  std::condition_variable changed_;
+  std::deque<Request> requests_;
+  std::thread reader_, alive_;
+};
+
+/// The judges that a worker was asked to open.
+class WorkerServer {
+public:
+  WorkerServer(LocalExecutor &executor, fs::path folder)
+      : executor_(executor), folder_(std::move(folder)), keep_(cacheFolder() / "sent", kKeptBytes) {
+  }
+
+  Result<json> answer(const Request &request) {
+    const json &params = request.params;
+    if (request.method == protocol::kMissing) {
+      KOPT_TRY(const auto digests, read<std::vector<std::string>>(params, "digests"));
+      return toJson(keep_.missing(digests));
+    }
+    if (request.method == protocol::kPut) {
+      KOPT_CHECK(keep_.put(params.value("digest", std::string()),
+                           params.value("at", std::uint64_t(0)),
+                           params.value("size", std::uint64_t(0)), request.bytes));
+      return json::object();
+    }
+    if (request.method == protocol::kRates) {
+      KOPT_TRY(const MeasuredRates rates, executor_.measureRates());
+      return toJson(rates);
+    }
+    const std::string id = params.value("judge", std::string());
+    if (request.method == protocol::kOpen)
+      return open(id, params);
+    const auto found = judges_.find(id);
+    if (found == judges_.end())
+      return makeError(ErrorCode::Internal, "there is no judge " + id);
+    if (request.method == protocol::kClose) {
+      judges_.erase(found);
+      return json::object();
+    }
+    KOPT_TRY(const json reply, ask(found->second, request.method, params));
+    return json::parse(found->second.paths.there(dumpJson(reply)));
+  }
+
+private:
+  /// Of a confirmation, by what its request said; unset: none.
+  using Deadline = std::optional<std::chrono::steady_clock::time_point>;
+  struct Opened {
+    PathMap paths;
+    std::shared_ptr<Deadline> deadline;
+    std::unique_ptr<Judge> judge;
+  };
+
+  template <class Record> static Result<Record> read(const json &params, const char *member) {
+    return fromJson<Record>(params.value(member, json()));
+  }
+
+  Result<json> open(const std::string &id, const json &params) {
+    KOPT_TRY(const auto task, read<JudgeTask>(params, "task"));
+    const fs::path root = folder_ / fmt::format("files-{}", opened_++);
+    PathMap paths(root, task.files);
+    for (const WorkerFile &file : task.files)
+      KOPT_CHECK(keep_.place(file.digest, paths.here(file.path)));
+    KOPT_CHECK(createDirectories(paths.here(task.kernel.directory)));
+    auto deadline = std::make_shared<Deadline>();
+    const auto secondsLeft = [deadline] {
+      return *deadline ? Duration(**deadline - std::chrono::steady_clock::now()).count()
+                       : std::numeric_limits<double>::infinity();
+    };
+    KOPT_TRY(auto judge, executor_.makeJudge(placed(task, paths), task.options,
+                                             fmt::format("judge-{}", opened_), secondsLeft, false));
+    judges_.insert_or_assign(id, Opened{std::move(paths), std::move(deadline), std::move(judge)});
+    return json::object();
+  }
+
+  static Result<json> ask(Opened &opened, const std::string &method, const json &params) {
+    Judge &judge = *opened.judge;
+    if (method == protocol::kBaseline) {
+      KOPT_TRY(Baseline baseline, judge.baseline());
+      return toJson(BaselineReply{std::move(baseline.trial), std::move(baseline.workload)});
+    }
+    if (method == protocol::kJudge) {
+      KOPT_TRY(const auto request, read<JudgeRequest>(params, "request"));
+      opened.deadline->reset();
+      if (request.secondsLeft)
+        *opened.deadline = std::chrono::steady_clock::now() +
+                           std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                               Duration(*request.secondsLeft));
+      KOPT_TRY(const Trial trial, judge.judge(request.candidate, request.purpose, request.upTo));
+      return toJson(trial);
+    }
+    if (method == protocol::kCompare) {
+      KOPT_TRY(const auto request, read<CompareRequest>(params, "request"));
+      KOPT_TRY(const auto speedup, judge.compare(request.candidate, request.other));
+      return toJson(CompareReply{speedup});
+    }
+    if (method == protocol::kCounters) {
+      KOPT_TRY(Trial trial, read<Trial>(params, "trial"));
+      KOPT_CHECK(judge.addCounters(trial));
+      return toJson(trial);
+    }
+    if (method == protocol::kRemember) {
+      KOPT_TRY(const auto trials, read<std::vector<Trial>>(params, "trials"));
+      for (const Trial &trial : trials)
+        judge.remember(trial);
+      return json::object();
+    }
+    return makeError(ErrorCode::Internal, "there is no method " + method);
+  }
+
+  LocalExecutor &executor_;
+  fs::path folder_;
+  FileKeep keep_;
+  unsigned opened_ = 0;
+  std::map<std::string, Opened> judges_;
+};
+
+/// Sends what is for the user to the other side.
+class ToldTerminal final : public Terminal {
+public:
+  explicit ToldTerminal(Streams &streams) : streams_(streams) {}
+  void status(std::string_view) override {}
+  void line(std::string_view text) override { streams_.write({{protocol::kTell, text}}); }
+  void clear() override {}
+  std::string paint(Style, std::string_view text) const override { return std::string(text); }
+
+private:
+  Streams &streams_;
+};
+
+std::string hostName() {
+  char name[256] = "";
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+} // namespace
+
+Status serveWorker(const Services &caller, const WorkerSettings &settings, int in, int out) {
+  std::atomic<bool> ended = false; // interrupts what is under way
+  Streams streams(in, out, ended);
+  ToldTerminal terminal(streams);
+  Services services{caller.processes, caller.clock, terminal, caller.installation, &ended};
+  KOPT_TRY(const TemporaryDirectory scratch, TemporaryDirectory::create("kopt-worker"));
+  const fs::path files = scratch.path() / "files";
+  KOPT_CHECK(createDirectories(files));
+  KOPT_TRY(const Contained contained, openContained(services, settings.sandbox, {files}));
+  KOPT_TRY(const auto executor,
+           LocalExecutor::open(services, settings.device, {settings.gpu}, scratch.path(), contained,
+                               settings.buildCache));
+  const WorkerHello hello{koptVersion(),         hostName(),
+                          executor->gpus()[0],   executor->device(),
+                          executor->toolchain(), executor->layers()};
+  streams.write({{protocol::kHello, toJson(hello)}});
+  WorkerServer server(*executor, files);
+  while (const std::optional<Request> request = streams.next()) {
+    const Result<json> answer = server.answer(*request);
+    const bool isLost = !executor->runner().lost().empty();
+    if (answer)
+      streams.write({{protocol::kId, request->id}, {protocol::kResult, *answer}});
+    else
+      streams.write({{protocol::kId, request->id},
+                     {protocol::kError, toJson(WorkerError::of(answer.error()))},
+                     {protocol::kLost, isLost}});
+    if (isLost)
+      break;
+  }
+  return {};
+}
+
+} // namespace kopt

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "driver/support/Result.h"
+
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+enum class ExecutorKind { Local, Ssh, Slurm };
+
+/// Where candidates are judged.
+struct ExecutorChoice {
+  ExecutorKind kind = ExecutorKind::Local;
+  std::vector<std::string> hosts{}; ///< as ssh takes them
+  /// Of an allocation, as salloc takes them; empty: that which kopt runs in.
+  std::vector<std::string> options{};
+};
+
+/// The workers that judge elsewhere.
+struct HostSettings {
+  ExecutorChoice choice{};
+  std::vector<int> gpus{0};         ///< ordinals on each host
+  std::string program{};            ///< kopt on the hosts; empty: this kopt, sent if it is missing
+  unsigned restarts = 3;            ///< of one worker
+  std::vector<std::string> flags{}; ///< of `kopt worker`
+};
+
+/// Parses "local", "ssh:HOST[,HOST…]" or "slurm[:OPTIONS]". Fails with Usage for any other text.
+Result<ExecutorChoice> parseExecutor(const std::string &text);
+
+} // namespace kopt

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words that kopt and `kopt worker` share. README.md describes the messages.
+#pragma once
+
+#include "driver/support/Clock.h"
+
+#include <cstddef>
+
+namespace kopt::worker_protocol {
+
+// Members of a message.
+inline constexpr const char *kHello = "kopt_worker", *kId = "id", *kMethod = "method",
+                            *kParams = "params", *kResult = "result", *kError = "error",
+                            *kLost = "lost", *kTell = "tell", *kAlive = "alive";
+
+// Methods.
+inline constexpr const char *kMissing = "missing", *kPut = "put", *kOpen = "open",
+                            *kClose = "close", *kBaseline = "baseline", *kJudge = "judge",
+                            *kCompare = "compare", *kCounters = "counters", *kRemember = "remember",
+                            *kRates = "rates";
+
+/// Bytes of a file that go with one message.
+inline constexpr std::size_t kPiece = 1u << 20;
+
+/// A worker shows that it is alive so often, whatever it does.
+inline constexpr Duration kAliveEvery{3};
+/// One that shows nothing for so long is lost.
+inline constexpr Duration kSilence{20};
+
+} // namespace kopt::worker_protocol

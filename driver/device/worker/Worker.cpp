@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/device/worker/Worker.h"
+
+#include "driver/device/runner/RunnerPool.h"
+
+#include <fmt/format.h>
+
+namespace kopt {
+
+Worker::~Worker() {
+  thread_.runAndWait([this] { link_.reset(); });
+}
+
+Result<WorkerLink *> Worker::link() {
+  if (link_ && !link_->isLost())
+    return link_.get();
+  link_.reset();
+  Error last;
+  while (!isGone_) {
+    if (starts_ > start_.restarts) {
+      isGone_ = true;
+      break;
+    }
+    ++starts_;
+    auto link = WorkerLink::start(start_.processes, command_, start_.tell, start_.patience);
+    if (!link) {
+      last = link.error();
+      if (!first_) // it never came up: what is wrong is not mended by trying again
+        isGone_ = true;
+      continue;
+    }
+    const WorkerHello &hello = (*link)->hello();
+    if (!first_)
+      first_ = hello;
+    if (const std::string other = differenceInKind(first_->device, hello.device); !other.empty()) {
+      isGone_ = true;
+      last.what = fmt::format("{} came back with another device: {}", name(), other);
+      break;
+    }
+    link_ = std::move(*link);
+    return link_.get();
+  }
+  return makeError(ErrorCode::Environment,
+                   last.what.empty()
+                       ? fmt::format("the worker on {} was lost {} times", name(), starts_.load())
+                       : last.what,
+                   last.hint);
+}
+
+} // namespace kopt

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker that is started anew when it is lost.
+#pragma once
+
+#include "driver/device/worker/WorkerLink.h"
+#include "driver/support/JobQueue.h"
+
+#include <atomic>
+#include <optional>
+
+namespace kopt {
+
+/// How workers are started.
+struct WorkerStart {
+  ProcessRunner &processes;
+  WorkerLink::Tell tell;
+  Duration patience{120}; ///< for the greeting: a connection, and opening the device
+  unsigned restarts = 3;  ///< of one worker
+};
+
+class Worker {
+public:
+  Worker(WorkerStart start, WorkerCommand command)
+      : start_(std::move(start)), command_(std::move(command)) {}
+  /// Ends the worker.
+  ~Worker();
+
+  /// The thread that the link belongs to: children end with the thread that started them.
+  JobQueue &thread() { return thread_; }
+  const std::string &name() const { return command_.name; }
+
+  /// The link; starts the worker if it does not run. Fails with Environment once it is gone for
+  /// good: it was lost more often than it may be started anew, or another device of another kind
+  /// answered in its place. Only on its thread.
+  Result<WorkerLink *> link();
+  /// How often it was started: what an earlier one was told is forgotten.
+  unsigned starts() const { return starts_; }
+  unsigned restarts() const { return start_.restarts; }
+  bool isGone() const { return isGone_; }
+
+private:
+  WorkerStart start_;
+  WorkerCommand command_;
+  std::unique_ptr<WorkerLink> link_;
+  std::optional<WorkerHello> first_; ///< of the worker that was started first
+  std::atomic<unsigned> starts_ = 0;
+  std::atomic<bool> isGone_ = false;
+  JobQueue thread_{1}; ///< last, as its jobs use the other members
+};
+
+} // namespace kopt

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/device/worker/WorkerLink.h"
+
+#include "driver/device/worker/Protocol.h"
+#include "driver/model/Version.h"
+#include "driver/support/FileSystem.h"
+#include "driver/support/Hash.h"
+#include "driver/support/Log.h"
+#include "driver/support/Text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kopt {
+
+namespace protocol = worker_protocol;
+
+namespace {
+
+/// What a message may be long; a trial with its samples is much shorter.
+constexpr std::size_t kLongestMessage = 256u << 20;
+
+std::string lastWords(InteractiveProcess &process) {
+  const std::string tail = process.errorTail();
+  const std::string all{trim(tail)};
+  return all.substr(all.rfind('\n') == all.npos ? 0 : all.rfind('\n') + 1);
+}
+
+} // namespace
+
+tl::unexpected<Error> WorkerLink::lost(const std::string &why) {
+  isLost_ = true;
+  const std::string words = lastWords(*process_);
+  process_->kill();
+  return makeError(ErrorCode::Environment, fmt::format("the worker on {} {}{}", name(), why,
+                                                       words.empty() ? "" : ": " + words));
+}
+
+Result<std::unique_ptr<WorkerLink>>
+WorkerLink::start(ProcessRunner &processes, WorkerCommand command, Tell tell, Duration patience) {
+  ProcessSpec spec;
+  spec.argv = command.argv;
+  spec.outputLimit = kLongestMessage;
+  KOPT_TRY(auto process, processes.start(spec));
+  std::unique_ptr<WorkerLink> link(
+      new WorkerLink(std::move(process), std::move(command), std::move(tell)));
+  // What login shells print before is not kopt's.
+  const auto start = std::chrono::steady_clock::now();
+  for (;;) {
+    const Duration left = patience - (std::chrono::steady_clock::now() - start);
+    KOPT_TRY(const nlohmann::json message, link->next(left));
+    if (!message.contains(protocol::kHello))
+      continue;
+    KOPT_TRY(link->hello_, fromJson<WorkerHello>(message[protocol::kHello]));
+    if (link->hello_.version != koptVersion())
+      return link->lost(
+          fmt::format("is kopt {}, and this is {}", link->hello_.version, koptVersion()));
+    return link;
+  }
+}
+
+/// The next message; what the worker says to the user is passed on. Empty for a line that is not
+/// one.
+Result<nlohmann::json> WorkerLink::next(Duration silence) {
+  const Result<std::string> line = process_->readLine(silence);
+  if (!line)
+    return lost(line.error().code == ErrorCode::BudgetEnded
+                    ? fmt::format("was silent for {:.0f} s", silence.count())
+                    : "ended");
+  nlohmann::json message = nlohmann::json::parse(*line, nullptr, false);
+  if (!message.is_object()) {
+    logLine(fmt::format("{} printed: {}", name(), line->substr(0, 200)));
+    return nlohmann::json::object();
+  }
+  if (const auto told = message.find(protocol::kTell); told != message.end() && told->is_string())
+    tell_(name() + ": " + told->get<std::string>());
+  return message;
+}
+
+Result<nlohmann::json> WorkerLink::answer() {
+  for (;;) {
+    KOPT_TRY(nlohmann::json message, next(protocol::kSilence));
+    if (message.value(protocol::kId, std::uint64_t(0)) != asked_)
+      continue;
+    if (message.contains(protocol::kResult))
+      return std::move(message[protocol::kResult]);
+    KOPT_TRY(const auto error, fromJson<WorkerError>(message[protocol::kError]));
+    // Its device is gone, and with it the worker.
+    isLost_ = message.value(protocol::kLost, false);
+    return tl::unexpected(error.error());
+  }
+}
+
+Result<nlohmann::json> WorkerLink::ask(const std::string &method, nlohmann::json params) {
+  if (isLost_)
+    return lost("is no longer there");
+  const nlohmann::json request = {{protocol::kId, ++asked_},
+                                  {protocol::kMethod, method},
+                                  {protocol::kParams, std::move(params)}};
+  if (!process_->writeLine(dumpJson(request)))
+    return lost("ended");
+  return answer();
+}
+
+Status WorkerLink::give(const std::vector<WorkerFile> &files) {
+  nlohmann::json digests = nlohmann::json::array();
+  for (const WorkerFile &file : files)
+    digests.push_back(file.digest);
+  KOPT_TRY(const auto missing,
+           askFor<std::vector<std::string>>(protocol::kMissing, {{"digests", digests}}));
+  for (const WorkerFile &file : files) {
+    if (std::ranges::find(missing, file.digest) == missing.end())
+      continue;
+    KOPT_TRY(const std::string content, readFile(file.path));
+    if (hashHex(content) != file.digest)
+      return makeError(ErrorCode::StaleInput, "the file changed while kopt used it",
+                       "run the command again", file.path);
+    for (std::size_t at = 0; at < content.size() || at == 0; at += protocol::kPiece) {
+      const std::string_view piece = std::string_view(content).substr(at, protocol::kPiece);
+      const nlohmann::json put = {{protocol::kId, ++asked_},
+                                  {protocol::kMethod, protocol::kPut},
+                                  {protocol::kParams,
+                                   {{"digest", file.digest},
+                                    {"at", at},
+                                    {"size", content.size()},
+                                    {"bytes", piece.size()}}}};
+      if (!process_->writeLine(dumpJson(put)) || !process_->writeLine(std::string(piece)))
+        return lost("ended");
+      KOPT_CHECK(answer());
+    }
+  }
+  return {};
+}
+
+} // namespace kopt

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Candidates are judged on other hosts: sshd and Slurm on loopback, emulated devices as workers."""
+
+import os
+import pathlib
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+import unittest
+
+from kopt_test import BIN, DATA, FLAGS, KoptTest
+
+OPTIONS = ["--device", "emulated", "--seed", "7", "--trials", "7"]
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def workers_of(program):
+    """The processes of workers that were started under this path."""
+    found = []
+    for entry in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = entry.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if words[:2] == [str(program).encode(), b"worker"]:
+            found.append(int(entry.parent.name))
+    return found
+
+
+class Executor(KoptTest):
+    def setUp(self):
+        super().setUp()
+        self.copy(DATA / "scale.cu")
+        # A path by which the workers of this test are known.
+        self.program = self.folder / "host" / "kopt"
+        self.program.parent.mkdir()
+        self.program.symlink_to(BIN / "kopt")
+
+    def decisions(self):
+        trials = [(trial["candidate_hash"], trial["purpose"], trial["verdict"], trial["duplicate_of"]) for trial in self.records("trials")]
+        winner = [(run["winner_hash"], run["stop_text"], run["state"]) for run in self.records("runs")]
+        for name in (".kopt", "kopt.out"):
+            shutil.rmtree(self.folder / name)
+        return trials, winner
+
+    def tune_there(self, executor, *options, env=None):
+        done = self.kopt_ok("tune", "scale.cu", *OPTIONS, "--executor", executor, "--executor-program", self.program, *options,
+                            *FLAGS, env=env)
+        return done, self.decisions()
+
+    def tune_here(self):
+        self.kopt_ok("tune", "scale.cu", *OPTIONS, *FLAGS)
+        return self.decisions()
+
+
+class Ssh(Executor):
+    def setUp(self):
+        super().setUp()
+        home = self.folder / "ssh"
+        home.mkdir(mode=0o700)
+        for key in ("host", "user"):
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", home / key], check=True)
+        shutil.copy(home / "user.pub", home / "authorized")
+        port = free_port()
+        (home / "sshd_config").write_text(
+            f"Port {port}\nListenAddress 127.0.0.1\nHostKey {home}/host\nAuthorizedKeysFile {home}/authorized\nStrictModes no\n"
+            "UsePAM no\nPasswordAuthentication no\nMaxStartups 100\nPidFile none\nAcceptEnv *\n")
+        if os.geteuid() == 0:
+            os.makedirs("/run/sshd", exist_ok=True)  # where sshd of root separates its privileges
+        server = subprocess.Popen(["/usr/sbin/sshd", "-D", "-e", "-f", home / "sshd_config"], stderr=subprocess.DEVNULL)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.terminate)
+        passed = " ".join(name for name in os.environ if name.startswith(("KOPT_", "XDG_")))
+        (home / "config").write_text(
+            f"Host one two three four\n  HostName 127.0.0.1\n  Port {port}\n  IdentityFile {home}/user\n  IdentitiesOnly yes\n"
+            f"  StrictHostKeyChecking no\n  UserKnownHostsFile /dev/null\n  LogLevel ERROR\n  SendEnv {passed}\n")
+        (home / "bin").mkdir()
+        (home / "bin" / "ssh").write_text(f'#!/bin/sh\nexec /usr/bin/ssh -F {home}/config "$@"\n')
+        (home / "bin" / "ssh").chmod(0o755)
+        path = os.environ["PATH"]
+        os.environ["PATH"] = f"{home}/bin:{path}"
+        self.addCleanup(os.environ.__setitem__, "PATH", path)
+        for _ in range(100):
+            if subprocess.run(["ssh", "one", "true"]).returncode == 0:
+                return
+            time.sleep(0.1)
+        self.fail("sshd does not answer")
+
+    def test_two_hosts_take_the_same_decisions(self):
+        here = self.tune_here()
+        self.assertGreater(len(here[0]), 5)
+        for hosts in ("one", "one,two", "one,two,three,four"):
+            done, there = self.tune_there(f"ssh:{hosts}")
+            self.assertEqual(there, here, hosts)
+        for _ in range(100):  # they notice that kopt ended, and clean up
+            if not workers_of(self.program):
+                return
+            time.sleep(0.1)
+        self.fail("workers outlive kopt")
+
+    def test_a_trial_there(self):
+        candidate = (DATA / "scale.cu").read_text().replace("factor *", "factor * 1.5f *")
+        self.assertNotEqual(candidate, (DATA / "scale.cu").read_text())
+        self.write("wrong.cu", candidate)
+        done = self.kopt("trial", "scale.cu", "--candidate", "wrong.cu", "--device", "emulated", "--executor", "ssh:one",
+                         "--executor-program", self.program, *FLAGS)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn("expected", done.stdout)
+
+    def test_a_host_that_does_not_answer_is_named_and_the_others_judge(self):
+        done, there = self.tune_there("ssh:one,nowhere.invalid")
+        self.assertIn("nowhere.invalid judges nothing", done.stderr)
+        self.assertEqual(there, self.tune_here())
+        alone = self.kopt("tune", "scale.cu", *OPTIONS, "--executor", "ssh:nowhere.invalid", "--executor-program", self.program, *FLAGS)
+        self.assertEqual(alone.returncode, 6)
+        self.assertIn("nowhere.invalid", alone.stderr)
+        self.assertFalse((self.folder / ".kopt").exists(), "nothing was written")
+
+    def test_killed_workers_lose_nothing(self):
+        here = self.tune_here()
+        kills, over = [], threading.Event()
+
+        def kill():
+            draw = random.Random(48)
+            while not over.wait(draw.uniform(0.2, 5)):
+                running = workers_of(self.program)
+                if running:
+                    try:
+                        os.kill(draw.choice(running), signal.SIGKILL)
+                        kills.append(time.monotonic())
+                    except ProcessLookupError:
+                        pass
+
+        wanted = int(os.environ.get("KOPT_TEST_KILLS", "12"))
+        while len(kills) < wanted:
+            over.clear()
+            killer = threading.Thread(target=kill)
+            killer.start()
+            try:
+                _, there = self.tune_there("ssh:one,two", "--executor-restarts", "1000")
+            finally:
+                over.set()
+                killer.join()
+            self.assertEqual(there, here)
+        print(f"{len(kills)} kills", flush=True)
+
+
+class Refused(Executor):
+    def test_an_executor_that_is_none_is_a_wrong_flag(self):
+        for text in ("cluster", "ssh:", "ssh:-oProxyCommand=x", "local:1", "slurm:'"):
+            done = self.kopt("tune", "scale.cu", "--executor", text, *FLAGS)
+            self.assertEqual(done.returncode, 1, text)
+            self.assertIn("is no executor", done.stderr)
+
+    def test_a_repository_may_not_choose_one(self):
+        self.write("kopt.toml", '[tune]\nexecutor = "ssh:one"\n')
+        done = self.kopt("tune", "scale.cu", "--device", "emulated", *FLAGS)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("'executor' may not be set by a repository's kopt.toml", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

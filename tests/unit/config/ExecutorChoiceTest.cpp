@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/config/ExecutorChoice.h"
+#include "fakes/Results.h"
+
+#include <gmock/gmock.h>
+
+namespace kopt {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(ExecutorChoice, Kinds) {
+  EXPECT_EQ(must(parseExecutor("local")).kind, ExecutorKind::Local);
+  const ExecutorChoice ssh = must(parseExecutor("ssh:gpu1, me@gpu2"));
+  EXPECT_EQ(ssh.kind, ExecutorKind::Ssh);
+  EXPECT_THAT(ssh.hosts, ElementsAre("gpu1", "me@gpu2"));
+  EXPECT_THAT(must(parseExecutor("slurm")).options, IsEmpty());
+  const ExecutorChoice slurm = must(parseExecutor("slurm:--ntasks=4 --comment='two words'"));
+  EXPECT_EQ(slurm.kind, ExecutorKind::Slurm);
+  EXPECT_THAT(slurm.options, ElementsAre("--ntasks=4", "--comment=two words"));
+}
+
+TEST(ExecutorChoice, WhatSshWouldTakeForAnOptionIsNoHost) {
+  for (const char *text :
+       {"", "cluster", "local:1", "ssh", "ssh:", "ssh:a,", "ssh:-oProxyCommand=x", "ssh:a b"}) {
+    const auto choice = parseExecutor(text);
+    ASSERT_FALSE(choice) << text;
+    EXPECT_EQ(choice.error().code, ErrorCode::Usage);
+  }
+}
+
+} // namespace
+} // namespace kopt
