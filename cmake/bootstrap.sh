@@ -24,7 +24,7 @@ readonly build_packages=(
 # Debian's static LLVM names Polly.
 readonly release_packages=(libpolly-19-dev)
 # Chromium (124 MB) opens the reports.
-readonly test_packages=(libgtest-dev libgmock-dev llvm-19-tools clang-format-19 python3 python3-pip chromium fonts-dejavu-core openssh-client openssh-server)
+readonly test_packages=(libgtest-dev libgmock-dev llvm-19-tools clang-format-19 python3 python3-pip chromium fonts-dejavu-core openssh-client openssh-server slurm-wlm munge)
 
 say() { printf '\n== %s\n' "$*"; }
 fail() { printf 'bootstrap: %s\n' "$*" >&2; exit 6; }

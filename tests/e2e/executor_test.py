@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import pwd
 import random
 import shutil
 import signal
@@ -152,6 +153,89 @@ class Ssh(Executor):
                 killer.join()
             self.assertEqual(there, here)
         print(f"{len(kills)} kills", flush=True)
+
+
+class Slurm(Executor):
+    """A cluster of one node with four tasks: munged, slurmctld and slurmd as on a real one."""
+
+    def setUp(self):
+        super().setUp()
+        home = self.folder / "slurm"
+        (home / "munge").mkdir(mode=0o700, parents=True)
+        os.chmod(self.folder, 0o755)
+        (home / "munge" / "key").write_bytes(os.urandom(128))
+        (home / "munge" / "key").chmod(0o400)
+        host, user = socket.gethostname().split(".")[0], pwd.getpwuid(os.geteuid()).pw_name
+        (home / "slurm.conf").write_text(
+            f"ClusterName=kopt\nSlurmctldHost={host}(127.0.0.1)\nSlurmctldPort={free_port()}\nSlurmdPort={free_port()}\n"
+            f"AuthType=auth/munge\nAuthInfo=socket={home}/munge/socket\nSlurmUser={user}\nSlurmdUser={user}\n"
+            f"StateSaveLocation={home}/state\nSlurmdSpoolDir={home}/spool\nSlurmctldPidFile={home}/ctld.pid\n"
+            f"SlurmdPidFile={home}/slurmd.pid\nSlurmctldLogFile={home}/ctld.log\nSlurmdLogFile={home}/slurmd.log\n"
+            "ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nSwitchType=switch/none\nMpiDefault=none\nReturnToService=2\n"
+            "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nJobAcctGatherType=jobacct_gather/none\n"
+            "AccountingStorageType=accounting_storage/none\nSchedulerParameters=sched_interval=1,sched_min_interval=0\n"
+            f"SlurmdParameters=config_overrides\nNodeName={host} NodeAddr=127.0.0.1 CPUs=8 RealMemory=1000 State=UNKNOWN\n"
+            f"PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE State=UP\n")
+        os.environ["SLURM_CONF"] = str(home / "slurm.conf")
+        self.addCleanup(os.environ.pop, "SLURM_CONF")
+        self.serve("munged", "--foreground", "--force", f"--key-file={home}/munge/key", f"--socket={home}/munge/socket",
+                   f"--pid-file={home}/munge/pid", f"--log-file={home}/munge/log", f"--seed-file={home}/munge/seed")
+        self.serve("slurmctld", "-D")
+        self.serve("slurmd", "-D")
+        for _ in range(100):
+            if "idle" in self.ask("sinfo", "--noheader", "--format=%T"):
+                return
+            time.sleep(0.2)
+        self.fail(self.ask("sinfo") + (home / "ctld.log").read_text()[-2000:])
+
+    def serve(self, program, *arguments):
+        server = subprocess.Popen([shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin"), *arguments],
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+
+    def ask(self, *command):
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20)
+        return done.stdout + done.stderr
+
+    def test_four_tasks_take_the_same_decisions(self):
+        here = self.tune_here()
+        _, there = self.tune_there("slurm:--ntasks=4")
+        self.assertEqual(there, here)
+        for _ in range(50):
+            if not self.ask("squeue", "--noheader").strip():
+                return
+            time.sleep(0.2)
+        self.fail("the allocation outlives kopt")
+
+    def test_an_allocation_that_is_cancelled_is_asked_for_again(self):
+        here = self.tune_here()
+        cancelled = []
+
+        def cancel():
+            draw = random.Random(48)
+            while len(cancelled) < 3 and not over.wait(draw.uniform(1, 4)):
+                job = self.ask("squeue", "--noheader", "--states=RUNNING", "--format=%i").split()
+                if job:
+                    self.ask("scancel", job[0])
+                    cancelled.append(job[0])
+
+        over = threading.Event()
+        canceller = threading.Thread(target=cancel)
+        canceller.start()
+        try:
+            _, there = self.tune_there("slurm:--ntasks=2", "--executor-restarts", "100")
+        finally:
+            over.set()
+            canceller.join()
+        self.assertEqual(there, here)
+        self.assertGreater(len(cancelled), 0)
+
+    def test_what_slurm_refuses_is_said_in_its_words(self):
+        done = self.kopt("tune", "scale.cu", *OPTIONS, "--executor", "slurm:--partition=none", *FLAGS)
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertIn("invalid partition", done.stderr.lower())
+        self.assertFalse((self.folder / ".kopt").exists())
 
 
 class Refused(Executor):

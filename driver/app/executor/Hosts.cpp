@@ -6,6 +6,7 @@
 #include "driver/support/Hash.h"
 #include "driver/support/Text.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <regex>
@@ -109,75 +110,95 @@ Result<std::vector<WorkerCommand>> sshWorkers(const Services &services,
     for (const int gpu : settings.gpus) {
       std::vector<std::string> words = {program, "worker", fmt::format("--gpu={}", gpu)};
       words.insert(words.end(), settings.flags.begin(), settings.flags.end());
-      workers.push_back({ssh(host, "exec " + joinCommand(words)),
+      workers.push_back({[argv = ssh(host, "exec " + joinCommand(words))] { return argv; },
                          settings.gpus.size() > 1 ? fmt::format("{} (GPU {})", host, gpu) : host});
     }
   }
   return workers;
 }
 
-Result<Allocation> Allocation::open(const Services &services,
-                                    const std::vector<std::string> &options) {
-  Allocation allocation(services.processes);
+Result<std::shared_ptr<Allocation>> Allocation::open(const Services &services,
+                                                     const std::vector<std::string> &options) {
+  std::shared_ptr<Allocation> allocation(new Allocation(services.processes, options));
   if (const char *job = std::getenv("SLURM_JOB_ID"); job && options.empty()) {
     const char *tasks = std::getenv("SLURM_NTASKS");
-    allocation.job_ = job;
-    allocation.tasks_ = tasks ? std::max(1, std::atoi(tasks)) : 1;
+    allocation->job_ = job;
+    allocation->tasks_ = tasks ? std::max(1, std::atoi(tasks)) : 1;
     return allocation;
   }
   services.terminal.status("waiting for Slurm");
+  allocation->isOurs_ = true;
+  KOPT_CHECK(allocation->ask());
+  ProcessSpec spec;
+  spec.argv = {"scontrol", "show", "job", allocation->job_};
+  KOPT_TRY(const ProcessResult shown, services.processes.run(spec));
+  static const std::regex kTasks("NumTasks=([0-9]+)");
+  if (std::smatch tasks; std::regex_search(shown.out, tasks, kTasks))
+    allocation->tasks_ = unsigned(std::max(1, std::stoi(tasks[1])));
+  return allocation;
+}
+
+Status Allocation::ask() {
   ProcessSpec spec;
   spec.argv = {"salloc", "--no-shell", "--job-name=kopt"};
-  spec.argv.insert(spec.argv.end(), options.begin(), options.end());
-  KOPT_TRY(const ProcessResult result, services.processes.run(spec));
+  spec.argv.insert(spec.argv.end(), options_.begin(), options_.end());
+  KOPT_TRY(const ProcessResult result, processes_.run(spec));
   static const std::regex kGranted("Granted job allocation ([0-9]+)");
   std::smatch granted;
   if (!std::regex_search(result.err, granted, kGranted))
     return makeError(ErrorCode::Environment,
                      fmt::format("Slurm gave no allocation: {}", std::string(trim(result.err))),
                      "try the same with: " + joinCommand(spec.argv));
-  allocation.job_ = granted[1];
-  allocation.isOurs_ = true;
-  ProcessSpec ask;
-  ask.argv = {"scontrol", "show", "job", allocation.job_};
-  KOPT_TRY(const ProcessResult shown, services.processes.run(ask));
-  static const std::regex kTasks("NumTasks=([0-9]+)");
-  if (std::smatch tasks; std::regex_search(shown.out, tasks, kTasks))
-    allocation.tasks_ = std::max(1, std::stoi(tasks[1]));
-  return allocation;
+  job_ = granted[1];
+  return {};
 }
 
-Allocation::Allocation(Allocation &&other) noexcept
-    : processes_(other.processes_), job_(std::move(other.job_)), tasks_(other.tasks_),
-      isOurs_(std::exchange(other.isOurs_, false)) {}
+Result<std::string> Allocation::job() {
+  const std::lock_guard lock(mutex_);
+  if (!isOurs_)
+    return job_;
+  ProcessSpec spec;
+  spec.argv = {"squeue", "--noheader", "--jobs=" + job_, "--format=%T"};
+  spec.timeout = Duration(30);
+  const auto state = processes_.run(spec);
+  // A controller that does not answer says nothing about the job.
+  const bool isGone = state && !state->timedOut &&
+                      (state->ok() ? trim(state->out) != "RUNNING"
+                                   : state->err.find("Invalid job id") != std::string::npos);
+  if (isGone)
+    KOPT_CHECK(ask());
+  return job_;
+}
 
 Allocation::~Allocation() {
-  if (!isOurs_)
+  if (!isOurs_ || job_.empty())
     return;
   ProcessSpec spec;
   spec.argv = {"scancel", job_};
   spec.timeout = Duration(30);
-  static_cast<void>(processes_->run(spec)); // Slurm ends it at its time limit
+  static_cast<void>(processes_.run(spec)); // Slurm ends it at its time limit
 }
 
-std::vector<WorkerCommand> slurmWorkers(const Allocation &allocation, const HostSettings &settings,
-                                        const fs::path &self) {
-  const bool hasGpus = std::ranges::any_of(settings.choice.options, [](const std::string &option) {
-    return option.find("gpu") != option.npos || option.find("gres") != option.npos;
-  });
+std::vector<WorkerCommand> slurmWorkers(const std::shared_ptr<Allocation> &allocation,
+                                        const HostSettings &settings, const fs::path &self) {
+  std::vector<std::string> words = {"--ntasks=1", "--nodes=1", "--exact", "--unbuffered",
+                                    "--quiet"};
+  if (std::ranges::any_of(settings.choice.options, [](const std::string &option) {
+        return option.find("gpu") != option.npos || option.find("gres") != option.npos;
+      }))
+    words.push_back("--gpus-per-task=1");
+  words.insert(words.end(),
+               {settings.program.empty() ? self.string() : settings.program, "worker", "--gpu=0"});
+  words.insert(words.end(), settings.flags.begin(), settings.flags.end());
   std::vector<WorkerCommand> workers;
-  for (unsigned task = 0; task < allocation.tasks(); ++task) {
-    std::vector<std::string> argv = {"srun",       "--jobid=" + allocation.job(),
-                                     "--ntasks=1", "--nodes=1",
-                                     "--exact",    "--unbuffered",
-                                     "--quiet"};
-    if (hasGpus)
-      argv.push_back("--gpus-per-task=1");
-    argv.insert(argv.end(),
-                {settings.program.empty() ? self.string() : settings.program, "worker", "--gpu=0"});
-    argv.insert(argv.end(), settings.flags.begin(), settings.flags.end());
-    workers.push_back({std::move(argv), fmt::format("task {} of job {}", task, allocation.job())});
-  }
+  for (unsigned task = 0; task < allocation->tasks(); ++task)
+    workers.push_back({[allocation, words]() -> Result<std::vector<std::string>> {
+                         KOPT_TRY(const std::string job, allocation->job());
+                         std::vector<std::string> argv = {"srun", "--jobid=" + job};
+                         argv.insert(argv.end(), words.begin(), words.end());
+                         return argv;
+                       },
+                       fmt::format("Slurm task {}", task)});
   return workers;
 }
 

@@ -19,10 +19,9 @@ Result<std::unique_ptr<RemoteExecutor>> RemoteExecutor::open(const Services &ser
   std::unique_ptr<RemoteExecutor> executor(new RemoteExecutor(services));
   std::vector<WorkerCommand> commands;
   if (settings.choice.kind == ExecutorKind::Slurm) {
-    KOPT_TRY(Allocation allocation, Allocation::open(services, settings.choice.options));
-    executor->allocation_.emplace(std::move(allocation));
-    commands = slurmWorkers(*executor->allocation_, settings,
-                            services.installation.runner.parent_path() / "kopt");
+    KOPT_TRY(const auto allocation, Allocation::open(services, settings.choice.options));
+    commands =
+        slurmWorkers(allocation, settings, services.installation.runner.parent_path() / "kopt");
   } else {
     KOPT_TRY(commands, sshWorkers(services, settings));
   }

@@ -7,7 +7,6 @@
 #include "driver/device/worker/Worker.h"
 
 #include <filesystem>
-#include <optional>
 
 namespace kopt {
 
@@ -36,7 +35,6 @@ private:
   Result<std::vector<WorkerFile>> filesOf(const Subject &subject) const;
 
   Services services_;
-  std::optional<Allocation> allocation_; ///< outlives the workers
   std::vector<std::unique_ptr<Worker>> workers_;
   WorkerHello hello_; ///< of the first one
   std::vector<std::string> gpus_;

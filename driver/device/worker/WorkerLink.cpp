@@ -39,7 +39,7 @@ tl::unexpected<Error> WorkerLink::lost(const std::string &why) {
 Result<std::unique_ptr<WorkerLink>>
 WorkerLink::start(ProcessRunner &processes, WorkerCommand command, Tell tell, Duration patience) {
   ProcessSpec spec;
-  spec.argv = command.argv;
+  KOPT_TRY(spec.argv, command.argv());
   spec.outputLimit = kLongestMessage;
   KOPT_TRY(auto process, processes.start(spec));
   std::unique_ptr<WorkerLink> link(

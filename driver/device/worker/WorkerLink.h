@@ -47,8 +47,9 @@ KOPT_FIELDS(WorkerFile, path, digest, bytes)
 
 /// How a worker is started, and what it is called in messages.
 struct WorkerCommand {
-  std::vector<std::string> argv;
-  std::string name; ///< "gpu1", "task 3 of job 17"
+  /// Asked anew for each start; may wait, and fail with Environment.
+  std::function<Result<std::vector<std::string>>()> argv;
+  std::string name; ///< "gpu1", "Slurm task 3"
 };
 
 /// Used by one thread at a time, which must be the one that started it.
