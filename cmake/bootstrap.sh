@@ -23,8 +23,11 @@ readonly build_packages=(
 )
 # Debian's static LLVM names Polly.
 readonly release_packages=(libpolly-19-dev)
-# Chromium (124 MB) opens the reports.
-readonly test_packages=(libgtest-dev libgmock-dev llvm-19-tools clang-format-19 python3 python3-pip chromium fonts-dejavu-core openssh-client openssh-server slurm-wlm munge)
+# Chromium (124 MB) opens the reports. Tests start servers of ssh and Slurm for themselves.
+readonly test_packages=(
+  libgtest-dev libgmock-dev llvm-19-tools clang-format-19 python3 python3-pip chromium fonts-dejavu-core
+  openssh-client openssh-server slurm-wlm munge
+)
 
 say() { printf '\n== %s\n' "$*"; }
 fail() { printf 'bootstrap: %s\n' "$*" >&2; exit 6; }
@@ -51,6 +54,17 @@ install_packages() {
   "${as_root[@]}" apt-get update -q || fail "apt-get update failed; see above"
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}" ||
     fail "apt-get could not install all of: ${missing[*]}; kopt is built on Debian 12, where they all exist"
+  # This machine shall not serve anybody because it tests kopt.
+  local service
+  for service in openssh-server:ssh munge:munge slurm-wlm:slurmctld slurm-wlm:slurmd; do
+    case " ${missing[*]} " in
+    *" ${service%%:*} "*)
+      if command -v systemctl >/dev/null; then
+        "${as_root[@]}" systemctl disable --quiet --now "${service#*:}" || true # nothing started it
+      fi
+      ;;
+    esac
+  done
 }
 
 # Processors, but no more compilers at once than fit in memory at 1.5 GB each.
