@@ -7,6 +7,7 @@
 #include "driver/llm/mcp/McpServer.h"
 #include "driver/store/Store.h"
 #include "driver/support/Text.h"
+#include "driver/support/WriteAll.h"
 #include "knowledge/PromptFiles.h"
 
 #include <algorithm>
@@ -68,19 +69,6 @@ private:
   fs::path root_;
   std::map<std::string, std::string> skills_;
 };
-
-/// Writes all of it; false if nobody reads any more.
-bool writeAll(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(file, text.data(), text.size());
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written <= 0)
-      return false;
-    text.remove_prefix(std::size_t(written));
-  }
-  return true;
-}
 
 /// Gives each line to `receive` until the file ends or `stop` says so. Of a line that is too long
 /// `receive` gets the beginning, which is no message.

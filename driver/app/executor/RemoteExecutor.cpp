@@ -81,8 +81,8 @@ Result<std::vector<WorkerFile>> RemoteExecutor::filesOf(const Subject &subject) 
   std::set<std::string> paths;
   for (const fs::path &file : files_)
     paths.insert(fs::absolute(file).lexically_normal().string());
-  for (const auto &launches : {subject.workload.launches, subject.program})
-    for (const Launch &launch : launches)
+  for (const std::vector<Launch> *launches : {&subject.workload.launches, &subject.program})
+    for (const Launch &launch : *launches)
       for (const Buffer &buffer : launch.buffers)
         if (!buffer.fill.path.empty())
           paths.insert(buffer.fill.path);

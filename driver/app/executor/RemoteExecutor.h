@@ -13,8 +13,7 @@ namespace kopt {
 class RemoteExecutor final : public Executor {
 public:
   /// Starts all workers, and goes on with those that come up, if their devices are of one kind.
-  /// Fails with Usage if the kinds differ, and with Environment
-  /// if none comes up.
+  /// Fails with Usage if the kinds differ, and with Environment if none comes up.
   static Result<std::unique_ptr<RemoteExecutor>> open(const Services &services,
                                                       const HostSettings &settings);
 

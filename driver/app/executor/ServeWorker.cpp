@@ -7,6 +7,7 @@
 #include "driver/device/worker/Protocol.h"
 #include "driver/model/Version.h"
 #include "driver/support/FileSystem.h"
+#include "driver/support/WriteAll.h"
 
 #include <condition_variable>
 #include <deque>
@@ -43,11 +44,7 @@ public:
       : in_(in), out_(out), ended_(ended), reader_([this] { read(); }), alive_([this] { beat(); }) {
   }
   ~Streams() {
-    {
-      const std::lock_guard lock(mutex_);
-      ended_ = true;
-    }
-    changed_.notify_all();
+    end();
     alive_.join();
     reader_.join();
   }
@@ -66,19 +63,16 @@ public:
   void write(const json &message) {
     const std::string text = dumpJson(message) + "\n";
     const std::lock_guard lock(writing_);
-    for (std::string_view rest = text; !rest.empty();) {
-      const ssize_t written = ::write(out_, rest.data(), rest.size());
-      if (written < 0 && errno == EINTR)
-        continue;
-      if (written <= 0)
-        return end();
-      rest.remove_prefix(std::size_t(written));
-    }
+    if (!writeAll(out_, text))
+      end();
   }
 
 private:
   void end() {
-    ended_ = true;
+    {
+      const std::lock_guard lock(mutex_); // else next() could miss it
+      ended_ = true;
+    }
     changed_.notify_all();
   }
 
@@ -105,9 +99,12 @@ private:
   void read() {
     for (;;) {
       std::size_t newline = buffer_.find('\n');
-      for (; newline == buffer_.npos; newline = buffer_.find('\n'))
-        if (!fill(buffer_.size() + 1))
+      while (newline == buffer_.npos) {
+        const std::size_t seen = buffer_.size();
+        if (!fill(seen + 1))
           return end();
+        newline = buffer_.find('\n', seen);
+      }
       const json message =
           json::parse(buffer_.begin(), buffer_.begin() + long(newline), nullptr, false);
       buffer_.erase(0, newline + 1);

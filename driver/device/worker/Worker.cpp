@@ -12,8 +12,8 @@ Worker::~Worker() {
 }
 
 Result<WorkerLink *> Worker::link() {
-  if (link_ && !link_->isLost())
-    return link_.get();
+  if (WorkerLink *const link = running())
+    return link;
   link_.reset();
   Error last;
   while (!isGone_) {

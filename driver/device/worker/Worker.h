@@ -33,6 +33,8 @@ public:
   /// good: it was lost more often than it may be started anew, or another device of another kind
   /// answered in its place. Only on its thread.
   Result<WorkerLink *> link();
+  /// The link if the worker runs; null if not. Only on its thread.
+  WorkerLink *running() { return link_ && !link_->isLost() ? link_.get() : nullptr; }
   /// How often it was started: what an earlier one was told is forgotten.
   unsigned starts() const { return starts_; }
   unsigned restarts() const { return start_.restarts; }

@@ -72,9 +72,9 @@ RemoteJudge::~RemoteJudge() {
   }
   for (const auto &lane : lanes_)
     lane->worker->thread().runAndWait([&] {
-      if (lane->opened != 0 && lane->opened == lane->worker->starts() && !lane->worker->isGone())
-        if (const auto link = lane->worker->link(); link && lane->opened == lane->worker->starts())
-          static_cast<void>((*link)->ask(protocol::kClose, {{"judge", id_}}));
+      WorkerLink *const link = lane->worker->running();
+      if (link && lane->opened == lane->worker->starts())
+        static_cast<void>(link->ask(protocol::kClose, {{"judge", id_}}));
     });
 }
 
