@@ -153,12 +153,13 @@ void printCounts(const TuneOverview &overview) {
     all += count;
     parts.push_back(fmt::format("{} {}", count, toString(verdict)));
   }
+  if (all == 0)
+    return;
   if (builds.compiled + builds.taken > 0) // none: they were made elsewhere
     std::cout << fmt::format("{} compiled, {} taken from earlier runs\n",
                              counted(builds.compiled, "build", "builds"), builds.taken);
-  if (all > 0)
-    std::cout << fmt::format("{} judged: {}\n", counted(all, "candidate", "candidates"),
-                             join(parts, ", "));
+  std::cout << fmt::format("{} judged: {}\n", counted(all, "candidate", "candidates"),
+                           join(parts, ", "));
 }
 
 std::string inOneLine(const Assurance &assurance) {
