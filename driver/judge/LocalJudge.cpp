@@ -7,9 +7,24 @@
 
 namespace kopt {
 
+namespace {
+
+std::vector<TaskQueue::Lane> lanesOf(const std::vector<JudgeDevice> &devices) {
+  std::vector<TaskQueue::Lane> lanes;
+  for (const JudgeDevice &device : devices)
+    lanes.push_back({"GPU " + device.name, device.thread});
+  return lanes;
+}
+
+} // namespace
+
 LocalJudge::LocalJudge(JudgeServices services, Subject subject, JudgeOptions options)
     : services_(std::move(services)), options_(std::move(options)), subject_(std::move(subject)),
-      builder_(services_.frontend, services_.toolchain, options_, subject_, baseline_) {
+      builder_(services_.frontend, services_.toolchain, options_, subject_, baseline_),
+      queue_(lanesOf(services_.devices),
+             {[this](std::size_t lane) { work(lane); },
+              [this](std::size_t lane, const Error &error) { return isLoss(lane, error); },
+              services_.tell}) {
   for (const JudgeDevice &device : services_.devices) {
     JudgeOptions own = options_;
     // The checks of each device build their own files.
@@ -24,94 +39,31 @@ LocalJudge::LocalJudge(JudgeServices services, Subject subject, JudgeOptions opt
   }
 }
 
-LocalJudge::~LocalJudge() {
-  {
-    const std::lock_guard turn(turn_);
-    waiting_.clear();
-  }
-  for (const auto &lane : lanes_)
-    static_cast<void>(on(*lane, [] { return Status(); }));
-}
+LocalJudge::~LocalJudge() { queue_.drain(); }
 
-Status LocalJudge::on(Lane &lane, const std::function<Status()> &function) {
-  JobQueue *const thread = lane.judge->device().thread;
-  if (!thread)
-    return function();
-  Status status;
-  thread->runAndWait([&] { status = function(); });
-  return status;
-}
-
-LocalJudge::Lane *LocalJudge::first() {
-  const std::lock_guard turn(turn_);
-  for (const auto &lane : lanes_)
-    if (!lane->isLost)
-      return lane.get();
-  return nullptr;
-}
-
-bool LocalJudge::isLoss(const Lane &lane, const Error &error) {
-  return error.code == ErrorCode::Environment && !lane.judge->device().runner.lost().empty();
-}
-
-void LocalJudge::lose(Lane &lane, const Error &error, const TaskPointer &task) {
-  const std::string &name = lane.judge->device().name;
-  std::size_t left = 0;
-  {
-    const std::lock_guard turn(turn_);
-    lane.isLost = true;
-    for (const auto &other : lanes_)
-      left += !other->isLost;
-    if (task) {
-      task->notes.push_back(
-          {"incident", Severity::Note,
-           fmt::format("judged again, as GPU {} left the pool while running it: {}", name,
-                       error.what),
-           ""});
-      waiting_.push_front(task);
-    }
-    if (left == 0) {
-      ended_ = error;
-      for (const TaskPointer &waiting : waiting_)
-        waiting->answer.set_value(tl::unexpected(error));
-      waiting_.clear();
-    }
-  }
-  wake(); // idle devices may have work again
-  if (left > 0 && services_.tell)
-    services_.tell(fmt::format("GPU {} leaves the pool, {} left: {}", name, left, error.what));
+bool LocalJudge::isLoss(std::size_t lane, const Error &error) const {
+  return error.code == ErrorCode::Environment &&
+         !lanes_[lane]->judge->device().runner.lost().empty();
 }
 
 Status LocalJudge::onFirst(const std::function<Status(Lane &)> &function) {
-  for (Lane *lane = first(); lane; lane = first()) {
-    bool isLost = false;
-    const Status status = on(*lane, [&]() -> Status {
-      const Status own = function(*lane);
-      isLost = !own && isLoss(*lane, own.error());
-      if (isLost)
-        lose(*lane, own.error(), nullptr);
-      return own;
-    });
-    if (!isLost)
-      return status;
-  }
-  return tl::unexpected(*ended_);
+  return queue_.onFirst([&](std::size_t lane) { return function(*lanes_[lane]); });
 }
 
 /// The first device tries wrong versions of the kernel while the others learn the right one.
 Status LocalJudge::learnOthers(const Built &built, Trial &trial) {
-  const Lane &leader = *first();
+  const Lane &leader = *lanes_[*queue_.first()];
   std::vector<Trial> trials(lanes_.size());
   std::vector<std::future<Status>> learned;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     Lane &lane = *lanes_[i];
-    if (lane.hasLearned || lane.isLost)
+    if (lane.hasLearned || queue_.isLost(i))
       continue;
     learned.push_back(lane.judge->device().thread->call([&, i]() -> Status {
       const Status status = lane.judge->learnAs(*leader.judge, built, trials[i]);
       lane.hasLearned = status.has_value();
-      if (!status && isLoss(lane, status.error())) {
-        lose(lane, status.error(), nullptr);
+      if (!status && isLoss(i, status.error())) {
+        queue_.lose(i, status.error(), nullptr);
         return {};
       }
       return status;
@@ -133,12 +85,12 @@ Status LocalJudge::learnOthers(const Built &built, Trial &trial) {
       status = answer;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     Lane &lane = *lanes_[i];
-    if (status && tested && lane.hasLearned && &lane != tested && !lane.isLost)
-      status = on(lane, [&]() -> Status {
+    if (status && tested && lane.hasLearned && &lane != tested && !queue_.isLost(i))
+      status = queue_.on(i, [&]() -> Status {
         const Status taken = lane.judge->takeMutations(tested->judge->mutations());
-        if (taken || !isLoss(lane, taken.error()))
+        if (taken || !isLoss(i, taken.error()))
           return taken;
-        lose(lane, taken.error(), nullptr);
+        queue_.lose(i, taken.error(), nullptr);
         return {};
       });
     trial.findings.insert(trial.findings.end(), trials[i].findings.begin(),
@@ -171,63 +123,44 @@ Result<Baseline> LocalJudge::baseline() {
 }
 
 void LocalJudge::begin(const std::vector<Candidate> &candidates) {
-  const std::lock_guard turn(turn_);
-  builder_.ahead(candidates);
-  if (!lanes_.front()->judge->device().thread)
-    return; // the only device runs in judge()
-  for (const Candidate &candidate : candidates)
-    if (!begun_.contains(candidate.contentHash()))
-      add(candidate);
-  wake();
-}
-
-void LocalJudge::wake() {
-  for (const auto &lane : lanes_)
-    if (JobQueue *const thread = lane->judge->device().thread)
-      thread->add([this, lane = lane.get()] { work(*lane); });
-}
-
-LocalJudge::TaskPointer LocalJudge::add(const Candidate &candidate) {
-  const auto task = std::make_shared<Task>();
-  task->candidate = candidate;
-  begun_[candidate.contentHash()] = task;
-  if (ended_)
-    task->answer.set_value(tl::unexpected(*ended_));
-  else
-    waiting_.push_back(task);
-  return task;
-}
-
-LocalJudge::TaskPointer LocalJudge::next(const Lane &lane) {
-  const std::lock_guard turn(turn_);
-  while (!waiting_.empty() && !lane.isLost) {
-    const TaskPointer task = waiting_.front();
-    waiting_.pop_front();
-    if (task->prepared) // a device was lost while it ran this one
-      return task;
-    task->prepared = builder_.take(task->candidate);
-    Prepared &prepared = *task->prepared;
-    if (!prepared.error && prepared.ready &&
-        !(prepared.trial.check == CheckId::None &&
-          seenCode_.isDuplicate(prepared.trial, prepared.built.launches,
-                                services_.findsDuplicates)))
-      return task;
-    prepared.trial.seconds = prepared.seconds;
-    if (prepared.error)
-      task->answer.set_value(tl::unexpected(*prepared.error));
-    else
-      task->answer.set_value(prepared.trial);
+  {
+    const std::lock_guard turn(queue_.turn());
+    builder_.ahead(candidates);
   }
-  return nullptr;
+  queue_.begin(candidates);
 }
 
-void LocalJudge::work(Lane &lane) {
-  while (const TaskPointer task = next(lane)) {
-    Result<Trial> trial = lane.judge->judge(*task->prepared, Purpose::Search, fastest_);
+bool LocalJudge::prepare(TaskQueue::Task &task) {
+  const std::string hash = task.candidate.contentHash();
+  if (prepared_.contains(hash)) // a device was lost while it ran this one
+    return true;
+  Prepared prepared = builder_.take(task.candidate);
+  if (!prepared.error && prepared.ready &&
+      !(prepared.trial.check == CheckId::None &&
+        seenCode_.isDuplicate(prepared.trial, prepared.built.launches,
+                              services_.findsDuplicates))) {
+    prepared_.emplace(hash, std::move(prepared));
+    return true;
+  }
+  prepared.trial.seconds = prepared.seconds;
+  if (prepared.error)
+    task.answer.set_value(tl::unexpected(*prepared.error));
+  else
+    task.answer.set_value(prepared.trial);
+  return false;
+}
+
+void LocalJudge::work(std::size_t lane) {
+  const Prepared *prepared = nullptr;
+  const auto accept = [&](TaskQueue::Task &task) {
+    const bool runs = prepare(task);
+    prepared = runs ? &prepared_.at(task.candidate.contentHash()) : nullptr;
+    return runs;
+  };
+  while (const auto task = queue_.next(lane, accept)) {
+    Result<Trial> trial = lanes_[lane]->judge->judge(*prepared, Purpose::Search, fastest_);
     if (!trial && isLoss(lane, trial.error()))
-      return lose(lane, trial.error(), task);
-    if (trial)
-      trial->findings.insert(trial->findings.end(), task->notes.begin(), task->notes.end());
+      return queue_.lose(lane, trial.error(), task);
     task->answer.set_value(std::move(trial));
   }
 }
@@ -266,27 +199,18 @@ Result<Trial> LocalJudge::look(const Candidate &candidate, Purpose purpose, Stag
 }
 
 Result<Trial> LocalJudge::evaluate(const Candidate &candidate) {
+  if (!queue_.isBegun(candidate) && options_.depth > Depth::Search)
+    if (const auto rendered = renderCandidate(subject_, candidate))
+      compileAhead(*rendered);
+  Result<Trial> trial = queue_.wait(candidate);
   const std::string hash = candidate.contentHash();
-  TaskPointer task;
-  if (const auto begun = begun_.find(hash); begun != begun_.end()) {
-    task = begun->second;
-  } else {
-    if (options_.depth > Depth::Search)
-      if (const auto rendered = renderCandidate(subject_, candidate))
-        compileAhead(*rendered);
-    {
-      const std::lock_guard turn(turn_);
-      task = add(candidate);
-    }
-    if (lanes_.front()->judge->device().thread)
-      wake();
-    else
-      work(*lanes_.front());
+  decltype(prepared_)::node_type done;
+  {
+    const std::lock_guard turn(queue_.turn());
+    done = prepared_.extract(hash);
   }
-  Result<Trial> trial = task->answer.get_future().get();
-  begun_.erase(hash);
   if (trial && trial->verdict == Verdict::Faster) {
-    const auto &[faster, isNew] = faster_.insert_or_assign(hash, std::move(*task->prepared));
+    const auto &[faster, isNew] = faster_.insert_or_assign(hash, std::move(done.mapped()));
     if (trial->speedup && trial->speedup->estimate > fastest_) {
       fastest_ = trial->speedup->estimate;
       compileAhead(faster->second.candidate);
@@ -296,14 +220,14 @@ Result<Trial> LocalJudge::evaluate(const Candidate &candidate) {
 }
 
 void LocalJudge::compileAhead(const RenderedCandidate &candidate) {
-  if (const Lane *lane = first())
-    lane->judge->compileAhead(candidate);
+  if (const auto lane = queue_.first())
+    lanes_[*lane]->judge->compileAhead(candidate);
 }
 
 Result<Prepared> LocalJudge::again(const Candidate &candidate) {
   const auto known = faster_.find(candidate.contentHash());
   if (known == faster_.end()) { // judged by an earlier, interrupted run: build it again
-    const std::lock_guard turn(turn_);
+    const std::lock_guard turn(queue_.turn());
     Prepared built = builder_.take(candidate);
     if (built.error)
       return tl::unexpected(*built.error);
@@ -354,7 +278,7 @@ Status LocalJudge::addCounters(Trial &trial) {
 }
 
 void LocalJudge::remember(const Trial &trial) {
-  const std::lock_guard turn(turn_);
+  const std::lock_guard turn(queue_.turn());
   seenCode_.remember(trial, subject_.kernel, baseline_.launches);
   if (trial.verdict == Verdict::Faster && trial.speedup && trial.speedup->estimate > fastest_)
     fastest_ = trial.speedup->estimate;

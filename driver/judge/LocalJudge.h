@@ -8,11 +8,9 @@
 #include "driver/judge/DeviceJudge.h"
 #include "driver/judge/Judge.h"
 #include "driver/judge/SeenCode.h"
-#include "driver/support/TurnLock.h"
+#include "driver/judge/queue/TaskQueue.h"
 
 #include <atomic>
-#include <deque>
-#include <future>
 #include <map>
 #include <memory>
 #include <string>
@@ -65,38 +63,17 @@ private:
   struct Lane {
     std::unique_ptr<DeviceJudge> judge;
     bool hasLearned = false;
-    bool isLost = false; ///< guarded by turn_
   };
-  /// A candidate in progress. Only the holder of turn_, or the device that took the candidate,
-  /// accesses it until its answer is set.
-  struct Task {
-    Candidate candidate;
-    std::optional<Prepared> prepared; ///< set when its turn came
-    std::vector<Finding> notes;       ///< devices that were lost while running it
-    std::promise<Result<Trial>> answer;
-  };
-  using TaskPointer = std::shared_ptr<Task>;
 
-  /// Calls `function` on the device's own thread, and waits.
-  Status on(Lane &lane, const std::function<Status()> &function);
-  /// Calls `function` for the first remaining device; if that device is lost, again for the next
-  /// one.
+  bool isLoss(std::size_t lane, const Error &error) const;
+  /// TaskQueue::onFirst() with the lane.
   Status onFirst(const std::function<Status(Lane &)> &function);
-  Lane *first();
-  /// True if the error means that the device was lost. Call it on the device's thread.
-  static bool isLoss(const Lane &lane, const Error &error);
-  /// Removes a device. The others go on and take `task` (may be null) first; if none is left, all
-  /// waiting candidates fail with `error`.
-  void lose(Lane &lane, const Error &error, const TaskPointer &task);
   Status learnOthers(const Built &built, Trial &trial);
 
-  TaskPointer add(const Candidate &candidate); ///< the caller holds turn_
-  void wake(); ///< tells the devices' threads that there may be work
   /// Judges candidates on a device until there are none left.
-  void work(Lane &lane);
-  /// The next candidate that has to run, in the order of begin(); answers those that need not run.
-  /// Null if there is none for this device.
-  TaskPointer next(const Lane &lane);
+  void work(std::size_t lane);
+  /// Prepares the candidate; false if it need not run, and is answered.
+  bool prepare(TaskQueue::Task &task);
   /// Prepares a candidate that was judged before to run once more.
   Result<Prepared> again(const Candidate &candidate);
 
@@ -113,15 +90,10 @@ private:
   CandidateBuilder builder_;
   std::vector<std::unique_ptr<Lane>> lanes_;
 
-  std::map<std::string, TaskPointer> begun_; ///< by content hash
-  std::map<std::string, Prepared> faster_;   ///< by content hash; for confirmations and counters
-  std::atomic<double> fastest_ = 1;          ///< the greatest speedup so far
-
-  /// Guards the members below, and the builder. It is granted in order of arrival, so a device that
-  /// waits for a candidate to be built gets the next one even if another device returns quickly.
-  TurnLock turn_;
-  std::optional<Error> ended_; ///< set when no device is left: why
-  std::deque<TaskPointer> waiting_;
+  std::map<std::string, Prepared> faster_; ///< by content hash; for confirmations and counters
+  std::atomic<double> fastest_ = 1;        ///< the greatest speedup so far
+  TaskQueue queue_;                        ///< its turn() guards the members below, and the builder
+  std::map<std::string, Prepared> prepared_; ///< by content hash: those on their way
   SeenCode seenCode_;
 };
 

@@ -3,6 +3,7 @@
 
 #include "driver/device/worker/Protocol.h"
 
+#include <atomic>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -53,27 +54,32 @@ Trial refusedAfter(const Candidate &candidate, unsigned losses, const Error &err
   return trial;
 }
 
+std::vector<TaskQueue::Lane> lanesOf(const std::vector<Worker *> &workers) {
+  std::vector<TaskQueue::Lane> lanes;
+  for (Worker *worker : workers)
+    lanes.push_back({worker->name(), &worker->thread()});
+  return lanes;
+}
+
 } // namespace
 
 RemoteJudge::RemoteJudge(std::vector<Worker *> workers, JudgeTask task,
                          std::function<double()> secondsLeft, WorkerLink::Tell tell)
     : task_(std::move(task)), id_(newId()), secondsLeft_(std::move(secondsLeft)),
-      tell_(std::move(tell)) {
-  for (Worker *worker : workers) {
-    lanes_.push_back(std::make_unique<Lane>());
-    lanes_.back()->worker = worker;
-  }
+      queue_(lanesOf(workers),
+             {[this](std::size_t lane) { work(lane); },
+              [this](std::size_t lane, const Error &) { return lanes_[lane].worker->isGone(); },
+              std::move(tell)}) {
+  for (Worker *worker : workers)
+    lanes_.push_back({worker});
 }
 
 RemoteJudge::~RemoteJudge() {
-  {
-    const std::lock_guard turn(turn_);
-    waiting_.clear();
-  }
-  for (const auto &lane : lanes_)
-    lane->worker->thread().runAndWait([&] {
-      WorkerLink *const link = lane->worker->running();
-      if (link && lane->opened == lane->worker->starts())
+  queue_.drain();
+  for (const Lane &lane : lanes_)
+    lane.worker->thread().runAndWait([&] {
+      WorkerLink *const link = lane.worker->running();
+      if (link && lane.opened == lane.worker->starts())
         static_cast<void>(link->ask(protocol::kClose, {{"judge", id_}}));
     });
 }
@@ -89,7 +95,6 @@ Result<BaselineReply> RemoteJudge::open(Lane &lane, WorkerLink &link) {
   return measured;
 }
 
-/// As open(), as often as the worker is lost and can be started anew.
 Result<BaselineReply> RemoteJudge::openedAnew(Lane &lane) {
   for (;;) {
     KOPT_TRY(WorkerLink *const link, lane.worker->link());
@@ -108,7 +113,7 @@ Result<WorkerLink *> RemoteJudge::ready(Lane &lane) {
     }
     nlohmann::json trials = nlohmann::json::array();
     {
-      const std::lock_guard turn(turn_);
+      const std::lock_guard turn(queue_.turn());
       for (; lane.remembered < memory_.size(); ++lane.remembered)
         trials.push_back(memory_[lane.remembered]);
     }
@@ -122,76 +127,32 @@ Result<WorkerLink *> RemoteJudge::ready(Lane &lane) {
   }
 }
 
-Result<nlohmann::json> RemoteJudge::ask(Lane &lane, const char *method,
-                                        const nlohmann::json &params) {
-  for (;;) {
-    KOPT_TRY(WorkerLink *const link, ready(lane));
-    auto answer = link->ask(method, params);
-    if (answer || !link->isLost())
-      return answer;
-  }
-}
-
-RemoteJudge::Lane *RemoteJudge::first() {
-  const std::lock_guard turn(turn_);
-  for (const auto &lane : lanes_)
-    if (!lane->isLost)
-      return lane.get();
-  return nullptr;
-}
-
 Result<nlohmann::json> RemoteJudge::askFirst(const char *method, const nlohmann::json &params) {
-  while (Lane *const lane = first()) {
-    Result<nlohmann::json> answer;
-    lane->worker->thread().runAndWait([&] {
-      answer = ask(*lane, method, params);
-      if (!answer && lane->worker->isGone())
-        lose(*lane, answer.error());
-    });
-    if (answer || !lane->worker->isGone())
-      return answer;
-  }
-  return tl::unexpected(*ended_);
-}
-
-void RemoteJudge::lose(Lane &lane, const Error &error) {
-  std::size_t left = 0;
-  {
-    const std::lock_guard turn(turn_);
-    lane.isLost = true;
-    for (const auto &other : lanes_)
-      left += !other->isLost;
-    if (left == 0) {
-      ended_ = error;
-      for (const TaskPointer &waiting : waiting_)
-        waiting->answer.set_value(tl::unexpected(error));
-      waiting_.clear();
+  Result<nlohmann::json> answer;
+  KOPT_CHECK(queue_.onFirst([&](std::size_t lane) -> Status {
+    for (;;) {
+      KOPT_TRY(WorkerLink *const link, ready(lanes_[lane]));
+      answer = link->ask(method, params);
+      if (answer || !link->isLost())
+        return {};
     }
-  }
-  if (left > 0)
-    tell_(fmt::format("{} judges no more, {} left: {}", lane.worker->name(), left, error.what));
+  }));
+  return answer;
 }
 
 // The kernel as it is
 
 Result<Baseline> RemoteJudge::baseline() {
-  Result<BaselineReply> measured = BaselineReply();
-  while (Lane *const lane = first()) {
-    lane->worker->thread().runAndWait([&] {
-      measured = openedAnew(*lane);
-      if (!measured && lane->worker->isGone())
-        lose(*lane, measured.error());
-    });
-    if (measured || !lane->worker->isGone())
-      break;
-  }
-  if (!measured)
-    return tl::unexpected(measured.error());
-  launches_ = measured->workload.launches;
+  BaselineReply measured;
+  KOPT_CHECK(queue_.onFirst([&](std::size_t lane) -> Status {
+    KOPT_TRY(measured, openedAnew(lanes_[lane]));
+    return {};
+  }));
+  launches_ = measured.workload.launches;
   for (const Launch &launch : launches_)
     task_.options.weights.push_back(launch.weight);
-  seenCode_.add(measured->trial, launches_);
-  return Baseline{std::move(measured->trial), std::move(measured->workload)};
+  seenCode_.add(measured.trial, launches_);
+  return Baseline{std::move(measured.trial), std::move(measured.workload)};
 }
 
 // Candidates
@@ -204,95 +165,33 @@ nlohmann::json RemoteJudge::requestOf(const Candidate &candidate, Purpose purpos
   return {{"judge", id_}, {"request", toJson(request)}};
 }
 
-void RemoteJudge::begin(const std::vector<Candidate> &candidates) {
-  const std::lock_guard turn(turn_);
-  for (const Candidate &candidate : candidates)
-    if (!begun_.contains(candidate.contentHash()))
-      add(candidate);
-  wake();
-}
+void RemoteJudge::begin(const std::vector<Candidate> &candidates) { queue_.begin(candidates); }
 
-void RemoteJudge::wake() {
-  for (const auto &lane : lanes_)
-    lane->worker->thread().add([this, lane = lane.get()] { work(*lane); });
-}
-
-RemoteJudge::TaskPointer RemoteJudge::add(const Candidate &candidate) {
-  const auto task = std::make_shared<Task>();
-  task->candidate = candidate;
-  begun_[candidate.contentHash()] = task;
-  if (ended_)
-    task->answer.set_value(tl::unexpected(*ended_));
-  else
-    waiting_.push_back(task);
-  return task;
-}
-
-RemoteJudge::TaskPointer RemoteJudge::next(const Lane &lane) {
-  const std::lock_guard turn(turn_);
-  if (waiting_.empty() || lane.isLost)
-    return nullptr;
-  TaskPointer task = waiting_.front();
-  waiting_.pop_front();
-  return task;
-}
-
-void RemoteJudge::putBack(const TaskPointer &task, const Lane &lane, const Error &error) {
-  const std::lock_guard turn(turn_);
-  if (!lane.isLost)
-    ++task->losses;
-  if (task->losses > lane.worker->restarts())
-    task->answer.set_value(refusedAfter(task->candidate, task->losses, error));
-  else if (ended_)
-    task->answer.set_value(tl::unexpected(*ended_));
-  else {
-    task->notes.push_back(
-        {"incident", Severity::Note,
-         fmt::format("judged again, as {} was lost: {}", lane.worker->name(), error.what), ""});
-    waiting_.push_front(task);
-  }
-  wake();
-}
-
-void RemoteJudge::work(Lane &lane) {
-  while (const TaskPointer task = next(lane)) {
-    const auto link = ready(lane);
-    if (!link) { // nothing of it is the candidate's
-      lose(lane, link.error());
-      return putBack(task, lane, link.error());
-    }
+void RemoteJudge::work(std::size_t lane) {
+  Worker &worker = *lanes_[lane].worker;
+  while (const auto task = queue_.next(lane)) {
+    const auto link = ready(lanes_[lane]);
+    if (!link) // nothing of it is the candidate's
+      return queue_.lose(lane, link.error(), task);
     const auto answer =
         (*link)->ask(protocol::kJudge, requestOf(task->candidate, Purpose::Search, Stage::Time));
     if (!answer && (*link)->isLost()) {
-      putBack(task, lane, answer.error());
+      if (++task->losses > worker.restarts())
+        task->answer.set_value(refusedAfter(task->candidate, task->losses, answer.error()));
+      else
+        queue_.again(task, fmt::format("{} was lost: {}", worker.name(), answer.error().what));
       continue;
     }
-    auto trial = answer ? fromJson<Trial>(*answer) : tl::unexpected(answer.error());
-    if (trial)
-      trial->findings.insert(trial->findings.end(), task->notes.begin(), task->notes.end());
-    task->answer.set_value(std::move(trial));
+    task->answer.set_value(answer ? fromJson<Trial>(*answer) : tl::unexpected(answer.error()));
   }
 }
 
 Result<Trial> RemoteJudge::judge(const Candidate &candidate, Purpose purpose, Stage upTo) {
-  if (purpose == Purpose::Search && upTo >= Stage::Time)
-    return evaluate(candidate);
-  KOPT_TRY(const auto answer, askFirst(protocol::kJudge, requestOf(candidate, purpose, upTo)));
-  return fromJson<Trial>(answer);
-}
-
-Result<Trial> RemoteJudge::evaluate(const Candidate &candidate) {
-  const std::string hash = candidate.contentHash();
-  TaskPointer task;
-  if (const auto begun = begun_.find(hash); begun != begun_.end()) {
-    task = begun->second;
-  } else {
-    const std::lock_guard turn(turn_);
-    task = add(candidate);
-    wake();
+  if (purpose != Purpose::Search || upTo < Stage::Time) {
+    KOPT_TRY(const auto answer, askFirst(protocol::kJudge, requestOf(candidate, purpose, upTo)));
+    return fromJson<Trial>(answer);
   }
-  Result<Trial> trial = task->answer.get_future().get();
-  begun_.erase(hash);
+  Result<Trial> trial = queue_.wait(candidate);
   if (!trial || trial->moduleHash.empty())
     return trial;
   // A worker knows what was decided before it began, not what others judge beside it.
@@ -302,7 +201,7 @@ Result<Trial> RemoteJudge::evaluate(const Candidate &candidate) {
       if (seenCode_.isDuplicate(built, *launches))
         trial = std::move(built);
     }
-  const std::lock_guard turn(turn_);
+  const std::lock_guard turn(queue_.turn());
   memory_.push_back(inShort(*trial));
   return trial;
 }
@@ -327,7 +226,7 @@ Status RemoteJudge::addCounters(Trial &trial) {
 
 void RemoteJudge::remember(const Trial &trial) {
   seenCode_.remember(trial, task_.kernel, launches_);
-  const std::lock_guard turn(turn_);
+  const std::lock_guard turn(queue_.turn());
   memory_.push_back(inShort(trial));
 }
 

@@ -6,15 +6,10 @@
 #include "driver/device/worker/Worker.h"
 #include "driver/judge/Judge.h"
 #include "driver/judge/SeenCode.h"
+#include "driver/judge/queue/TaskQueue.h"
 #include "driver/judge/remote/JudgeTask.h"
 
-#include <atomic>
-#include <deque>
 #include <functional>
-#include <future>
-#include <map>
-#include <memory>
-#include <mutex>
 
 namespace kopt {
 
@@ -49,48 +44,27 @@ private:
     Worker *worker = nullptr;
     unsigned opened = 0; ///< Worker::starts() when it was given the task; 0: not yet
     std::size_t remembered = 0;
-    bool isLost = false; ///< guarded by turn_
   };
-  struct Task {
-    Candidate candidate;
-    unsigned losses = 0; ///< workers that were lost while they judged it
-    std::vector<Finding> notes;
-    std::promise<Result<Trial>> answer;
-  };
-  using TaskPointer = std::shared_ptr<Task>;
 
   /// Gives the lane's worker all that it has to know, if it does not know it yet.
   Result<WorkerLink *> ready(Lane &lane);
   Result<BaselineReply> open(Lane &lane, WorkerLink &link);
+  /// As open(), as often as the worker is lost and can be started anew.
   Result<BaselineReply> openedAnew(Lane &lane);
-  /// Asks the lane's worker; if it is lost, again as long as it can be started anew.
-  Result<nlohmann::json> ask(Lane &lane, const char *method, const nlohmann::json &params);
-  /// Asks the first worker that is left.
+  /// Asks the first worker that is left; if it is lost, again as long as it can be started anew.
   Result<nlohmann::json> askFirst(const char *method, const nlohmann::json &params);
-  Lane *first();
-  void lose(Lane &lane, const Error &error);
 
-  TaskPointer add(const Candidate &candidate); ///< the caller holds turn_
-  void wake();
-  void work(Lane &lane);
-  TaskPointer next(const Lane &lane);
-  void putBack(const TaskPointer &task, const Lane &lane, const Error &error);
-  Result<Trial> evaluate(const Candidate &candidate);
+  void work(std::size_t lane);
   nlohmann::json requestOf(const Candidate &candidate, Purpose purpose, Stage upTo) const;
 
   JudgeTask task_;
   const std::string id_; ///< of this judge among those of a worker
   std::function<double()> secondsLeft_;
-  WorkerLink::Tell tell_;
-  std::vector<std::unique_ptr<Lane>> lanes_;
-  std::vector<Launch> launches_;             ///< the baseline's, as the first worker learned them
-  std::map<std::string, TaskPointer> begun_; ///< by content hash
+  std::vector<Lane> lanes_;
+  std::vector<Launch> launches_; ///< the baseline's, as the first worker learned them
   SeenCode seenCode_;
-
-  std::mutex turn_;                    ///< guards the members below
-  std::deque<TaskPointer> waiting_;    ///< in the order of begin()
-  std::vector<nlohmann::json> memory_; ///< trials that every worker has to know
-  std::optional<Error> ended_;         ///< set when no worker is left: why
+  TaskQueue queue_;
+  std::vector<nlohmann::json> memory_; ///< trials that every worker has to know; for queue_.turn()
 };
 
 } // namespace kopt
