@@ -16,6 +16,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -302,6 +303,10 @@ template <class T> void readJson(const JsonReader &from, T &out) {
     }
   } else if constexpr (kIsA<std::map, T>) {
     detail::readMap(from, out);
+  } else if constexpr (kIsA<std::set, T>) {
+    std::vector<typename T::value_type> items;
+    readJson(from, items);
+    out = T(items.begin(), items.end());
   } else if constexpr (kIsA<std::vector, T>) {
     if (!from.value.is_array())
       return from.fail("expected an array");

@@ -72,33 +72,30 @@ Result<std::vector<KernelShare>> readShares(const fs::path &file) {
 
 } // namespace
 
-Result<ObserveOutcome> observeKernels(Services services, const ObserveSettings &settings) {
+Result<ObserveOutcome> observeKernels(Services services, ProgramHost &host,
+                                      const ObserveSettings &settings) {
   KOPT_TRY(const TemporaryDirectory scratch, TemporaryDirectory::create("kopt-observe"));
-  const CaptureSetup setup =
-      findCapture(services.installation.runner.parent_path(), services.installation.cuda);
-  KOPT_CHECK(checkCapture(setup));
+  const fs::path kept = settings.output.empty() ? scratch.path() / "trace" : settings.output;
+  KOPT_TRY(const std::uint64_t snapshotBytes, host.snapshotBytes(settings.limits, kept));
   ObserveOutcome outcome;
   if (!settings.sources.files.empty()) {
     KOPT_TRY(outcome.sources, listKernels(services, settings.sources));
   }
   // Without snapshots to choose, the first run is the only one.
   const bool learns = settings.snapshots > 0 && !settings.once;
-  const fs::path kept = settings.output.empty() ? scratch.path() / "trace" : settings.output;
   if (settings.snapshots == 0 || learns) {
     const LoggedStage logged("observe the program");
     services.terminal.status("running " + settings.command.front() +
                              (learns ? ", to time its kernels" : ", to record its kernels"));
-    KOPT_TRY(outcome.trace,
-             observeProgram(services.processes, setup, settings.command, {}, settings.limits,
-                            learns ? scratch.path() / "first" : kept, outcome.run));
+    KOPT_TRY(outcome.trace, host.observe(settings.command, {}, settings.limits,
+                                         learns ? scratch.path() / "first" : kept, outcome.run));
     outcome.kernels = rankKernels(outcome.trace);
   }
   std::vector<SnapshotOrder> orders;
   if (learns) {
     KOPT_TRY(const std::vector<KernelUse> chosen,
              chooseKernels(settings, outcome.sources, outcome.kernels));
-    SnapshotPlan plan = planSnapshots(outcome.trace, chosen, settings.snapshots,
-                                      settings.limits.snapshotBytesIn(kept));
+    SnapshotPlan plan = planSnapshots(outcome.trace, chosen, settings.snapshots, snapshotBytes);
     orders = std::move(plan.orders);
     for (const std::string &note : plan.notes)
       outcome.notes.push_back("note: " + note);
@@ -122,8 +119,8 @@ Result<ObserveOutcome> observeKernels(Services services, const ObserveSettings &
     const LoggedStage logged("observe the program with snapshots");
     services.terminal.status("running " + settings.command.front() +
                              (learns ? " again, to capture launches" : ", to capture launches"));
-    KOPT_TRY(outcome.trace, observeProgram(services.processes, setup, settings.command, orders,
-                                           settings.limits, kept, outcome.run));
+    KOPT_TRY(outcome.trace,
+             host.observe(settings.command, orders, settings.limits, kept, outcome.run));
     outcome.kernels = rankKernels(outcome.trace);
     if (!learns) {
       KOPT_TRY(const std::vector<KernelUse> chosen,
@@ -143,16 +140,17 @@ Result<ObserveOutcome> observeKernels(Services services, const ObserveSettings &
   return outcome;
 }
 
-Result<ProgramKernels> programKernels(Services services, const fs::path &root,
+Result<ProgramKernels> programKernels(Services services, ProgramHost &host, const fs::path &root,
                                       const std::string &command,
                                       const std::vector<KernelInstance> &candidates,
                                       const ChooseKernels &choose) {
   KOPT_TRY(const std::vector<std::string> words, splitCommand(command));
   const TraceCache cache(root);
-  KOPT_TRY(const TraceCache::Key key, TraceCache::keyOf(words, candidates));
+  KOPT_TRY(const std::string identity, host.identityOf(words));
+  const TraceCache::Key key = TraceCache::keyOf(identity, candidates);
   const fs::path folder = cache.folderOf(key), table = folder / kSharesFile;
   ProgramKernels result;
-  if (cache.holds(key)) {
+  if (cache.holds(key) && host.holds(folder)) {
     services.terminal.line("taking the workload from the trace of an earlier run of " +
                            words.front());
     KOPT_TRY(result.shares, readShares(table));
@@ -171,7 +169,7 @@ Result<ProgramKernels> programKernels(Services services, const fs::path &root,
   std::error_code error;
   fs::remove_all(folder, error); // left by an observation that was interrupted
   const auto start = services.clock.now();
-  auto outcome = observeKernels(services, settings);
+  auto outcome = observeKernels(services, host, settings);
   result.seconds = Duration(services.clock.now() - start).count();
   if (!outcome) {
     fs::remove_all(folder, error);
@@ -186,7 +184,7 @@ Result<ProgramKernels> programKernels(Services services, const fs::path &root,
   return result;
 }
 
-Result<ObservedTrace> programTrace(Services services, const fs::path &root,
+Result<ObservedTrace> programTrace(Services services, ProgramHost &host, const fs::path &root,
                                    const std::string &command,
                                    const std::vector<TuneSubject> &subjects) {
   std::vector<KernelInstance> candidates;
@@ -194,7 +192,7 @@ Result<ObservedTrace> programTrace(Services services, const fs::path &root,
     candidates.push_back({&subject.kernel, &subject.specialization});
   KOPT_TRY(ProgramKernels program,
            programKernels(
-               services, root, command, candidates,
+               services, host, root, command, candidates,
                [&](const std::vector<KernelShare> &launched) -> Result<std::vector<std::string>> {
                  KOPT_TRY(KernelChoice choice, chooseLaunched(launched, candidates));
                  return std::move(choice.symbols);

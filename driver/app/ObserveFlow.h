@@ -2,8 +2,9 @@
 // `kopt observe`, and the traces that `--run` takes workloads from.
 #pragma once
 
+#include "driver/app/programs/ProgramHost.h"
+#include "driver/app/services/Services.h"
 #include "driver/app/services/Sources.h"
-#include "driver/device/capture/ObserveProgram.h"
 #include "driver/model/TuneSubject.h"
 #include "driver/workload/observed/TraceWorkload.h"
 
@@ -40,7 +41,8 @@ struct ObserveOutcome {
 };
 
 /// Fails as observeProgram(), and with Usage if none of the named kernels was launched.
-Result<ObserveOutcome> observeKernels(Services services, const ObserveSettings &settings);
+Result<ObserveOutcome> observeKernels(Services services, ProgramHost &host,
+                                      const ObserveSettings &settings);
 
 /// The kernels that a program launched, and the launches of the chosen ones.
 struct ProgramKernels {
@@ -54,14 +56,14 @@ struct ProgramKernels {
 /// snapshots their launches. The trace is cached below `root`; the program does not run again as
 /// long as it and the signatures of the `candidates` stay the same. Fails as observeKernels() and
 /// `choose`.
-Result<ProgramKernels> programKernels(Services services, const std::filesystem::path &root,
-                                      const std::string &command,
+Result<ProgramKernels> programKernels(Services services, ProgramHost &host,
+                                      const std::filesystem::path &root, const std::string &command,
                                       const std::vector<KernelInstance> &candidates,
                                       const ChooseKernels &choose);
 
 /// The trace of a program, with snapshots of those kernels of the subjects that it launched.
-Result<ObservedTrace> programTrace(Services services, const std::filesystem::path &root,
-                                   const std::string &command,
+Result<ObservedTrace> programTrace(Services services, ProgramHost &host,
+                                   const std::filesystem::path &root, const std::string &command,
                                    const std::vector<TuneSubject> &subjects);
 
 } // namespace kopt

@@ -302,7 +302,8 @@ Result<std::vector<ProfileReport>> profileFile(Services services, const ProfileR
   }
   std::optional<ObservedTrace> observed;
   if (!request.program.empty()) {
-    KOPT_TRY(observed, programTrace(services, request.root, request.program, bench->subjects()));
+    KOPT_TRY(observed, programTrace(services, bench->programs(), request.root, request.program,
+                                    bench->subjects()));
   }
   std::vector<ProfileReport> reports;
   for (const TuneSubject &subject : bench->subjects()) {

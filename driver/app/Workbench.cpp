@@ -2,6 +2,7 @@
 #include "driver/app/Workbench.h"
 
 #include "driver/app/executor/RemoteExecutor.h"
+#include "driver/app/programs/LocalPrograms.h"
 #include "driver/model/Json.h"
 #include "driver/support/Log.h"
 
@@ -24,6 +25,9 @@ Result<std::unique_ptr<Workbench>> Workbench::open(Services services, const Kern
   std::unique_ptr<RemoteExecutor> remote;
   if (!isLocal) {
     KOPT_TRY(remote, RemoteExecutor::open(bench->services_, request.executor));
+    bench->programs_ = remote->programs(request.root);
+  } else {
+    bench->programs_ = std::make_unique<LocalPrograms>(bench->services_);
   }
   KOPT_CHECK(bench->readSources(request.selection, plan));
   KOPT_TRY(bench->contained_,
@@ -76,7 +80,7 @@ Status Workbench::readSources(const SelectionRequest &selection, const PlanKerne
   KernelPlan ahead;
   std::future<Result<ExtractionResult>> proven; // its destructor waits for the result
   if (planKernels) {
-    Result<KernelPlan> planned = planKernels(found, [&](const KernelPlan &soon) {
+    Result<KernelPlan> planned = planKernels(found, *programs_, [&](const KernelPlan &soon) {
       ahead = soon;
       proven = std::async(std::launch::async, [&] { return extract(*reader, ahead, found); });
     });

@@ -5,6 +5,7 @@
 #include "driver/app/CandidateReader.h"
 #include "driver/app/KernelRequest.h"
 #include "driver/app/executor/LocalExecutor.h"
+#include "driver/app/programs/ProgramHost.h"
 #include "driver/source/Subjects.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/RelativeDeadline.h"
@@ -26,8 +27,8 @@ struct KernelPlan {
 /// so does observing a program. If the returned plan selects other kernels, the work is discarded.
 using ProveAhead = std::function<void(const KernelPlan &)>;
 /// Chooses the kernels from those that the files contain, whose slices are not proven yet.
-using PlanKernels =
-    std::function<Result<KernelPlan>(const ExtractionResult &found, const ProveAhead &prove)>;
+using PlanKernels = std::function<Result<KernelPlan>(const ExtractionResult &found,
+                                                     ProgramHost &host, const ProveAhead &prove)>;
 
 /// A selected kernel that is not among the subjects, with the reason.
 struct LeftOutKernel {
@@ -51,6 +52,7 @@ public:
   LocalExecutor *local() { return dynamic_cast<LocalExecutor *>(executor_.get()); }
   Runner &runner() { return local()->runner(); }        ///< only of local()
   Toolchain &compiler() { return local()->compiler(); } ///< only of local()
+  ProgramHost &programs() { return *programs_; }        ///< where the user's program runs
   std::string toolchain() const { return executor_->toolchain(); }
   std::size_t devices() const { return executor_->gpus().size(); }
   BuildCache::Counts builds() const { return executor_->builds(); }
@@ -98,6 +100,7 @@ private:
   std::optional<TemporaryDirectory> scratch_; ///< must outlive the runner, which writes there
   Contained contained_;
   std::unique_ptr<Executor> executor_;
+  std::unique_ptr<ProgramHost> programs_;
   std::optional<MeasuredRates> rates_;
   ExtractionResult extraction_;
   std::vector<TuneSubject> subjects_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/ObserveFlow.h"
+#include "driver/app/programs/LocalPrograms.h"
 
 #include "driver/cli/Command.h"
 #include "driver/cli/Flags.h"
@@ -169,7 +170,8 @@ public:
 
   Result<Answer> run(Invocation &call) override {
     KOPT_TRY(const ObserveSettings settings, settingsOf(call.rest));
-    KOPT_TRY(const ObserveOutcome outcome, observeKernels(call.services, settings));
+    LocalPrograms programs(call.services);
+    KOPT_TRY(const ObserveOutcome outcome, observeKernels(call.services, programs, settings));
     // The program's own output goes where progress goes: standard output is for results.
     std::cerr << outcome.run.out << outcome.run.err;
     for (const std::string &note : outcome.notes)

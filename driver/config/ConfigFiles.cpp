@@ -27,6 +27,7 @@ const std::map<std::string, std::string> &keysOfTheUser() {
       {"run", "give it to kopt_tune_kernels(... RUN ...) or on the command line"},
       {"tests", "give it to kopt_tune_kernels(... TESTS ...) or on the command line"},
       {"executor", "put it into --executor, KOPT_EXECUTOR or your own config"},
+      {"executor-folder", "put it into --executor-folder or your own config"},
       {"executor-program", "put it into --executor-program or your own config"},
       {"sandbox", "put it into --sandbox, KOPT_SANDBOX or your own config "
                   "($XDG_CONFIG_HOME/kopt/config.toml)"}};
@@ -207,7 +208,7 @@ Result<ConfigSource> readManifest(const fs::path &file) {
     if (auto *list = std::get_if<std::vector<std::string>>(&raw); list && list->empty())
       continue;
     const std::string key = replaceAll(name, "_", "-");
-    if (key == "model" || key == "sandbox" || key == "executor" || key == "executor-program")
+    if (key == "model" || key == "sandbox" || key.starts_with("executor"))
       return fail("'" + key + "' may not be set by a build system");
     if (std::string problem = setOption(source, key, std::move(raw), "kopt_tune_kernels()");
         !problem.empty())

@@ -23,6 +23,7 @@ struct HostSettings {
   ExecutorChoice choice{};
   std::vector<int> gpus{0};         ///< ordinals on each host
   std::string program{};            ///< kopt on the hosts; empty: this kopt, sent if it is missing
+  std::string folder{};             ///< the root of the project there; empty: as it is here
   unsigned restarts = 3;            ///< of one worker
   std::vector<std::string> flags{}; ///< of `kopt worker`
 };

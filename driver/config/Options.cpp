@@ -223,6 +223,9 @@ std::vector<Option> makeOptions() {
        "of salloc"},
       {"executor-program", &S::executorProgram, checkNotEmpty,
        "kopt on the hosts of the executor (default: this kopt, sent where it is missing)"},
+      {"executor-folder", &S::executorFolder, checkNotEmpty,
+       "the project's folder on the hosts of the executor, where --run's program is (default: the "
+       "same as here)"},
       {"executor-restarts", &S::executorRestarts, checkFromZero,
        "how often one worker of the executor is started anew"},
       {"model-gpu", &S::modelGpu, checkNotEmpty, "GPU whose times the emulated device models"},

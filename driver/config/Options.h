@@ -51,6 +51,7 @@ struct ResolvedOptions {
   std::string gpus = "1";      ///< GPUs that judge candidates: a number, "all", or ordinals "0,2"
   std::string executor = "local";     ///< where candidates are judged; as parseExecutor() takes it
   std::string executorProgram;        ///< kopt on the executor's hosts; empty: this one
+  std::string executorFolder;         ///< the root of the project there; empty: as it is here
   std::int64_t executorRestarts = 3;  ///< of one worker
   std::string modelGpu = "H200";      ///< GPU whose times the emulated device models
   std::string arch;                   ///< "sm_90"; empty: the device's

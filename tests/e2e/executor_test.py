@@ -14,6 +14,7 @@ import time
 import unittest
 
 from kopt_test import BIN, DATA, FLAGS, KoptTest
+from observe_test import APP, CUDA
 
 OPTIONS = ["--device", "emulated", "--seed", "7", "--trials", "7"]
 
@@ -83,7 +84,8 @@ class Ssh(Executor):
         passed = " ".join(name for name in os.environ if name.startswith(("KOPT_", "XDG_")))
         (home / "config").write_text(
             f"Host one two three four\n  HostName 127.0.0.1\n  Port {port}\n  IdentityFile {home}/user\n  IdentitiesOnly yes\n"
-            f"  StrictHostKeyChecking no\n  UserKnownHostsFile /dev/null\n  LogLevel ERROR\n  SendEnv {passed}\n")
+            f"  StrictHostKeyChecking no\n  UserKnownHostsFile /dev/null\n  LogLevel ERROR\n  SendEnv {passed}\n"
+            f"Host two\n  SetEnv XDG_CACHE_HOME={home}/cache-of-two\n")  # the other hosts share a file system
         (home / "bin").mkdir()
         (home / "bin" / "ssh").write_text(f'#!/bin/sh\nexec /usr/bin/ssh -F {home}/config "$@"\n')
         (home / "bin" / "ssh").chmod(0o755)
@@ -116,6 +118,36 @@ class Ssh(Executor):
                          "--executor-program", self.program, *FLAGS)
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         self.assertIn("expected", done.stdout)
+
+    @unittest.skipUnless(APP.exists(), "this build has no capture library")
+    def test_a_program_that_is_there_is_observed_there(self):
+        self.copy(DATA / "captured.cu")
+        there = self.folder / "host" / "project"
+        there.mkdir()
+        shutil.copy(APP, there / "app")
+        self.program.unlink()  # only the host has a CUDA driver
+        self.program.write_text("#!/bin/sh\n" + "".join(f"export {name}={value}\n" for name, value in CUDA.items()) +
+                                f'exec {BIN}/kopt "$@"\n')
+        self.program.chmod(0o755)
+        tune = ["tune", "captured.cu", "--kernel", "scale", "--run", "./app scale", *OPTIONS]
+        remote = ["--executor-program", self.program, "--executor-folder", there, *FLAGS]
+        toolkit = {"KOPT_CUDA_PATH": ""}
+        missing = self.kopt(*tune, "--executor", "ssh:one", "--executor-program", self.program, *FLAGS, env=toolkit)
+        self.assertEqual(missing.returncode, 6, missing.stderr)
+        self.assertIn("one: cannot read ./app", missing.stderr)
+        found = []
+        for hosts in ("one", "one,three", "one,two"):
+            done = self.kopt_ok(*tune, "--executor", f"ssh:{hosts}", *remote, env=toolkit)
+            self.assertIn("grid 40 block 128", done.stderr)
+            contents = list((self.folder / ".kopt" / "traces").rglob("*.kbuf"))
+            self.assertEqual(bool(contents), hosts == "one,two", "contents stay on the host unless another one needs them")
+            again = self.kopt_ok("trial", "captured.cu", "--kernel", "scale", "--candidate", "captured.cu", "--run", "./app scale",
+                                 "--device", "emulated", "--executor", "ssh:one", *remote, env=toolkit)
+            self.assertIn("earlier run", again.stderr)
+            found.append(self.decisions())
+        shutil.copy(APP, self.folder / "app")
+        self.kopt_ok(*tune, *FLAGS, env={**CUDA, **toolkit})
+        self.assertEqual(found, [self.decisions()] * 3)
 
     def test_a_host_that_does_not_answer_is_named_and_the_others_judge(self):
         done, there = self.tune_there("ssh:one,nowhere.invalid")

@@ -49,13 +49,15 @@ Status ProjectBench::open() {
   planner_.emplace(services_, settings_);
   Services kept = services_;
   kept.interrupted = stopped_; // the bench outlives the call
-  KOPT_TRY(bench_, Workbench::open(kept, request_, {0},
-                                   [&](const ExtractionResult &found, const ProveAhead &prove) {
-                                     return planner_->plan(found, prove).map([](KernelPlan plan) {
-                                       plan.leaveOut = true; // one kernel's trouble is its own
-                                       return plan;
-                                     });
-                                   }));
+  KOPT_TRY(bench_,
+           Workbench::open(
+               kept, request_, {0},
+               [&](const ExtractionResult &found, ProgramHost &host, const ProveAhead &prove) {
+                 return planner_->plan(found, host, prove).map([](KernelPlan plan) {
+                   plan.leaveOut = true; // one kernel's trouble is its own
+                   return plan;
+                 });
+               }));
   if (!planner_->observed().empty())
     observed_ = planner_->observed().front().trace;
   for (const TuneSubject &subject : bench_->subjects())

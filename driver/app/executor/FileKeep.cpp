@@ -3,6 +3,7 @@
 
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
+#include "driver/support/MappedFile.h"
 
 #include <algorithm>
 
@@ -52,6 +53,27 @@ Status FileKeep::put(const std::string &digest, std::uint64_t at, std::uint64_t 
   KOPT_CHECK(writeFileAtomically(fileOf(digest), part_));
   part_ = {};
   return {};
+}
+
+Result<std::string> FileKeep::adopt(const fs::path &file) {
+  KOPT_TRY(const MappedFile content, MappedFile::open(file));
+  const std::string digest = hashHex(content.bytes());
+  if (missing({digest}).empty())
+    return digest;
+  KOPT_CHECK(createDirectories(folder_));
+  std::error_code error;
+  fs::create_hard_link(file, fileOf(digest), error);
+  if (error) // another file system
+    KOPT_CHECK(writeFileAtomically(fileOf(digest), content.bytes()));
+  return digest;
+}
+
+Result<std::string> FileKeep::part(const std::string &digest, std::uint64_t at,
+                                   std::uint64_t most) const {
+  if (!isDigest(digest))
+    return makeError(ErrorCode::Internal, "no digest: " + digest);
+  KOPT_TRY(const MappedFile content, MappedFile::open(fileOf(digest)));
+  return std::string(content.bytes().substr(std::min(at, content.bytes().size()), most));
 }
 
 Status FileKeep::place(const std::string &digest, const fs::path &path) const {

@@ -28,6 +28,10 @@ public:
   /// with Environment.
   Status put(const std::string &digest, std::uint64_t at, std::uint64_t size,
              std::string_view bytes);
+  /// Takes a file of this host, and returns its digest. Fails with Environment.
+  Result<std::string> adopt(const std::filesystem::path &file);
+  /// At most `most` bytes of a file, from byte `at` on. Fails with Environment.
+  Result<std::string> part(const std::string &digest, std::uint64_t at, std::uint64_t most) const;
   /// Makes the file at a path, as a hard link where that works. Fails with Environment.
   Status place(const std::string &digest, const std::filesystem::path &path) const;
 

@@ -18,10 +18,15 @@ namespace fs = std::filesystem;
 namespace {
 
 /// A link that is gone is noticed in 15 s; nothing asks for a password.
-const std::vector<std::string> kSsh = {"ssh", "-T",
-                                       "-o",  "BatchMode=yes",
-                                       "-o",  "ServerAliveInterval=5",
-                                       "-o",  "ServerAliveCountMax=3"};
+const std::vector<std::string> kSsh = {"ssh",
+                                       "-T",
+                                       "-C",
+                                       "-o",
+                                       "BatchMode=yes",
+                                       "-o",
+                                       "ServerAliveInterval=5",
+                                       "-o",
+                                       "ServerAliveCountMax=3"};
 
 std::vector<std::string> ssh(const std::string &host, const std::string &command) {
   std::vector<std::string> argv = kSsh;

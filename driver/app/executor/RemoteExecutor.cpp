@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/executor/RemoteExecutor.h"
 
+#include "driver/app/programs/LeftThere.h"
 #include "driver/device/runner/RunnerPool.h"
 #include "driver/device/worker/Protocol.h"
 #include "driver/judge/remote/RemoteJudge.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
+#include "driver/support/MappedFile.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <set>
 
@@ -16,7 +19,7 @@ namespace fs = std::filesystem;
 
 Result<std::unique_ptr<RemoteExecutor>> RemoteExecutor::open(const Services &services,
                                                              const HostSettings &settings) {
-  std::unique_ptr<RemoteExecutor> executor(new RemoteExecutor(services));
+  std::unique_ptr<RemoteExecutor> executor(new RemoteExecutor(services, settings.folder));
   std::vector<WorkerCommand> commands;
   if (settings.choice.kind == ExecutorKind::Slurm) {
     KOPT_TRY(const auto allocation, Allocation::open(services, settings.choice.options));
@@ -77,7 +80,49 @@ Result<MeasuredRates> RemoteExecutor::measureRates() {
       .get();
 }
 
-Result<std::vector<WorkerFile>> RemoteExecutor::filesOf(const Subject &subject) const {
+std::vector<Worker *> RemoteExecutor::workers() const {
+  std::vector<Worker *> workers;
+  for (const auto &worker : workers_)
+    workers.push_back(worker.get());
+  return workers;
+}
+
+std::unique_ptr<ProgramHost> RemoteExecutor::programs(const fs::path &root) const {
+  const fs::path here = fs::weakly_canonical(root);
+  return std::make_unique<RemotePrograms>(
+      workers(), ProjectPlace{here, folder_.empty() ? here : fs::path(folder_)});
+}
+
+Result<WorkerFile> RemoteExecutor::fileOf(const std::string &path) {
+  if (!isThere(path)) {
+    const fs::path trace = fs::path(path).parent_path().parent_path().parent_path();
+    for (const WorkerFile &left : filesLeftThere(trace))
+      if (left.path == path)
+        return left;
+  }
+  KOPT_TRY(const MappedFile content, MappedFile::open(path));
+  return WorkerFile{path, hashHex(content.bytes()), content.bytes().size()};
+}
+
+Status RemoteExecutor::bring(const std::vector<WorkerFile> &files) {
+  RemotePrograms first(workers(), {});
+  for (std::size_t i = 1; i < workers_.size() && !files.empty(); ++i) {
+    Worker &worker = *workers_[i];
+    KOPT_TRY(const auto missing, worker.thread()
+                                     .call([&]() -> Result<std::vector<std::string>> {
+                                       KOPT_TRY(WorkerLink *const link, worker.link());
+                                       return link->askFor<std::vector<std::string>>(
+                                           worker_protocol::kMissing, digestsOf(files));
+                                     })
+                                     .get());
+    for (const WorkerFile &file : files)
+      if (std::ranges::find(missing, file.digest) != missing.end() && !isThere(file.path))
+        KOPT_CHECK(first.fetch(file, file.path));
+  }
+  return {};
+}
+
+Result<std::vector<WorkerFile>> RemoteExecutor::filesOf(const Subject &subject) {
   std::set<std::string> paths;
   for (const fs::path &file : files_)
     paths.insert(fs::absolute(file).lexically_normal().string());
@@ -86,11 +131,18 @@ Result<std::vector<WorkerFile>> RemoteExecutor::filesOf(const Subject &subject) 
       for (const Buffer &buffer : launch.buffers)
         if (!buffer.fill.path.empty())
           paths.insert(buffer.fill.path);
-  std::vector<WorkerFile> files;
+  std::vector<WorkerFile> files, elsewhere;
   for (const std::string &path : paths) {
-    KOPT_TRY(const std::string content, readFile(path));
-    files.push_back({path, hashHex(content), content.size()});
+    auto known = known_.find(path);
+    if (known == known_.end()) {
+      KOPT_TRY(WorkerFile file, fileOf(path));
+      known = known_.emplace(path, std::move(file)).first;
+    }
+    files.push_back(known->second);
+    if (!isThere(path))
+      elsewhere.push_back(known->second);
   }
+  KOPT_CHECK(bring(elsewhere));
   return files;
 }
 
@@ -108,11 +160,8 @@ Result<std::unique_ptr<Judge>> RemoteExecutor::makeJudge(Subject subject, JudgeO
                  std::move(subject.program),
                  std::move(options),
                  std::move(files)};
-  std::vector<Worker *> workers;
-  for (const auto &worker : workers_)
-    workers.push_back(worker.get());
   return std::make_unique<RemoteJudge>(
-      std::move(workers), std::move(task), std::move(secondsLeft),
+      workers(), std::move(task), std::move(secondsLeft),
       [&terminal = services_.terminal](const std::string &text) { terminal.line(text); });
 }
 

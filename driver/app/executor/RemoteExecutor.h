@@ -4,9 +4,10 @@
 
 #include "driver/app/executor/Executor.h"
 #include "driver/app/executor/Hosts.h"
-#include "driver/device/worker/Worker.h"
+#include "driver/app/executor/RemotePrograms.h"
 
 #include <filesystem>
+#include <map>
 
 namespace kopt {
 
@@ -20,6 +21,10 @@ public:
   /// What compilations may read besides the toolkit. To be called before makeJudge().
   void useFiles(std::vector<std::filesystem::path> files) { files_ = std::move(files); }
 
+  /// The programs of the first worker's host, in `root` or what the settings name in its place. The
+  /// executor must outlive it.
+  std::unique_ptr<ProgramHost> programs(const std::filesystem::path &root) const;
+
   const DeviceInfo &device() const override { return hello_.device; }
   std::vector<std::string> gpus() const override { return gpus_; }
   std::string toolchain() const override { return hello_.toolchain; }
@@ -30,14 +35,21 @@ public:
                                            std::function<double()> secondsLeft) override;
 
 private:
-  explicit RemoteExecutor(const Services &services) : services_(services) {}
-  Result<std::vector<WorkerFile>> filesOf(const Subject &subject) const;
+  RemoteExecutor(const Services &services, std::string folder)
+      : services_(services), folder_(std::move(folder)) {}
+  std::vector<Worker *> workers() const;
+  Result<std::vector<WorkerFile>> filesOf(const Subject &subject);
+  Result<WorkerFile> fileOf(const std::string &path);
+  /// Brings contents that are on the first worker's host here, if another host needs them.
+  Status bring(const std::vector<WorkerFile> &files);
 
   Services services_;
+  std::string folder_; ///< HostSettings::folder
   std::vector<std::unique_ptr<Worker>> workers_;
   WorkerHello hello_; ///< of the first one
   std::vector<std::string> gpus_;
   std::vector<std::filesystem::path> files_;
+  std::map<std::string, WorkerFile> known_; ///< by path
 };
 
 } // namespace kopt

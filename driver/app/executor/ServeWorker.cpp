@@ -4,6 +4,7 @@
 #include "driver/app/executor/FileKeep.h"
 #include "driver/app/executor/LocalExecutor.h"
 #include "driver/app/executor/PlacedTask.h"
+#include "driver/app/executor/ServePrograms.h"
 #include "driver/device/worker/Protocol.h"
 #include "driver/model/Version.h"
 #include "driver/support/FileSystem.h"
@@ -149,16 +150,26 @@ private:
 /// The judges that a worker was asked to open.
 class WorkerServer {
 public:
-  WorkerServer(LocalExecutor &executor, fs::path folder)
-      : executor_(executor), folder_(std::move(folder)), keep_(cacheFolder() / "sent", kKeptBytes) {
-  }
+  WorkerServer(LocalExecutor &executor, const Services &services, fs::path folder,
+               const fs::path &scratch)
+      : executor_(executor), folder_(std::move(folder)), keep_(cacheFolder() / "sent", kKeptBytes),
+        programs_(services, scratch / "program", keep_) {}
 
   Result<json> answer(const Request &request) {
-    const json &params = request.params;
+    const bool isOfPrograms = request.params.contains(protocol::kAbout);
+    const json &params = isOfPrograms ? request.params[protocol::kAbout] : request.params;
     if (request.method == protocol::kMissing) {
       KOPT_TRY(const auto digests, read<std::vector<std::string>>(params, "digests"));
       return toJson(keep_.missing(digests));
     }
+    if (request.method == protocol::kGet) {
+      KOPT_TRY(const std::string piece,
+               keep_.part(params.value("digest", std::string()),
+                          params.value("at", std::uint64_t(0)), protocol::kPiece));
+      return toJson(piece);
+    }
+    if (isOfPrograms)
+      return programs_.answer(request.method, request.params);
     if (request.method == protocol::kPut) {
       KOPT_CHECK(keep_.put(params.value("digest", std::string()),
                            params.value("at", std::uint64_t(0)),
@@ -252,6 +263,7 @@ private:
   LocalExecutor &executor_;
   fs::path folder_;
   FileKeep keep_;
+  ServePrograms programs_;
   unsigned opened_ = 0;
   std::map<std::string, Opened> judges_;
 };
@@ -293,7 +305,7 @@ Status serveWorker(const Services &caller, const WorkerSettings &settings, int i
                           executor->gpus()[0],   executor->device(),
                           executor->toolchain(), executor->layers()};
   streams.write({{protocol::kHello, toJson(hello)}});
-  WorkerServer server(*executor, files);
+  WorkerServer server(*executor, services, files, scratch.path());
   while (const std::optional<Request> request = streams.next()) {
     const Result<json> answer = server.answer(*request);
     const bool isLost = !executor->runner().lost().empty();

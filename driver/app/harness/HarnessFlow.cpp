@@ -2,6 +2,7 @@
 #include "driver/app/harness/HarnessFlow.h"
 
 #include "driver/app/ObserveFlow.h"
+#include "driver/app/programs/LocalPrograms.h"
 #include "driver/support/FileSystem.h"
 #include "driver/workload/observed/HarnessData.h"
 #include "driver/workload/observed/KernelChoice.h"
@@ -94,8 +95,9 @@ private:
       return std::move(choice.symbols);
     };
     if (!request_.program.empty()) {
-      KOPT_TRY(ProgramKernels program,
-               programKernels(services_, request_.root, request_.program, candidates, choose));
+      LocalPrograms programs(services_);
+      KOPT_TRY(ProgramKernels program, programKernels(services_, programs, request_.root,
+                                                      request_.program, candidates, choose));
       trace_ = std::move(program.trace);
       return std::move(program.chosen);
     }

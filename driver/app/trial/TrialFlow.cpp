@@ -79,7 +79,7 @@ Result<std::unique_ptr<Workbench>> openBench(Services &services, const TrialRequ
   KernelRequest others = request;
   others.selection = selection;
   KOPT_TRY(bench, Workbench::open(services, others, {0},
-                                  [&](const ExtractionResult &, const ProveAhead &) {
+                                  [&](const ExtractionResult &, ProgramHost &, const ProveAhead &) {
                                     return KernelPlan{selection, true};
                                   }));
   for (const LeftOutKernel &left : bench->leftOut())
@@ -100,7 +100,8 @@ Result<std::vector<CandidateTrials>> runTrials(Services services, const TrialReq
     results.push_back({path, {}});
   std::optional<ObservedTrace> observed;
   if (!request.program.empty()) {
-    KOPT_TRY(observed, programTrace(services, request.root, request.program, bench->subjects()));
+    KOPT_TRY(observed, programTrace(services, bench->programs(), request.root, request.program,
+                                    bench->subjects()));
   }
   const auto isInterrupted = [&] { return services.interrupted && *services.interrupted; };
   // Of the instantiations of a template, those that the program launches are judged.

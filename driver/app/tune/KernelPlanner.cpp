@@ -10,7 +10,8 @@
 
 namespace kopt {
 
-Result<KernelPlan> KernelPlanner::plan(const ExtractionResult &found, const ProveAhead &prove) {
+Result<KernelPlan> KernelPlanner::plan(const ExtractionResult &found, ProgramHost &host,
+                                       const ProveAhead &prove) {
   KernelPlan plan{settings_.selection, false};
   if (settings_.program.empty())
     return plan;
@@ -36,7 +37,7 @@ Result<KernelPlan> KernelPlanner::plan(const ExtractionResult &found, const Prov
       prove(soon);
     return symbols;
   };
-  KOPT_TRY(std::vector<std::string> symbols, observe(candidates, chosen));
+  KOPT_TRY(std::vector<std::string> symbols, observe(host, candidates, chosen));
   if (choseKernels_) {
     double share = 0;
     for (const std::string &symbol : symbols)
@@ -50,12 +51,13 @@ Result<KernelPlan> KernelPlanner::plan(const ExtractionResult &found, const Prov
 }
 
 Result<std::vector<std::string>>
-KernelPlanner::observe(const std::vector<KernelInstance> &candidates, const ChooseKernels &choose) {
+KernelPlanner::observe(ProgramHost &host, const std::vector<KernelInstance> &candidates,
+                       const ChooseKernels &choose) {
   std::vector<std::vector<KernelShare>> shares;
   std::vector<std::vector<std::string>> chosen;
   for (const std::string &command : settings_.programs) {
     KOPT_TRY(ProgramKernels program,
-             programKernels(services_, settings_.root, command, candidates, choose));
+             programKernels(services_, host, settings_.root, command, candidates, choose));
     seconds_ += program.seconds;
     observed_.push_back({command, std::move(program.trace)});
     shares.push_back(std::move(program.shares));
@@ -84,8 +86,8 @@ KernelPlanner::observe(const std::vector<KernelInstance> &candidates, const Choo
     const auto launched = [&](const auto &all) {
       return chooseLaunched(all, tuned).map([](KernelChoice own) { return own.symbols; });
     };
-    KOPT_TRY(ProgramKernels program,
-             programKernels(services_, settings_.root, observed_[i].command, tuned, launched));
+    KOPT_TRY(ProgramKernels program, programKernels(services_, host, settings_.root,
+                                                    observed_[i].command, tuned, launched));
     seconds_ += program.seconds;
     observed_[i].trace = std::move(program.trace);
   }

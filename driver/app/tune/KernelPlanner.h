@@ -21,7 +21,8 @@ public:
       : services_(services), settings_(settings) {}
 
   /// As PlanKernels: runs the program, if there is one.
-  Result<KernelPlan> plan(const ExtractionResult &found, const ProveAhead &prove);
+  Result<KernelPlan> plan(const ExtractionResult &found, ProgramHost &host,
+                          const ProveAhead &prove);
 
   /// The program's runs, one for each of the user's commands.
   const std::vector<ObservedRun> &observed() const { return observed_; }
@@ -35,7 +36,8 @@ public:
 
 private:
   /// Observes all commands. Returns the symbols of the chosen kernels.
-  Result<std::vector<std::string>> observe(const std::vector<KernelInstance> &candidates,
+  Result<std::vector<std::string>> observe(ProgramHost &host,
+                                           const std::vector<KernelInstance> &candidates,
                                            const ChooseKernels &choose);
   Result<std::vector<std::string>> choose(const std::vector<KernelInstance> &candidates,
                                           const std::vector<KernelShare> &launched);

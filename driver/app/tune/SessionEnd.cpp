@@ -68,7 +68,8 @@ Result<std::vector<ObservedRun>> observeSharers(const SessionEnd &end,
         }))
       continue;
     const auto start = end.services.clock.now();
-    KOPT_TRY(ObservedTrace trace, programTrace(end.services, end.root, run.command, sharers));
+    KOPT_TRY(ObservedTrace trace,
+             programTrace(end.services, end.bench.programs(), end.root, run.command, sharers));
     if (end.ranProgram)
       end.ranProgram(Duration(end.services.clock.now() - start).count());
     runs.push_back({run.command, std::move(trace)});
@@ -119,10 +120,6 @@ BuildWayRequest buildRequest(const SessionEnd &end) {
   if (!end.programs.empty())
     request.program = end.programs.front();
   request.root = end.root;
-  std::error_code ignored;
-  request.directory = fs::current_path(ignored);
-  if (end.services.installation.cuda.nvcc)
-    request.nvcc = *end.services.installation.cuda.nvcc;
   return request;
 }
 
@@ -131,12 +128,11 @@ Result<ProgramRequest> programRequest(const SessionEnd &end) {
     return makeError(ErrorCode::Usage, "no program is known that launches the kernels",
                      "give its command line: --run './app args'");
   ProgramRequest request;
-  KOPT_TRY(request.way, findBuildWay(buildRequest(end)));
+  KOPT_TRY(request.way, end.bench.programs().findBuildWay(buildRequest(end)));
   request.commands = end.programs;
   std::error_code ignored;
   request.directory = fs::current_path(ignored);
   request.tests = end.tests;
-  request.ran = end.ranProgram;
   for (const fs::path &folder : {request.way.project, end.root})
     for (const char *name : {".git", ".kopt"})
       request.left.push_back(folder / name);
@@ -208,10 +204,7 @@ Result<std::vector<std::optional<double>>> screenTrials(const SessionEnd &end,
     written.push_back(i);
   }
   KOPT_TRY(const TemporaryDirectory scratch, TemporaryDirectory::create("kopt-screen"));
-  const CaptureSetup capture =
-      findCapture(end.services.installation.runner.parent_path(), end.services.installation.cuda);
-  request->scratch = scratch.path();
-  auto programs = openPrograms(end.services.processes, capture, std::move(*request));
+  auto programs = end.bench.programs().open(std::move(*request), scratch.path(), end.ranProgram);
   if (!programs)
     return speedups;
   std::vector<ProgramSample> before;
@@ -226,8 +219,6 @@ Result<std::vector<std::optional<double>>> screenTrials(const SessionEnd &end,
 Result<SessionRecord> endSession(const SessionEnd &end, std::vector<Win> wins) {
   const LoggedStage logged("compose and confirm the wins");
   KOPT_TRY(const TemporaryDirectory scratch, TemporaryDirectory::create("kopt-confirm"));
-  const CaptureSetup capture =
-      findCapture(end.services.installation.runner.parent_path(), end.services.installation.cuda);
   auto program = programRequest(end);
   std::map<std::string, std::vector<ObservedRun>> more;
   const SessionServices services{
@@ -245,8 +236,7 @@ Result<SessionRecord> endSession(const SessionEnd &end, std::vector<Win> wins) {
           return tl::unexpected(program.error());
         ProgramRequest request = *program;
         request.root = patchRoot;
-        request.scratch = scratch.path();
-        return openPrograms(end.services.processes, capture, std::move(request));
+        return end.bench.programs().open(std::move(request), scratch.path(), end.ranProgram);
       },
       [&](const std::string &text) { end.services.terminal.status(text); },
       end.isTimeUp};

@@ -176,8 +176,9 @@ std::optional<double> programSpeedup(const TuneOutcome &outcome) {
 
 Result<std::vector<TuneOutcome>> TuneSession::run() {
   const auto start = services_.clock.now();
-  const auto plan = [this](const ExtractionResult &found, const ProveAhead &prove) {
-    auto planned = planner_.plan(found, prove);
+  const auto plan = [this](const ExtractionResult &found, ProgramHost &host,
+                           const ProveAhead &prove) {
+    auto planned = planner_.plan(found, host, prove);
     clock_.beginBudget(settings_.budget.seconds, !settings_.program.empty());
     return planned;
   };

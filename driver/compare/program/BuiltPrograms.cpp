@@ -5,6 +5,7 @@
 #include "driver/source/SourceEdits.h"
 #include "driver/support/CommandWords.h"
 #include "driver/support/FileSystem.h"
+#include "driver/support/Hash.h"
 #include "driver/support/JobQueue.h"
 #include "driver/support/Text.h"
 
@@ -55,9 +56,11 @@ private:
 class BuiltPrograms final : public ProgramPair {
 public:
   BuiltPrograms(ProcessRunner &processes, const CaptureSetup &capture, ProgramRequest request,
+                const fs::path &scratch, TakeSeconds ran,
                 std::vector<std::vector<std::string>> commands)
-      : processes_(processes), capture_(capture), request_(std::move(request)),
-        commands_(std::move(commands)), view_(findCopyView(processes, request_.scratch)) {}
+      : processes_(processes), capture_(capture), request_(std::move(request)), scratch_(scratch),
+        ran_(std::move(ran)), commands_(std::move(commands)),
+        view_(findCopyView(processes, scratch)) {}
 
   std::string describe() const override { return kopt::describe(view_); }
 
@@ -135,15 +138,15 @@ private:
   Result<ProgramSample> runIn(const ProjectCopy &copy, const std::vector<std::string> &command,
                               Duration limit) {
     InCopy processes(processes_, copy, request_.directory, limit);
-    const fs::path folder = request_.scratch / "trace";
+    const fs::path folder = scratch_ / "trace";
     std::error_code ignored;
     fs::remove_all(folder, ignored);
     TraceSettings settings;
     settings.code = true; // what proves that the patched kernel ran
     ProgramRun run;
     const auto trace = observeProgram(processes, capture_, command, {}, settings, folder, run);
-    if (request_.ran)
-      request_.ran(run.seconds);
+    if (ran_)
+      ran_(run.seconds);
     if (!trace && trace.error().code == ErrorCode::Environment)
       return tl::unexpected(trace.error());
     ProgramSample sample;
@@ -172,7 +175,7 @@ private:
     copy.left = request_.left;
     if (freshConfiguration())
       copy.left.push_back(way.build);
-    copy.scratch = request_.scratch / "old";
+    copy.scratch = scratch_ / "old";
     KOPT_CHECK(createDirectories(copy.scratch));
     KOPT_TRY(old_, ProjectCopy::make(processes_, view_, std::move(copy)));
     // Touch the files that the patch changes, so that both programs rebuild them and differ by the
@@ -200,9 +203,7 @@ private:
     return copied;
   }
 
-  fs::path scratchOf(std::size_t index) const {
-    return request_.scratch / fmt::format("new-{}", index);
-  }
+  fs::path scratchOf(std::size_t index) const { return scratch_ / fmt::format("new-{}", index); }
 
   Status copyWith(const ProgramEdits &edits, const fs::path &scratch,
                   std::optional<ProjectCopy> &copy) {
@@ -211,6 +212,9 @@ private:
     for (const FileEdits &edited : edits) {
       const fs::path file = copy->fileOf(request_.root / edited.path);
       KOPT_TRY(const std::string before, readFile(file));
+      if (!edited.baseHash.empty() && hashHex(before) != edited.baseHash)
+        return makeError(ErrorCode::StaleInput, "the file is not the one that kopt read",
+                         "bring both to the same state", (request_.root / edited.path).string());
       KOPT_TRY(const std::string after, applyEdits(before, edited.edits));
       KOPT_CHECK(writeFileAtomically(file, after));
     }
@@ -285,6 +289,8 @@ private:
   ProcessRunner &processes_;
   const CaptureSetup &capture_;
   ProgramRequest request_;
+  const fs::path scratch_;
+  const TakeSeconds ran_;
   std::vector<std::vector<std::string>> commands_;
   CopyView view_;
   std::optional<ProjectCopy> old_;
@@ -294,16 +300,18 @@ private:
 
 } // namespace
 
-Result<std::unique_ptr<ProgramPair>>
-openPrograms(ProcessRunner &processes, const CaptureSetup &capture, ProgramRequest request) {
+Result<std::unique_ptr<ProgramPair>> openPrograms(ProcessRunner &processes,
+                                                  const CaptureSetup &capture,
+                                                  ProgramRequest request, const fs::path &scratch,
+                                                  TakeSeconds ran) {
   KOPT_CHECK(checkCapture(capture));
   std::vector<std::vector<std::string>> commands;
   for (const std::string &command : request.commands) {
     KOPT_TRY(commands.emplace_back(), splitCommand(command));
   }
-  KOPT_CHECK(createDirectories(request.scratch));
-  return std::make_unique<BuiltPrograms>(processes, capture, std::move(request),
-                                         std::move(commands));
+  KOPT_CHECK(createDirectories(scratch));
+  return std::make_unique<BuiltPrograms>(processes, capture, std::move(request), scratch,
+                                         std::move(ran), std::move(commands));
 }
 
 std::vector<KernelSample> kernelSamples(const ObservedTrace &trace) {

@@ -15,18 +15,20 @@ namespace kopt {
 
 struct ProgramRequest {
   BuildWay way;
-  std::vector<std::string> commands;         ///< that run the program, from --run; at least one
-  std::filesystem::path directory;           ///< in which the program starts
-  std::string tests;                         ///< regular expression of ctest's tests; empty: none
-  std::vector<std::filesystem::path> left;   ///< paths in the project that are not copied
-  std::filesystem::path root;                ///< to which the paths of edits are relative
-  std::filesystem::path scratch;             ///< an empty folder
-  std::function<void(double seconds)> ran{}; ///< takes the wall time of each run; may be empty
+  std::vector<std::string> commands;       ///< that run the program, from --run; at least one
+  std::filesystem::path directory;         ///< in which the program starts
+  std::string tests;                       ///< regular expression of ctest's tests; empty: none
+  std::vector<std::filesystem::path> left; ///< paths in the project that are not copied
+  std::filesystem::path root;              ///< to which the paths of edits are relative
 };
+/// Takes the wall time of each run of a program; may be empty.
+using TakeSeconds = std::function<void(double seconds)>;
 
-/// Fails with Usage if a command cannot be split into words, and as checkCapture().
+/// `scratch` is an empty folder. Fails with Usage if a command cannot be split into words, and as
+/// checkCapture().
 Result<std::unique_ptr<ProgramPair>>
-openPrograms(ProcessRunner &processes, const CaptureSetup &capture, ProgramRequest request);
+openPrograms(ProcessRunner &processes, const CaptureSetup &capture, ProgramRequest request,
+             const std::filesystem::path &scratch, TakeSeconds ran);
 
 /// The kernels that one run of a program launched.
 std::vector<KernelSample> kernelSamples(const ObservedTrace &trace);

@@ -18,6 +18,12 @@ inline constexpr const char *kMissing = "missing", *kPut = "put", *kOpen = "open
                             *kClose = "close", *kBaseline = "baseline", *kJudge = "judge",
                             *kCompare = "compare", *kCounters = "counters", *kRemember = "remember",
                             *kRates = "rates";
+// Methods about the user's program, which have kDirectory, in which it runs, and kAbout.
+inline constexpr const char *kGet = "get", *kSnapshotBytes = "snapshot_bytes",
+                            *kIdentity = "identity", *kObserve = "observe",
+                            *kBuildWay = "build_way", *kPrograms = "programs", *kBuild = "build",
+                            *kRun = "run", *kTest = "test";
+inline constexpr const char *kDirectory = "directory", *kAbout = "about";
 
 /// Bytes of a file that go with one message.
 inline constexpr std::size_t kPiece = 1u << 20;

@@ -28,6 +28,13 @@ std::string lastWords(InteractiveProcess &process) {
 
 } // namespace
 
+nlohmann::json digestsOf(const std::vector<WorkerFile> &files) {
+  nlohmann::json digests = nlohmann::json::array();
+  for (const WorkerFile &file : files)
+    digests.push_back(file.digest);
+  return {{"digests", digests}};
+}
+
 tl::unexpected<Error> WorkerLink::lost(const std::string &why) {
   isLost_ = true;
   const std::string words = lastWords(*process_);
@@ -103,11 +110,8 @@ Result<nlohmann::json> WorkerLink::ask(const std::string &method, nlohmann::json
 }
 
 Status WorkerLink::give(const std::vector<WorkerFile> &files) {
-  nlohmann::json digests = nlohmann::json::array();
-  for (const WorkerFile &file : files)
-    digests.push_back(file.digest);
   KOPT_TRY(const auto missing,
-           askFor<std::vector<std::string>>(protocol::kMissing, {{"digests", digests}}));
+           askFor<std::vector<std::string>>(protocol::kMissing, digestsOf(files)));
   for (const WorkerFile &file : files) {
     if (std::ranges::find(missing, file.digest) == missing.end())
       continue;

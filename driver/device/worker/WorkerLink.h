@@ -45,6 +45,9 @@ struct WorkerFile {
 };
 KOPT_FIELDS(WorkerFile, path, digest, bytes)
 
+/// What asks a worker which of the files it does not have.
+nlohmann::json digestsOf(const std::vector<WorkerFile> &files);
+
 /// How a worker is started, and what it is called in messages.
 struct WorkerCommand {
   /// Asked anew for each start; may wait, and fail with Environment.

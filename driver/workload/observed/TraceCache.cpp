@@ -22,8 +22,7 @@ constexpr char kWholeMark[] = "complete";
 
 } // namespace
 
-Result<TraceCache::Key> TraceCache::keyOf(const std::vector<std::string> &command,
-                                          const std::vector<KernelInstance> &kernels) {
+Result<std::string> commandIdentity(const std::vector<std::string> &command) {
   fs::path program = command.front();
   if (program.string().find('/') == std::string::npos) {
     const auto found = findProgram(program.string());
@@ -44,6 +43,11 @@ Result<TraceCache::Key> TraceCache::keyOf(const std::vector<std::string> &comman
       identity += "=" + hashHex(content.bytes());
     }
   }
+  return identity;
+}
+
+TraceCache::Key TraceCache::keyOf(const std::string &identity,
+                                  const std::vector<KernelInstance> &kernels) {
   std::string signatures;
   const KernelSpec *last = nullptr;
   for (const auto &[kernel, specialization] : kernels) {

@@ -21,14 +21,14 @@ TEST(BuiltPrograms, OnlyThePatchedProgramIsCompiledWithItsFlags) {
   request.way.argv = {"/bin/sh", "-c", "cat k.cu > built; echo \"$NVCC_APPEND_FLAGS\" >> built"};
   request.way.directory = request.way.project = request.root = request.directory = project;
   request.commands = {"./built"};
-  request.scratch = folder.path() / "scratch";
+  const fs::path scratch = folder.path() / "scratch";
   CaptureSetup capture; // nothing is run
   capture.library = "libkopt-capture.so";
   capture.cupti = std::vector<fs::path>{"libcupti.so"};
   capture.hasDriver = true;
   setenv("NVCC_APPEND_FLAGS", "-lineinfo", 1);
   const auto processes = makeProcessRunner();
-  const auto programs = must(openPrograms(*processes, capture, request));
+  const auto programs = must(openPrograms(*processes, capture, request, scratch, {}));
   FileEdits edits{"k.cu", hashHex(text), "", {{{"k.cu", 0, 4}, "fast"}}};
   edits.flags = {"-Xptxas=-dlcm=cg", "-use_fast_math"};
   const ProgramPair::Built built = programs->buildBoth({edits});
@@ -36,7 +36,7 @@ TEST(BuiltPrograms, OnlyThePatchedProgramIsCompiledWithItsFlags) {
   ASSERT_TRUE(built.old) << built.old.error().what;
   ASSERT_TRUE(built.fresh) << built.fresh.error().what;
   std::set<std::string> texts;
-  for (const auto &entry : fs::recursive_directory_iterator(request.scratch))
+  for (const auto &entry : fs::recursive_directory_iterator(scratch))
     if (entry.path().filename() == "built")
       texts.insert(must(readFile(entry.path())));
   EXPECT_EQ(texts, (std::set<std::string>{"text\n-lineinfo\n",

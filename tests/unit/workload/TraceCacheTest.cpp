@@ -32,9 +32,10 @@ protected:
   std::string key(std::vector<std::string> more = {}) {
     std::vector<std::string> command{program.string(), data.string()};
     command.insert(command.end(), more.begin(), more.end());
-    const auto made = TraceCache::keyOf(command, {{&subject.kernel, &subject.specialization}});
-    EXPECT_TRUE(made) << made.error().what;
-    return made ? made->text : "";
+    const auto identity = commandIdentity(command);
+    EXPECT_TRUE(identity) << identity.error().what;
+    return TraceCache::keyOf(identity.value_or(""), {{&subject.kernel, &subject.specialization}})
+        .text;
   }
   TemporaryDirectory folder;
   std::filesystem::path program, data;
@@ -57,7 +58,7 @@ TEST_F(TraceCacheTest, EverythingThatDecidesWhatIsLaunchedIsInTheKey) {
   EXPECT_NE(otherData, before) << "an input file";
   ASSERT_TRUE(writeFileAtomically(program, "#!/bin/sh\n\n"));
   EXPECT_NE(key(), otherData) << "the program";
-  EXPECT_FALSE(TraceCache::keyOf({"no-such-program-anywhere"}, {}));
+  EXPECT_FALSE(commandIdentity({"no-such-program-anywhere"}));
 }
 
 TEST_F(TraceCacheTest, OnlyWholeTracesAreHeldAndOldOnesGo) {
