@@ -208,15 +208,14 @@ nlohmann::json Workbench::describe() const {
   return described;
 }
 
-Result<std::unique_ptr<Judge>> Workbench::makeJudge(const TuneSubject &subject,
+Result<std::unique_ptr<Judge>> Workbench::makeJudge(Executor &executor, const TuneSubject &subject,
                                                     const Workload &workload, JudgeOptions options,
                                                     const std::string &folder,
                                                     std::function<double()> secondsLeft) {
-  if (options.arch.empty())
-    options.arch = device().arch;
-  return executor_->makeJudge(
-      Subject{subject, workload, keptByLaunches(subject, workload.launches)}, std::move(options),
-      folder, std::move(secondsLeft));
+  if (options.arch.empty() || &executor != executor_.get())
+    options.arch = executor.device().arch;
+  return executor.makeJudge(Subject{subject, workload, keptByLaunches(subject, workload.launches)},
+                            std::move(options), folder, std::move(secondsLeft));
 }
 
 } // namespace kopt

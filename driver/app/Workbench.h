@@ -68,6 +68,8 @@ public:
   std::vector<TuneSubject> &subjects() { return subjects_; }
   /// The clauses that are not in the source.
   const std::vector<KernelClauses> &clauses() const { return plan_.selection.clauses; }
+  /// As Executor::otherKinds().
+  std::vector<Executor *> otherKinds() { return executor_->otherKinds(); }
   const std::vector<LeftOutKernel> &leftOut() const { return leftOut_; }
   double extractSeconds() const { return extractSeconds_; } ///< time that reading the sources took
   const std::filesystem::path &scratch() const { return scratch_->path(); }
@@ -82,6 +84,14 @@ public:
   /// has it.
   Result<std::unique_ptr<Judge>> makeJudge(const TuneSubject &subject, const Workload &workload,
                                            JudgeOptions options, const std::string &folder,
+                                           std::function<double()> secondsLeft = {}) {
+    return makeJudge(*executor_, subject, workload, std::move(options), folder,
+                     std::move(secondsLeft));
+  }
+  /// The same of one of otherKinds().
+  Result<std::unique_ptr<Judge>> makeJudge(Executor &executor, const TuneSubject &subject,
+                                           const Workload &workload, JudgeOptions options,
+                                           const std::string &folder,
                                            std::function<double()> secondsLeft = {});
 
 private:

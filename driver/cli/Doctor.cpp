@@ -35,6 +35,7 @@ public:
     app.add_option("-p,--build-dir", build_,
                    "build folder: checks its compile_commands.json and the locks of its targets");
     config_.add(app, {"device", "model"});
+    config_.addExecutor(app);
     config_.addManifest(app);
   }
 
@@ -43,6 +44,12 @@ public:
     request.config = config_.request({});
     if (!build_.empty())
       request.buildFolder = fs::absolute(build_).lexically_normal();
+    if (const auto config = config_.load({})) { // else the report says what is wrong with it
+      KernelRequest place;
+      KOPT_CHECK(setExecutor(*config, place));
+      request.executor = place.executor;
+      request.executor.flags = {"--json", "--device=" + config->settings.device};
+    }
     const MachineReport report = examineMachine(call.services, request);
     Answer answer;
     for (const MachineCheck &check : report.checks) {

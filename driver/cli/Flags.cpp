@@ -68,7 +68,7 @@ void ConfigFlags::addPlace(CLI::App &app) {
 }
 
 void ConfigFlags::addExecutor(CLI::App &app) {
-  add(app, {"executor", "executor-folder", "executor-program", "executor-restarts"});
+  add(app, {"executor", "archs", "executor-folder", "executor-program", "executor-restarts"});
 }
 
 void ConfigFlags::addManifest(CLI::App &app) {
@@ -115,6 +115,7 @@ Status setExecutor(const Config &config, KernelRequest &request) {
     return makeError(ErrorCode::Usage, "--gpus all is not known for other hosts",
                      "give the number of GPUs that each host has");
   request.executor.program = options.executorProgram;
+  request.executor.archs = options.archs;
   request.executor.folder = options.executorFolder;
   request.executor.restarts = unsigned(options.executorRestarts);
   request.executor.flags = {"--device=" + options.device, "--model-gpu=" + options.modelGpu,

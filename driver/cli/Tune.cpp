@@ -44,6 +44,16 @@ json givenOf(const TuneOutcome &outcome) {
   return given;
 }
 
+json otherKindsOf(const TuneOutcome &outcome) {
+  json kinds = json::array();
+  for (const KindVerdict &kind : outcome.otherKinds)
+    kinds.push_back({{"device", kind.device},
+                     {"verdict", toString(kind.verdict)},
+                     {"reason", kind.reason},
+                     {"speedup", kopt::toJson(kind.speedup)}});
+  return kinds;
+}
+
 json toJson(const TuneOutcome &outcome) {
   json object{{"kernel", outcome.label},
               {"run", outcome.run.name},
@@ -70,6 +80,7 @@ json toJson(const TuneOutcome &outcome) {
                         {"recalled", outcome.gain.recalled},
                         {"own", outcome.gain.own},
                         {"assurance", kopt::toJson(outcome.winner->assurance)},
+                        {"other_devices", otherKindsOf(outcome)},
                         {"patch", outcome.patch.string()}};
   if (const auto whole = programSpeedup(outcome))
     object["program_speedup"] = *whole;
@@ -178,10 +189,12 @@ std::string inParentheses(const std::string &how) { return how.empty() ? "" : " 
 void print(const TuneOutcome &outcome, const Terminal &out) {
   const std::string report = (outcome.folder / "report.html").string();
   const auto &[recalled, own] = outcome.gain;
-  const std::string parts =
+  std::string parts =
       recalled == 1 ? ""
                     : fmt::format("\n  {:.3f}x of it recalled from earlier runs, {:.3f}x found now",
                                   recalled, own);
+  for (const KindVerdict &kind : outcome.otherKinds)
+    parts += "\n  " + kind.inWords();
   if (outcome.winner)
     std::cout << fmt::format(
         "{}: {}\n  {}{}\n  assurance: {}\n  patch:  {}{}\n  report: {}\n", outcome.label,

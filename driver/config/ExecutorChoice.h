@@ -13,7 +13,8 @@ enum class ExecutorKind { Local, Ssh, Slurm };
 /// Where candidates are judged.
 struct ExecutorChoice {
   ExecutorKind kind = ExecutorKind::Local;
-  std::vector<std::string> hosts{}; ///< as ssh takes them
+  /// As ssh takes them; of Slurm: the one through which it is asked, if any.
+  std::vector<std::string> hosts{};
   /// Of an allocation, as salloc takes them; empty: that which kopt runs in.
   std::vector<std::string> options{};
 };
@@ -24,11 +25,14 @@ struct HostSettings {
   std::vector<int> gpus{0};         ///< ordinals on each host
   std::string program{};            ///< kopt on the hosts; empty: this kopt, sent if it is missing
   std::string folder{};             ///< the root of the project there; empty: as it is here
+  std::vector<std::string> archs{}; ///< whose GPUs may be of different kinds; empty: of one
   unsigned restarts = 3;            ///< of one worker
-  std::vector<std::string> flags{}; ///< of `kopt worker`
+  std::string command = "worker";   ///< of kopt, which the hosts run
+  std::vector<std::string> flags{}; ///< of that command
 };
 
-/// Parses "local", "ssh:HOST[,HOST…]" or "slurm[:OPTIONS]". Fails with Usage for any other text.
+/// Parses "local", "ssh:HOST[,HOST…]" or "slurm[@HOST][:OPTIONS]". Fails with Usage for any other
+/// text.
 Result<ExecutorChoice> parseExecutor(const std::string &text);
 
 } // namespace kopt

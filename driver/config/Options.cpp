@@ -218,9 +218,8 @@ std::vector<Option> makeOptions() {
       {"gpus", &S::gpus, checkGpus,
        "identical GPUs that judge candidates in parallel: a number, a list such as 0,2, or `all`"},
       {"executor", &S::executor, checkExecutor,
-       "where candidates are judged: `local`, `ssh:HOST[,HOST...]`, or `slurm[:OPTIONS]` with "
-       "options "
-       "of salloc"},
+       "where candidates are judged: `local`, `ssh:HOST[,HOST...]`, or `slurm[@HOST][:OPTIONS]` "
+       "with options of salloc, where HOST is asked by ssh"},
       {"executor-program", &S::executorProgram, checkNotEmpty,
        "kopt on the hosts of the executor (default: this kopt, sent where it is missing)"},
       {"executor-folder", &S::executorFolder, checkNotEmpty,
@@ -243,7 +242,8 @@ std::vector<Option> makeOptions() {
           {"patch", "header"}),
       {"archs", &S::archs, checkArchs,
        "architectures that variants of the header mode are for, as sm_NN, or `all` (default: the "
-       "one they were measured on)"},
+       "one they were measured on); with an executor, winners are also judged on its GPUs of other "
+       "kinds"},
       {"tests", &S::tests, checkNotEmpty},
       choice(
           "sandbox", &S::sandbox,

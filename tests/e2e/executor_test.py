@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Candidates are judged on other hosts: sshd and Slurm on loopback, emulated devices as workers."""
 
+import collections
+import json
 import os
 import pathlib
 import pwd
@@ -16,6 +18,7 @@ import unittest
 from kopt_test import BIN, DATA, FLAGS, KoptTest
 from observe_test import APP, CUDA
 
+KILLS = int(os.environ.get("KOPT_TEST_KILLS", "16"))  # 80 for 100 in all
 OPTIONS = ["--device", "emulated", "--seed", "7", "--trials", "7"]
 
 
@@ -25,17 +28,27 @@ def free_port():
         return free.getsockname()[1]
 
 
-def workers_of(program):
-    """The processes of workers that were started under this path."""
+def processes(wanted):
+    """Those whose words `wanted` takes."""
     found = []
     for entry in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            words = entry.read_bytes().split(b"\0")
+            if wanted(entry.read_bytes().decode(errors="replace").split("\0")):
+                found.append(int(entry.parent.name))
         except OSError:
             continue
-        if words[:2] == [str(program).encode(), b"worker"]:
-            found.append(int(entry.parent.name))
     return found
+
+
+def workers_of(program):
+    """The processes of workers that were started under this path."""
+    return processes(lambda words: words[:2] == [str(program), "worker"])
+
+
+def links_to(program):
+    """The ssh and srun processes through which kopt speaks with them."""
+    return processes(lambda words: pathlib.Path(words[0]).name in ("ssh", "srun") and
+                     any(word == str(program) or f"{program} worker" in word for word in words))
 
 
 class Executor(KoptTest):
@@ -59,12 +72,36 @@ class Executor(KoptTest):
                             *FLAGS, env=env)
         return done, self.decisions()
 
+    def tune_while(self, killing, wanted, executor):
+        """Runs of kopt until `killing`, which returns what it killed, has done so `wanted` times."""
+        here, killed, over = self.tune_here(), [], threading.Event()
+
+        def kill():
+            draw = random.Random(48)
+            while not over.wait(draw.uniform(0.2, 3)):
+                try:
+                    killed.append(killing(draw))
+                except (IndexError, ProcessLookupError):  # there was none
+                    pass
+
+        while len(killed) < wanted:
+            over.clear()
+            killer = threading.Thread(target=kill)
+            killer.start()
+            try:
+                _, there = self.tune_there(executor, "--executor-restarts", "1000")
+            finally:
+                over.set()
+                killer.join()
+            self.assertEqual(there, here)
+        print(f"killed: {dict(collections.Counter(killed))}", flush=True)
+
     def tune_here(self):
         self.kopt_ok("tune", "scale.cu", *OPTIONS, *FLAGS)
         return self.decisions()
 
 
-class Ssh(Executor):
+class SshHosts(Executor):
     def setUp(self):
         super().setUp()
         home = self.folder / "ssh"
@@ -81,11 +118,11 @@ class Ssh(Executor):
         server = subprocess.Popen(["/usr/sbin/sshd", "-D", "-e", "-f", home / "sshd_config"], stderr=subprocess.DEVNULL)
         self.addCleanup(server.wait)
         self.addCleanup(server.terminate)
-        passed = " ".join(name for name in os.environ if name.startswith(("KOPT_", "XDG_")))
+        passed = " ".join(name for name in os.environ if name.startswith(("KOPT_", "XDG_", "SLURM_")))
         (home / "config").write_text(
             f"Host one two three four\n  HostName 127.0.0.1\n  Port {port}\n  IdentityFile {home}/user\n  IdentitiesOnly yes\n"
             f"  StrictHostKeyChecking no\n  UserKnownHostsFile /dev/null\n  LogLevel ERROR\n  SendEnv {passed}\n"
-            f"Host two\n  SetEnv XDG_CACHE_HOME={home}/cache-of-two\n")  # the other hosts share a file system
+            f"Host two\n  SetEnv XDG_CACHE_HOME={home}/cache-of-two TEST_GPU=A100\n")  # the other hosts share a file system
         (home / "bin").mkdir()
         (home / "bin" / "ssh").write_text(f'#!/bin/sh\nexec /usr/bin/ssh -F {home}/config "$@"\n')
         (home / "bin" / "ssh").chmod(0o755)
@@ -98,6 +135,8 @@ class Ssh(Executor):
             time.sleep(0.1)
         self.fail("sshd does not answer")
 
+
+class Ssh(SshHosts):
     def test_two_hosts_take_the_same_decisions(self):
         here = self.tune_here()
         self.assertGreater(len(here[0]), 5)
@@ -149,6 +188,29 @@ class Ssh(Executor):
         self.kopt_ok(*tune, *FLAGS, env={**CUDA, **toolkit})
         self.assertEqual(found, [self.decisions()] * 3)
 
+    def test_winners_are_judged_on_other_kinds_of_gpu_too(self):
+        self.program.unlink()  # the second host has another GPU
+        self.program.write_text(f"""#!/bin/sh
+exec {BIN}/kopt $(printf '%s\n' "$@" | sed "s/^--model-gpu=.*/--model-gpu=${{TEST_GPU:-H200}}/")
+""")
+        self.program.chmod(0o755)
+        tune = ["tune", "scale.cu", *OPTIONS, "--json", "--executor", "ssh:two,one", "--executor-program", self.program]
+        refused = self.kopt(*tune, *FLAGS)
+        self.assertEqual(refused.returncode, 1, refused.stderr)
+        self.assertIn("two and one have devices of different kinds", refused.stderr)
+        self.assertIn("--archs", refused.stderr)
+        done = self.kopt_ok(*tune, "--archs", "sm_90,sm_80", *FLAGS)
+        winner = json.loads(done.stdout)["results"][0]["winner"]
+        self.assertEqual(len(winner["other_devices"]), 1, winner)
+        other = winner["other_devices"][0]
+        self.assertIn("sm_80", other["device"])
+        self.assertEqual(other["verdict"], "Faster", other)
+        self.assertGreater(other["speedup"]["low"], 1)
+        self.assertNotEqual(other["speedup"], winner["speedup"])
+        self.assertRegex(done.stderr, "scale: on .*A100.* sm_80: ")
+        report = self.kopt_ok("report").stdout
+        self.assertRegex(report, "on .*A100")
+
     def test_a_host_that_does_not_answer_is_named_and_the_others_judge(self):
         done, there = self.tune_there("ssh:one,nowhere.invalid")
         self.assertIn("nowhere.invalid judges nothing", done.stderr)
@@ -158,36 +220,16 @@ class Ssh(Executor):
         self.assertIn("nowhere.invalid", alone.stderr)
         self.assertFalse((self.folder / ".kopt").exists(), "nothing was written")
 
-    def test_killed_workers_lose_nothing(self):
-        here = self.tune_here()
-        kills, over = [], threading.Event()
+    def test_killed_workers_and_links_lose_nothing(self):
+        def kill(draw):
+            kind, found = draw.choice([("worker", workers_of), ("link", links_to)])
+            os.kill(draw.choice(found(self.program)), signal.SIGKILL)
+            return kind
 
-        def kill():
-            draw = random.Random(48)
-            while not over.wait(draw.uniform(0.2, 5)):
-                running = workers_of(self.program)
-                if running:
-                    try:
-                        os.kill(draw.choice(running), signal.SIGKILL)
-                        kills.append(time.monotonic())
-                    except ProcessLookupError:
-                        pass
-
-        wanted = int(os.environ.get("KOPT_TEST_KILLS", "12"))
-        while len(kills) < wanted:
-            over.clear()
-            killer = threading.Thread(target=kill)
-            killer.start()
-            try:
-                _, there = self.tune_there("ssh:one,two", "--executor-restarts", "1000")
-            finally:
-                over.set()
-                killer.join()
-            self.assertEqual(there, here)
-        print(f"{len(kills)} kills", flush=True)
+        self.tune_while(kill, KILLS, "ssh:one,two")
 
 
-class Slurm(Executor):
+class SlurmCluster(Executor):
     """A cluster of one node with four tasks: munged, slurmctld and slurmd as on a real one."""
 
     def setUp(self):
@@ -230,6 +272,8 @@ class Slurm(Executor):
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20)
         return done.stdout + done.stderr
 
+
+class Slurm(SlurmCluster):
     def test_four_tasks_take_the_same_decisions(self):
         here = self.tune_here()
         _, there = self.tune_there("slurm:--ntasks=4")
@@ -240,28 +284,17 @@ class Slurm(Executor):
             time.sleep(0.2)
         self.fail("the allocation outlives kopt")
 
-    def test_an_allocation_that_is_cancelled_is_asked_for_again(self):
-        here = self.tune_here()
-        cancelled = []
+    def test_cancelled_allocations_and_killed_tasks_lose_nothing(self):
+        def kill(draw):
+            kind = draw.choice(["allocation", "task", "link"])
+            if kind == "allocation":
+                job = self.ask("squeue", "--noheader", "--states=RUNNING", "--format=%i").split()[0]
+                self.ask("scancel", job)
+            else:
+                os.kill(draw.choice((workers_of if kind == "task" else links_to)(self.program)), signal.SIGKILL)
+            return kind
 
-        def cancel():
-            draw = random.Random(48)
-            while len(cancelled) < 3 and not over.wait(draw.uniform(1, 4)):
-                job = self.ask("squeue", "--noheader", "--states=RUNNING", "--format=%i").split()
-                if job:
-                    self.ask("scancel", job[0])
-                    cancelled.append(job[0])
-
-        over = threading.Event()
-        canceller = threading.Thread(target=cancel)
-        canceller.start()
-        try:
-            _, there = self.tune_there("slurm:--ntasks=2", "--executor-restarts", "100")
-        finally:
-            over.set()
-            canceller.join()
-        self.assertEqual(there, here)
-        self.assertGreater(len(cancelled), 0)
+        self.tune_while(kill, max(4, KILLS // 4), "slurm:--ntasks=2")
 
     def test_what_slurm_refuses_is_said_in_its_words(self):
         done = self.kopt("tune", "scale.cu", *OPTIONS, "--executor", "slurm:--partition=none", *FLAGS)
@@ -270,12 +303,30 @@ class Slurm(Executor):
         self.assertFalse((self.folder / ".kopt").exists())
 
 
+class Login(SshHosts, SlurmCluster):
+    """A cluster that is reached by ssh alone."""
+
+    def test_a_laptop_tunes_on_the_cluster(self):
+        here = self.tune_here()
+        _, there = self.tune_there("slurm@one:--ntasks=2")
+        self.assertEqual(there, here)
+        done = self.kopt("doctor", "--json", "--executor", "slurm@one:--ntasks=1", "--executor-program", self.program,
+                         "--device", "emulated")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("Slurm task 0: emulated device", [check["check"] for check in json.loads(done.stdout)["results"]])
+
+
 class Refused(Executor):
     def test_an_executor_that_is_none_is_a_wrong_flag(self):
         for text in ("cluster", "ssh:", "ssh:-oProxyCommand=x", "local:1", "slurm:'"):
             done = self.kopt("tune", "scale.cu", "--executor", text, *FLAGS)
             self.assertEqual(done.returncode, 1, text)
             self.assertIn("is no executor", done.stderr)
+
+    def test_the_doctor_names_a_host_that_cannot_be_reached(self):
+        done = self.kopt("doctor", "--executor", "ssh:nowhere.invalid", "--executor-program", self.program)
+        self.assertEqual(done.returncode, 6, done.stdout)
+        self.assertRegex(done.stdout, r"fail nowhere\.invalid .*\n +-> kopt must be there")
 
     def test_a_repository_may_not_choose_one(self):
         self.write("kopt.toml", '[tune]\nexecutor = "ssh:one"\n')

@@ -2,6 +2,7 @@
 #include "driver/app/doctor/Doctor.h"
 
 #include "driver/app/doctor/GpuChecks.h"
+#include "driver/app/doctor/HostChecks.h"
 #include "driver/app/doctor/ModelChecks.h"
 #include "driver/app/doctor/ProjectChecks.h"
 #include "driver/config/GpuSelection.h"
@@ -50,10 +51,16 @@ public:
                     formatBytes(double(builds.bytes)), counted(builds.files, "build", "builds"),
                     formatBytes(double(options_.buildCache) * (1 << 20)))));
     const Sandbox sandbox = examineSandbox();
-    if (scratch)
-      examineDevices(sandbox, scratch->path());
-    examineCapture();
-    examineProfilers();
+    if (request_.executor.choice.kind != ExecutorKind::Local) {
+      HostReport hosts = checkHosts(services_, request_.executor);
+      addAll(std::move(hosts.checks));
+      report_.device = hosts.device;
+    } else {
+      if (scratch)
+        examineDevices(sandbox, scratch->path());
+      examineCapture();
+      examineProfilers();
+    }
     const auto http = makeHttpClient();
     addAll(checkModels(options_, findProviders(request_.config.environment), *http,
                        services_.processes));

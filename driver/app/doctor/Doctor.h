@@ -6,6 +6,7 @@
 #include "driver/app/doctor/MachineCheck.h"
 #include "driver/app/services/Services.h"
 #include "driver/config/Config.h"
+#include "driver/config/ExecutorChoice.h"
 #include "driver/model/Device.h"
 
 #include <filesystem>
@@ -17,6 +18,7 @@ namespace kopt {
 
 struct DoctorRequest {
   ConfigRequest config;
+  HostSettings executor{};           ///< whose hosts are asked in place of this machine's device
   std::filesystem::path buildFolder; ///< with compile_commands.json; empty: none was named
 };
 

@@ -18,6 +18,8 @@ namespace kopt {
 class Executor {
 public:
   virtual ~Executor() = default;
+  /// Judge on the other kinds of devices, which the user has asked for.
+  virtual std::vector<Executor *> otherKinds() { return {}; }
   /// All devices are of this kind.
   virtual const DeviceInfo &device() const = 0;
   virtual std::vector<std::string> gpus() const = 0;           ///< as Trial::gpu has them

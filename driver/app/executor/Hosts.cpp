@@ -100,32 +100,11 @@ Result<std::string> sendPackage(const Services &services, const std::string &hos
 
 } // namespace
 
-Result<std::vector<WorkerCommand>> sshWorkers(const Services &services,
-                                              const HostSettings &settings) {
-  fs::path package;
-  if (settings.program.empty()) {
-    KOPT_TRY(package, ownPackage());
-  }
-  std::vector<WorkerCommand> workers;
-  for (const std::string &host : settings.choice.hosts) {
-    std::string program = settings.program;
-    if (program.empty()) {
-      KOPT_TRY(program, sendPackage(services, host, package));
-    }
-    for (const int gpu : settings.gpus) {
-      std::vector<std::string> words = {program, "worker", fmt::format("--gpu={}", gpu)};
-      words.insert(words.end(), settings.flags.begin(), settings.flags.end());
-      workers.push_back({[argv = ssh(host, "exec " + joinCommand(words))] { return argv; },
-                         settings.gpus.size() > 1 ? fmt::format("{} (GPU {})", host, gpu) : host});
-    }
-  }
-  return workers;
-}
-
 Result<std::shared_ptr<Allocation>> Allocation::open(const Services &services,
-                                                     const std::vector<std::string> &options) {
-  std::shared_ptr<Allocation> allocation(new Allocation(services.processes, options));
-  if (const char *job = std::getenv("SLURM_JOB_ID"); job && options.empty()) {
+                                                     const ExecutorChoice &choice) {
+  std::shared_ptr<Allocation> allocation(new Allocation(services.processes, choice));
+  if (const char *job = std::getenv("SLURM_JOB_ID");
+      job && choice.options.empty() && choice.hosts.empty()) {
     const char *tasks = std::getenv("SLURM_NTASKS");
     allocation->job_ = job;
     allocation->tasks_ = tasks ? std::max(1, std::atoi(tasks)) : 1;
@@ -135,7 +114,7 @@ Result<std::shared_ptr<Allocation>> Allocation::open(const Services &services,
   allocation->isOurs_ = true;
   KOPT_CHECK(allocation->ask());
   ProcessSpec spec;
-  spec.argv = {"scontrol", "show", "job", allocation->job_};
+  spec.argv = allocation->asked({"scontrol", "show", "job", allocation->job_});
   KOPT_TRY(const ProcessResult shown, services.processes.run(spec));
   static const std::regex kTasks("NumTasks=([0-9]+)");
   if (std::smatch tasks; std::regex_search(shown.out, tasks, kTasks))
@@ -143,10 +122,15 @@ Result<std::shared_ptr<Allocation>> Allocation::open(const Services &services,
   return allocation;
 }
 
+std::vector<std::string> Allocation::asked(const std::vector<std::string> &argv) const {
+  return choice_.hosts.empty() ? argv : ssh(choice_.hosts.front(), joinCommand(argv));
+}
+
 Status Allocation::ask() {
+  std::vector<std::string> words = {"salloc", "--no-shell", "--job-name=kopt"};
+  words.insert(words.end(), choice_.options.begin(), choice_.options.end());
   ProcessSpec spec;
-  spec.argv = {"salloc", "--no-shell", "--job-name=kopt"};
-  spec.argv.insert(spec.argv.end(), options_.begin(), options_.end());
+  spec.argv = asked(words);
   KOPT_TRY(const ProcessResult result, processes_.run(spec));
   static const std::regex kGranted("Granted job allocation ([0-9]+)");
   std::smatch granted;
@@ -163,7 +147,7 @@ Result<std::string> Allocation::job() {
   if (!isOurs_)
     return job_;
   ProcessSpec spec;
-  spec.argv = {"squeue", "--noheader", "--jobs=" + job_, "--format=%T"};
+  spec.argv = asked({"squeue", "--noheader", "--jobs=" + job_, "--format=%T"});
   spec.timeout = Duration(30);
   const auto state = processes_.run(spec);
   // A controller that does not answer says nothing about the job.
@@ -179,21 +163,46 @@ Allocation::~Allocation() {
   if (!isOurs_ || job_.empty())
     return;
   ProcessSpec spec;
-  spec.argv = {"scancel", job_};
+  spec.argv = asked({"scancel", job_});
   spec.timeout = Duration(30);
   static_cast<void>(processes_.run(spec)); // Slurm ends it at its time limit
 }
 
+namespace {
+
+Result<std::vector<WorkerCommand>> sshWorkers(const Services &services,
+                                              const HostSettings &settings) {
+  fs::path package;
+  if (settings.program.empty()) {
+    KOPT_TRY(package, ownPackage());
+  }
+  std::vector<WorkerCommand> workers;
+  for (const std::string &host : settings.choice.hosts) {
+    std::string program = settings.program;
+    if (program.empty()) {
+      KOPT_TRY(program, sendPackage(services, host, package));
+    }
+    for (const int gpu : settings.gpus) {
+      std::vector<std::string> words = {program, settings.command};
+      if (settings.gpus.size() > 1 || gpu > 0)
+        words.push_back(fmt::format("--gpu={}", gpu));
+      words.insert(words.end(), settings.flags.begin(), settings.flags.end());
+      workers.push_back({[argv = ssh(host, "exec " + joinCommand(words))] { return argv; },
+                         settings.gpus.size() > 1 ? fmt::format("{} (GPU {})", host, gpu) : host});
+    }
+  }
+  return workers;
+}
+
 std::vector<WorkerCommand> slurmWorkers(const std::shared_ptr<Allocation> &allocation,
-                                        const HostSettings &settings, const fs::path &self) {
+                                        const HostSettings &settings, const std::string &program) {
   std::vector<std::string> words = {"--ntasks=1", "--nodes=1", "--exact", "--unbuffered",
                                     "--quiet"};
   if (std::ranges::any_of(settings.choice.options, [](const std::string &option) {
         return option.find("gpu") != option.npos || option.find("gres") != option.npos;
       }))
     words.push_back("--gpus-per-task=1");
-  words.insert(words.end(),
-               {settings.program.empty() ? self.string() : settings.program, "worker", "--gpu=0"});
+  words.insert(words.end(), {program, settings.command});
   words.insert(words.end(), settings.flags.begin(), settings.flags.end());
   std::vector<WorkerCommand> workers;
   for (unsigned task = 0; task < allocation->tasks(); ++task)
@@ -201,10 +210,27 @@ std::vector<WorkerCommand> slurmWorkers(const std::shared_ptr<Allocation> &alloc
                          KOPT_TRY(const std::string job, allocation->job());
                          std::vector<std::string> argv = {"srun", "--jobid=" + job};
                          argv.insert(argv.end(), words.begin(), words.end());
-                         return argv;
+                         return allocation->asked(argv);
                        },
                        fmt::format("Slurm task {}", task)});
   return workers;
+}
+
+} // namespace
+
+Result<std::vector<WorkerCommand>> workerCommands(const Services &services,
+                                                  const HostSettings &settings) {
+  if (settings.choice.kind == ExecutorKind::Ssh)
+    return sshWorkers(services, settings);
+  std::string program = settings.program;
+  if (program.empty() && settings.choice.hosts.empty())
+    program = (services.installation.runner.parent_path() / "kopt").string();
+  if (program.empty()) {
+    KOPT_TRY(const fs::path package, ownPackage());
+    KOPT_TRY(program, sendPackage(services, settings.choice.hosts.front(), package));
+  }
+  KOPT_TRY(const auto allocation, Allocation::open(services, settings.choice));
+  return slurmWorkers(allocation, settings, program);
 }
 
 } // namespace kopt

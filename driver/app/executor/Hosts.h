@@ -17,10 +17,10 @@ namespace kopt {
 /// threads.
 class Allocation {
 public:
-  /// The allocation that kopt runs in, if there are no options, or else a new one. Waits in the
-  /// queue as long as it takes. Fails with Environment, with what Slurm says.
+  /// The allocation that kopt runs in, if the choice has no options, or else a new one. Waits in
+  /// the queue as long as it takes. Fails with Environment, with what Slurm says.
   static Result<std::shared_ptr<Allocation>> open(const Services &services,
-                                                  const std::vector<std::string> &options);
+                                                  const ExecutorChoice &choice);
   Allocation(const Allocation &) = delete;
   Allocation &operator=(const Allocation &) = delete;
   ~Allocation();
@@ -28,27 +28,26 @@ public:
   /// The job, which is asked for again if it was kopt's and is gone. Fails as open().
   Result<std::string> job();
   unsigned tasks() const { return tasks_; }
+  /// A command of Slurm, where it is asked.
+  std::vector<std::string> asked(const std::vector<std::string> &argv) const;
 
 private:
-  Allocation(ProcessRunner &processes, std::vector<std::string> options)
-      : processes_(processes), options_(std::move(options)) {}
+  Allocation(ProcessRunner &processes, ExecutorChoice choice)
+      : processes_(processes), choice_(std::move(choice)) {}
   Status ask(); ///< the caller holds mutex_, or nobody else knows it
 
   ProcessRunner &processes_;
-  const std::vector<std::string> options_;
+  const ExecutorChoice choice_;
   std::mutex mutex_; ///< guards job_
   std::string job_;
   unsigned tasks_ = 1;
   bool isOurs_ = false;
 };
 
-/// One command for each worker on hosts of ssh: one for each of `gpus` of each host. Sends this
-/// kopt to hosts that do not have it. Fails with Environment, naming the host.
-Result<std::vector<WorkerCommand>> sshWorkers(const Services &services,
-                                              const HostSettings &settings);
-/// One command for each task of the allocation; the nodes see this kopt's folder, or `program`.
-std::vector<WorkerCommand> slurmWorkers(const std::shared_ptr<Allocation> &allocation,
-                                        const HostSettings &settings,
-                                        const std::filesystem::path &self);
+/// One command for each worker: for each of `gpus` of each host of ssh, or for each task of an
+/// allocation. Sends this kopt to hosts of ssh that do not have it; nodes of Slurm see its folder.
+/// Fails with Environment, naming the host, and as Allocation::open().
+Result<std::vector<WorkerCommand>> workerCommands(const Services &services,
+                                                  const HostSettings &settings);
 
 } // namespace kopt

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <numeric>
 #include <set>
 
 namespace kopt {
@@ -20,54 +21,88 @@ namespace fs = std::filesystem;
 Result<std::unique_ptr<RemoteExecutor>> RemoteExecutor::open(const Services &services,
                                                              const HostSettings &settings) {
   std::unique_ptr<RemoteExecutor> executor(new RemoteExecutor(services, settings.folder));
-  std::vector<WorkerCommand> commands;
-  if (settings.choice.kind == ExecutorKind::Slurm) {
-    KOPT_TRY(const auto allocation, Allocation::open(services, settings.choice.options));
-    commands =
-        slurmWorkers(allocation, settings, services.installation.runner.parent_path() / "kopt");
-  } else {
-    KOPT_TRY(commands, sshWorkers(services, settings));
-  }
+  KOPT_TRY(std::vector<WorkerCommand> commands, workerCommands(services, settings));
   services.terminal.status(fmt::format("starting {} workers", commands.size()));
   const auto tell = [&terminal = services.terminal](const std::string &text) {
     terminal.line(text);
   };
   std::vector<std::future<Result<WorkerHello>>> coming;
+  std::vector<std::unique_ptr<Worker>> started;
   for (WorkerCommand &command : commands) {
-    executor->workers_.push_back(std::make_unique<Worker>(
+    started.push_back(std::make_unique<Worker>(
         WorkerStart{services.processes, tell, Duration(120), settings.restarts},
         std::move(command)));
-    Worker &worker = *executor->workers_.back();
+    Worker &worker = *started.back();
     coming.push_back(worker.thread().call([&worker]() -> Result<WorkerHello> {
       KOPT_TRY(const WorkerLink *link, worker.link());
       return link->hello();
     }));
   }
   std::vector<std::unique_ptr<Worker>> up;
+  std::vector<WorkerHello> hellos;
   std::optional<Error> problem;
   for (std::size_t i = 0; i < coming.size(); ++i) {
-    const Result<WorkerHello> hello = coming[i].get();
-    if (!hello) {
-      tell(fmt::format("note: {} judges nothing: {}", executor->workers_[i]->name(),
-                       inWords(hello.error())));
+    Result<WorkerHello> hello = coming[i].get();
+    if (hello) {
+      up.push_back(std::move(started[i]));
+      hellos.push_back(std::move(*hello));
+    } else {
       problem = hello.error();
-      continue;
+      tell(fmt::format("note: {} judges nothing: {}", started[i]->name(), inWords(*problem)));
     }
-    if (up.empty())
-      executor->hello_ = *hello;
-    else if (const std::string other = differenceInKind(executor->hello_.device, hello->device);
-             !other.empty())
+  }
+  if (up.empty())
+    return tl::unexpected(*problem);
+  KOPT_CHECK(executor->useWorkers(std::move(up), hellos, settings.archs));
+  return executor;
+}
+
+Status RemoteExecutor::useWorkers(std::vector<std::unique_ptr<Worker>> workers,
+                                  const std::vector<WorkerHello> &hellos,
+                                  const std::vector<std::string> &archs) {
+  std::vector<std::size_t> order(workers.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto rank = [&](std::size_t i) {
+    return std::ranges::find(archs, hellos[i].device.arch) - archs.begin();
+  };
+  std::ranges::stable_sort(order, {}, rank);
+  for (const std::size_t i : order) {
+    const WorkerHello &hello = hellos[i];
+    std::vector<RemoteExecutor *> kinds = {this};
+    for (const auto &other : others_)
+      kinds.push_back(other.get());
+    const auto own = std::ranges::find_if(kinds, [&](const RemoteExecutor *kind) {
+      return kind->workers_.empty() || differenceInKind(kind->hello_.device, hello.device).empty();
+    });
+    RemoteExecutor *kind = own == kinds.end() ? nullptr : *own;
+    if (!kind && archs.empty())
       return makeError(ErrorCode::Usage,
                        fmt::format("{} and {} have devices of different kinds: {}",
-                                   up.front()->name(), executor->workers_[i]->name(), other),
-                       "name only hosts with the same kind of GPU");
-    executor->gpus_.push_back(hello->host + "/" + hello->gpu);
-    up.push_back(std::move(executor->workers_[i]));
+                                   workers_.front()->name(), workers[i]->name(),
+                                   differenceInKind(hello_.device, hello.device)),
+                       "name only hosts with the same kind of GPU, or with --archs those for which "
+                       "you ask for a verdict");
+    if (!kind)
+      kind = others_.emplace_back(new RemoteExecutor(services_, folder_)).get();
+    if (kind->workers_.empty())
+      kind->hello_ = hello;
+    kind->gpus_.push_back(hello.host + "/" + hello.gpu);
+    kind->workers_.push_back(std::move(workers[i]));
   }
-  executor->workers_ = std::move(up);
-  if (executor->workers_.empty())
-    return tl::unexpected(*problem);
-  return executor;
+  return {};
+}
+
+void RemoteExecutor::useFiles(const std::vector<fs::path> &files) {
+  files_ = files;
+  for (const auto &other : others_)
+    other->files_ = files;
+}
+
+std::vector<Executor *> RemoteExecutor::otherKinds() {
+  std::vector<Executor *> kinds;
+  for (const auto &other : others_)
+    kinds.push_back(other.get());
+  return kinds;
 }
 
 Result<MeasuredRates> RemoteExecutor::measureRates() {

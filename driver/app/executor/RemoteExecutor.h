@@ -13,13 +13,15 @@ namespace kopt {
 
 class RemoteExecutor final : public Executor {
 public:
-  /// Starts all workers, and goes on with those that come up, if their devices are of one kind.
-  /// Fails with Usage if the kinds differ, and with Environment if none comes up.
+  /// Starts all workers, and goes on with those that come up. Their devices are of one kind, or of
+  /// HostSettings::archs, the first of which is this executor's. Fails with Usage if the kinds
+  /// differ otherwise, and with Environment if none comes up.
   static Result<std::unique_ptr<RemoteExecutor>> open(const Services &services,
                                                       const HostSettings &settings);
 
   /// What compilations may read besides the toolkit. To be called before makeJudge().
-  void useFiles(std::vector<std::filesystem::path> files) { files_ = std::move(files); }
+  void useFiles(const std::vector<std::filesystem::path> &files);
+  std::vector<Executor *> otherKinds() override;
 
   /// The programs of the first worker's host, in `root` or what the settings name in its place. The
   /// executor must outlive it.
@@ -37,6 +39,9 @@ public:
 private:
   RemoteExecutor(const Services &services, std::string folder)
       : services_(services), folder_(std::move(folder)) {}
+  /// Shares out workers by kind; the first of `archs` becomes this executor's. Fails with Usage.
+  Status useWorkers(std::vector<std::unique_ptr<Worker>> workers,
+                    const std::vector<WorkerHello> &hellos, const std::vector<std::string> &archs);
   std::vector<Worker *> workers() const;
   Result<std::vector<WorkerFile>> filesOf(const Subject &subject);
   Result<WorkerFile> fileOf(const std::string &path);
@@ -50,6 +55,7 @@ private:
   std::vector<std::string> gpus_;
   std::vector<std::filesystem::path> files_;
   std::map<std::string, WorkerFile> known_; ///< by path
+  std::vector<std::unique_ptr<RemoteExecutor>> others_;
 };
 
 } // namespace kopt

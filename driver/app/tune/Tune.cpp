@@ -81,9 +81,6 @@ SearchIdentity searchIdentityOf(const TuneSettings &settings, const TuneSubject 
   return search;
 }
 
-/// True of "-unroll", which stands for no proposer but for a rewrite that is left out.
-bool isLeftOut(const std::string &name) { return name.starts_with('-'); }
-
 Result<std::unique_ptr<Strategy>> makeStrategy(const TuneSettings &settings,
                                                const TuneSubject &subject,
                                                std::vector<std::string> proposers,
@@ -121,10 +118,6 @@ std::string newName(const std::string &prefix, const std::vector<RunRecord> &run
   for (const RunRecord &earlier : runs)
     number += earlier.name.starts_with(prefix + "-");
   return fmt::format("{}-{}", prefix, number);
-}
-
-bool endsTheSession(const Error &error) {
-  return error.code == ErrorCode::Environment || error.code == ErrorCode::Interrupted;
 }
 
 /// Candidates are timed in the program only if the two runs that observed it took at most so many
@@ -217,7 +210,8 @@ Result<std::vector<TuneOutcome>> TuneSession::run() {
     Result<TuneOutcome> outcome = tune(subject);
     // Errors that the kernel did not cause would stop the next kernels too, so they end the
     // session.
-    const bool ends = !outcome && endsTheSession(outcome.error());
+    const bool ends = !outcome && (outcome.error().code == ErrorCode::Environment ||
+                                   outcome.error().code == ErrorCode::Interrupted);
     if (ends && outcomes.empty())
       return tl::unexpected(outcome.error());
     if (outcome)
@@ -441,8 +435,12 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
                return confirm(subject, baseline, history, judge, journal);
              }));
   }
-  if (outcome.winner)
+  if (outcome.winner) {
     KOPT_CHECK(tellOfLibrary(*outcome.winner, "", journal));
+    KOPT_TRY(outcome.otherKinds,
+             judgeOnOtherKinds(*bench_, subject, workload.workload, judgeOptionsOf(settings_),
+                               *outcome.winner, journal, services_.terminal));
+  }
   KOPT_CHECK(stage(subject, "write the results", [&] {
     return writeResults(subject, baseline, history, run, journal, outcome);
   }));
@@ -691,8 +689,8 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
             std::make_unique<ControlsProposer>(settings_.options.controls, bench_->toolchain()));
     } else if (name == "merge")
       proposers.push_back(std::make_unique<MergeProposer>());
-    else if (isLeftOut(name) || name == GivenProposer::kName)
-      continue;
+    else if (name.starts_with('-') || name == GivenProposer::kName)
+      continue; // "-unroll" is no proposer but a rewrite that is left out
     else if (name != "llm")
       return makeError(ErrorCode::Usage, fmt::format("unknown proposer '{}'", name),
                        "known are params, transform, merge, llm and given");

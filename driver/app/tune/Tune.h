@@ -2,6 +2,7 @@
 // `kopt tune`, from source files to a proven patch. tune() and tuneInRun() list the stages.
 #pragma once
 
+#include "driver/app/kinds/OtherKinds.h"
 #include "driver/app/resume/EarlierRun.h"
 #include "driver/app/tools/LookTools.h"
 #include "driver/app/tune/GivenCandidates.h"
@@ -42,11 +43,12 @@ struct TuneOutcome {
   /// others have none.
   std::vector<std::pair<std::filesystem::path, Trial>> given;
   std::vector<std::string> notes;
-  std::optional<double> share;       ///< of the program's kernel time, if known
-  StageSeconds stages;               ///< workload, baseline, search, confirm, write
-  std::string skipped;               ///< why kopt left out a kernel that it had chosen itself
-  std::optional<Error> error;        ///< why this kernel could not be tuned
-  std::vector<SandboxLayer> sandbox; ///< the sandbox around the candidates
+  std::optional<double> share;         ///< of the program's kernel time, if known
+  std::vector<KindVerdict> otherKinds; ///< of the winner
+  StageSeconds stages;                 ///< workload, baseline, search, confirm, write
+  std::string skipped;                 ///< why kopt left out a kernel that it had chosen itself
+  std::optional<Error> error;          ///< why this kernel could not be tuned
+  std::vector<SandboxLayer> sandbox;   ///< the sandbox around the candidates
 };
 
 /// The speedup of all kernels of the program together that the winner gives, by the kernel's share

@@ -23,7 +23,8 @@ constexpr std::size_t kLongestMessage = 256u << 20;
 std::string lastWords(InteractiveProcess &process) {
   const std::string tail = process.errorTail();
   const std::string all{trim(tail)};
-  return all.substr(all.rfind('\n') == all.npos ? 0 : all.rfind('\n') + 1);
+  const std::size_t error = all.rfind("kopt: error: "); // a hint may follow
+  return all.substr(error != all.npos ? error : all.rfind('\n') + 1);
 }
 
 } // namespace
