@@ -6,15 +6,13 @@
 #include "driver/diagnose/RuleBook.h"
 #include "driver/llm/mcp/McpServer.h"
 #include "driver/store/Store.h"
+#include "driver/support/LineStream.h"
 #include "driver/support/Text.h"
-#include "driver/support/WriteAll.h"
 #include "knowledge/PromptFiles.h"
 
 #include <algorithm>
 #include <atomic>
 #include <fmt/format.h>
-#include <poll.h>
-#include <unistd.h>
 
 namespace kopt {
 
@@ -70,35 +68,6 @@ private:
   std::map<std::string, std::string> skills_;
 };
 
-/// Gives each line to `receive` until the file ends or `stop` says so. Of a line that is too long
-/// `receive` gets the beginning, which is no message.
-void readLines(int file, const std::function<void(std::string_view)> &receive,
-               const std::function<bool()> &stop) {
-  std::string line;
-  std::array<char, 65536> block;
-  for (;;) {
-    pollfd waiting{file, POLLIN, 0};
-    const int ready = ::poll(&waiting, 1, 200);
-    if (stop())
-      return;
-    if (ready == 0 || (ready < 0 && errno == EINTR))
-      continue;
-    const ssize_t got = ::read(file, block.data(), block.size());
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got <= 0)
-      return;
-    std::string_view rest(block.data(), std::size_t(got));
-    for (auto end = rest.find('\n'); end != rest.npos; end = rest.find('\n')) {
-      receive(line.append(rest.substr(0, end)));
-      line.clear();
-      rest.remove_prefix(end + 1);
-    }
-    if (line.size() < kLongestLine)
-      line += rest;
-  }
-}
-
 } // namespace
 
 std::string skillText() { return promptText("skill.md"); }
@@ -116,7 +85,7 @@ Status serveAgent(const Services &services, const KernelRequest &request,
   });
   services.terminal.line("kopt mcp: waiting for an agent's messages on standard input");
   readLines(
-      in, [&](std::string_view line) { server.receive(line); },
+      in, kLongestLine, [&](std::string_view line) { server.receive(line); },
       [&] { return isClosed || (services.interrupted && *services.interrupted); });
   return {};
 }

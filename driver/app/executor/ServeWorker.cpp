@@ -8,14 +8,13 @@
 #include "driver/device/worker/Protocol.h"
 #include "driver/model/Version.h"
 #include "driver/support/FileSystem.h"
-#include "driver/support/WriteAll.h"
+#include "driver/support/LineStream.h"
 
 #include <condition_variable>
 #include <deque>
 #include <fmt/format.h>
 #include <map>
 #include <mutex>
-#include <poll.h>
 #include <thread>
 #include <unistd.h>
 
@@ -29,12 +28,10 @@ namespace {
 
 constexpr std::uintmax_t kKeptBytes = 8ull << 30; ///< of files, for later workers of this host
 
-/// A request, and the bytes that followed it.
 struct Request {
   std::uint64_t id = 0;
   std::string method;
   json params;
-  std::string bytes;
 };
 
 /// The two streams. Messages are read ahead on a thread, so that the end of the input is noticed
@@ -42,8 +39,13 @@ struct Request {
 class Streams {
 public:
   Streams(int in, int out, std::atomic<bool> &ended)
-      : in_(in), out_(out), ended_(ended), reader_([this] { read(); }), alive_([this] { beat(); }) {
-  }
+      : out_(out), ended_(ended), reader_([this, in] {
+          readLines(
+              in, protocol::kLongestMessage, [this](std::string_view line) { receive(line); },
+              [this] { return ended_.load(); });
+          end();
+        }),
+        alive_([this] { beat(); }) {}
   ~Streams() {
     end();
     alive_.join();
@@ -77,56 +79,15 @@ private:
     changed_.notify_all();
   }
 
-  /// Fills `buffer_` with at least `bytes`; false at the end of the input.
-  bool fill(std::size_t bytes) {
-    while (buffer_.size() < bytes) {
-      char block[65536];
-      pollfd waiting{in_, POLLIN, 0};
-      const int ready = ::poll(&waiting, 1, 200);
-      if (ended_)
-        return false;
-      if (ready == 0 || (ready < 0 && errno == EINTR))
-        continue;
-      const ssize_t got = ::read(in_, block, sizeof block);
-      if (got < 0 && errno == EINTR)
-        continue;
-      if (got <= 0)
-        return false;
-      buffer_.append(block, std::size_t(got));
-    }
-    return true;
-  }
-
-  void read() {
-    for (;;) {
-      std::size_t newline = buffer_.find('\n');
-      while (newline == buffer_.npos) {
-        const std::size_t seen = buffer_.size();
-        if (!fill(seen + 1))
-          return end();
-        newline = buffer_.find('\n', seen);
-      }
-      const json message =
-          json::parse(buffer_.begin(), buffer_.begin() + long(newline), nullptr, false);
-      buffer_.erase(0, newline + 1);
-      if (!message.is_object())
-        continue;
-      Request request{message.value(protocol::kId, std::uint64_t(0)),
-                      message.value(protocol::kMethod, std::string()),
-                      message.value(protocol::kParams, json::object()),
-                      {}};
-      if (request.method == protocol::kPut) {
-        const std::size_t bytes =
-            std::min(request.params.value("bytes", std::size_t(0)), protocol::kPiece);
-        if (!fill(bytes + 1)) // and a newline
-          return end();
-        request.bytes = buffer_.substr(0, bytes);
-        buffer_.erase(0, bytes + 1);
-      }
-      const std::lock_guard lock(mutex_);
-      requests_.push_back(std::move(request));
-      changed_.notify_all();
-    }
+  void receive(std::string_view line) {
+    const json message = json::parse(line, nullptr, false);
+    if (!message.is_object())
+      return;
+    const std::lock_guard lock(mutex_);
+    requests_.push_back({message.value(protocol::kId, std::uint64_t(0)),
+                         message.value(protocol::kMethod, std::string()),
+                         message.value(protocol::kParams, json::object())});
+    changed_.notify_all();
   }
 
   void beat() {
@@ -138,9 +99,8 @@ private:
     }
   }
 
-  int in_, out_;
+  int out_;
   std::atomic<bool> &ended_;
-  std::string buffer_; ///< of the reader
   std::mutex mutex_, writing_;
   std::condition_variable changed_;
   std::deque<Request> requests_;
@@ -171,9 +131,8 @@ public:
     if (isOfPrograms)
       return programs_.answer(request.method, request.params);
     if (request.method == protocol::kPut) {
-      KOPT_CHECK(keep_.put(params.value("digest", std::string()),
-                           params.value("at", std::uint64_t(0)),
-                           params.value("size", std::uint64_t(0)), request.bytes));
+      KOPT_TRY(const auto part, fromJson<FilePart>(params));
+      KOPT_CHECK(keep_.put(part.digest, part.at, part.size, part.bytes));
       return json::object();
     }
     if (request.method == protocol::kRates) {

@@ -25,6 +25,8 @@ inline constexpr const char *kGet = "get", *kSnapshotBytes = "snapshot_bytes",
                             *kRun = "run", *kTest = "test";
 inline constexpr const char *kDirectory = "directory", *kAbout = "about";
 
+/// What a message may be long; a trial with its samples is much shorter.
+inline constexpr std::size_t kLongestMessage = 256u << 20;
 /// Bytes of a file that go with one message.
 inline constexpr std::size_t kPiece = 1u << 20;
 

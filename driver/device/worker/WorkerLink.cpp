@@ -17,9 +17,6 @@ namespace protocol = worker_protocol;
 
 namespace {
 
-/// What a message may be long; a trial with its samples is much shorter.
-constexpr std::size_t kLongestMessage = 256u << 20;
-
 std::string lastWords(InteractiveProcess &process) {
   const std::string tail = process.errorTail();
   const std::string all{trim(tail)};
@@ -48,7 +45,7 @@ Result<std::unique_ptr<WorkerLink>>
 WorkerLink::start(ProcessRunner &processes, WorkerCommand command, Tell tell, Duration patience) {
   ProcessSpec spec;
   KOPT_TRY(spec.argv, command.argv());
-  spec.outputLimit = kLongestMessage;
+  spec.outputLimit = protocol::kLongestMessage;
   KOPT_TRY(auto process, processes.start(spec));
   std::unique_ptr<WorkerLink> link(
       new WorkerLink(std::move(process), std::move(command), std::move(tell)));
@@ -121,17 +118,8 @@ Status WorkerLink::give(const std::vector<WorkerFile> &files) {
       return makeError(ErrorCode::StaleInput, "the file changed while kopt used it",
                        "run the command again", file.path);
     for (std::size_t at = 0; at < content.size() || at == 0; at += protocol::kPiece) {
-      const std::string_view piece = std::string_view(content).substr(at, protocol::kPiece);
-      const nlohmann::json put = {{protocol::kId, ++asked_},
-                                  {protocol::kMethod, protocol::kPut},
-                                  {protocol::kParams,
-                                   {{"digest", file.digest},
-                                    {"at", at},
-                                    {"size", content.size()},
-                                    {"bytes", piece.size()}}}};
-      if (!process_->writeLine(dumpJson(put)) || !process_->writeLine(std::string(piece)))
-        return lost("ended");
-      KOPT_CHECK(answer());
+      const FilePart part{file.digest, at, content.size(), content.substr(at, protocol::kPiece)};
+      KOPT_CHECK(ask(protocol::kPut, toJson(part)));
     }
   }
   return {};

@@ -45,6 +45,14 @@ struct WorkerFile {
 };
 KOPT_FIELDS(WorkerFile, path, digest, bytes)
 
+/// The bytes of a file from byte `at` on, or some of them.
+struct FilePart {
+  std::string digest;
+  std::uint64_t at = 0, size = 0; ///< size: of the file
+  std::string bytes;
+};
+KOPT_FIELDS(FilePart, digest, at, size, bytes)
+
 /// What asks a worker which of the files it does not have.
 nlohmann::json digestsOf(const std::vector<WorkerFile> &files);
 
