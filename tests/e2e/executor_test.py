@@ -15,6 +15,7 @@ import threading
 import time
 import unittest
 
+from ci_test import Project
 from kopt_test import BIN, DATA, FLAGS, KoptTest
 from observe_test import APP, CUDA
 
@@ -301,6 +302,17 @@ class Slurm(SlurmCluster):
         self.assertEqual(done.returncode, 6, done.stderr)
         self.assertIn("invalid partition", done.stderr.lower())
         self.assertFalse((self.folder / ".kopt").exists())
+
+
+class Gate(SshHosts, Project):
+    def test_versions_are_compared_there(self):
+        self.edit("taps.h", "TAPS 3", "TAPS 40")
+        self.commit("more taps")
+        here = self.ci(code=2)
+        there = self.ci("--executor", "ssh:one", "--executor-program", self.program, code=2)
+        self.assertEqual(there["results"][0]["verdict"], "slower")
+        self.assertEqual(there["results"], here["results"])
+        self.assertEqual(there["details"]["device"], here["details"]["device"])
 
 
 class Login(SshHosts, SlurmCluster):

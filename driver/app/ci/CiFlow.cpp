@@ -2,6 +2,7 @@
 #include "driver/app/ci/CiFlow.h"
 
 #include "driver/app/executor/OpenDevices.h"
+#include "driver/app/executor/RemoteExecutor.h"
 #include "driver/app/integrate/CheckFlow.h"
 #include "driver/compare/versions/BaseCommands.h"
 #include "driver/compare/versions/TouchedKernels.h"
@@ -58,6 +59,8 @@ struct Bench {
   std::unique_ptr<Toolchain> nvcc; ///< if the device uses another compiler, or there is none
   OpenDevices devices;             ///< empty in a dry run
   std::optional<VersionBench> versions;
+  std::unique_ptr<RemoteExecutor> hosts; ///< that compare, in its place
+  JudgeOptions options;                  ///< for them
 };
 
 /// Compares two versions, from the diff to the report.
@@ -390,6 +393,16 @@ private:
     for (const Version *one : {&head_, &base_})
       for (const auto &[file, hash] : one->found.fileHashes)
         readable.emplace_back(file);
+    if (request_.executor.choice.kind != ExecutorKind::Local && !request_.dryRun) {
+      KOPT_TRY(bench_.hosts, RemoteExecutor::open(services_, request_.executor));
+      bench_.hosts->useFiles(readable);
+      bench_.options = request_.options;
+      if (bench_.options.arch.empty())
+        bench_.options.arch = bench_.hosts->device().arch;
+      report_.device = bench_.hosts->device().name;
+      report_.modelled = bench_.hosts->device().modelled;
+      return prove(both);
+    }
     KOPT_TRY(bench_.contained, openContained(services_, request_.sandbox, std::move(readable)));
     const CudaToolkit &cuda = services_.installation.cuda;
     if (cuda.nvcc) {
@@ -421,8 +434,12 @@ private:
     report_.device = services.device.name;
     report_.modelled = services.device.modelled;
     bench_.versions.emplace(std::move(services), std::move(options));
+    return prove(both);
+  }
+
+  Status prove(const std::vector<const TouchedKernel *> &both) {
     // On the emulated device both slices are compiled by the same compiler, proven or not.
-    if (!cuda.nvcc || request_.dryRun || report_.modelled)
+    if (!canProve(services_) || request_.dryRun || report_.modelled)
       return {};
     services_.terminal.status("proving that the kernels can be built alone");
     std::vector<std::string> headSymbols, baseSymbols;
@@ -466,6 +483,9 @@ private:
                       error.where.empty() ? "" : error.where + ": ", inWords(error));
       return {};
     }
+    if (bench_.hosts)
+      return bench_.hosts->compareVersions(*base, *head, touched.sameLaunches, bench_.options,
+                                           kernel);
     return bench_.versions->compare(*base, *head, touched.sameLaunches, kernel);
   }
 

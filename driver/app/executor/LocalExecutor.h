@@ -18,6 +18,7 @@ public:
   open(const Services &services, const DeviceConfig &config, const std::vector<int> &gpus,
        const std::filesystem::path &scratch, const Contained &contained, std::int64_t buildCache);
 
+  Frontend &frontend() { return *contained_.frontend; }
   Runner &runner() { return devices_.runner(); }
   const std::vector<PooledRunner> &pool() const { return devices_.pool; }
   Toolchain &compiler() { return *devices_.toolchain; }

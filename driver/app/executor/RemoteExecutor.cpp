@@ -181,20 +181,48 @@ Result<std::vector<WorkerFile>> RemoteExecutor::filesOf(const Subject &subject) 
   return files;
 }
 
-Result<std::unique_ptr<Judge>> RemoteExecutor::makeJudge(Subject subject, JudgeOptions options,
-                                                         const std::string &,
-                                                         std::function<double()> secondsLeft) {
+Result<JudgeTask> RemoteExecutor::taskOf(Subject subject, JudgeOptions options) {
   KOPT_TRY(std::vector<WorkerFile> files, filesOf(subject));
   options.scratch.clear();
   options.cache.clear();
-  JudgeTask task{std::move(subject.kernel),
-                 std::move(subject.specialization),
-                 std::move(subject.sliceText),
-                 std::move(subject.workload),
-                 std::move(subject.declaration),
-                 std::move(subject.program),
-                 std::move(options),
-                 std::move(files)};
+  return JudgeTask{std::move(subject.kernel),
+                   std::move(subject.specialization),
+                   std::move(subject.sliceText),
+                   std::move(subject.workload),
+                   std::move(subject.declaration),
+                   std::move(subject.program),
+                   std::move(options),
+                   std::move(files)};
+}
+
+Status RemoteExecutor::compareVersions(const TuneSubject &base, const TuneSubject &head,
+                                       bool sameLaunches, const JudgeOptions &options,
+                                       GateKernel &kernel) {
+  KOPT_TRY(JudgeTask before, taskOf(Subject{base, {}, base.declaration}, options));
+  KOPT_TRY(JudgeTask after, taskOf(Subject{head, {}, head.declaration}, options));
+  const VersionsTask task{std::move(before), std::move(after), base.label,
+                          head.label,        sameLaunches,     kernel};
+  Result<GateKernel> compared = makeError(ErrorCode::Environment, "no worker is left");
+  for (const auto &worker : workers_)
+    if (!worker->isGone() && !compared)
+      worker->thread().runAndWait([&] {
+        for (;;) {
+          const auto link = worker->link();
+          const Status given = link ? (*link)->give(task.base.files) : tl::unexpected(link.error());
+          compared = given ? (*link)->askFor<GateKernel>(worker_protocol::kVersions, toJson(task))
+                           : tl::unexpected(given.error());
+          if (!link || !(*link)->isLost())
+            return;
+        }
+      });
+  KOPT_TRY(kernel, std::move(compared));
+  return {};
+}
+
+Result<std::unique_ptr<Judge>> RemoteExecutor::makeJudge(Subject subject, JudgeOptions options,
+                                                         const std::string &,
+                                                         std::function<double()> secondsLeft) {
+  KOPT_TRY(JudgeTask task, taskOf(std::move(subject), std::move(options)));
   return std::make_unique<RemoteJudge>(
       workers(), std::move(task), std::move(secondsLeft),
       [&terminal = services_.terminal](const std::string &text) { terminal.line(text); });

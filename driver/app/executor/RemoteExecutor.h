@@ -5,6 +5,7 @@
 #include "driver/app/executor/Executor.h"
 #include "driver/app/executor/Hosts.h"
 #include "driver/app/executor/RemotePrograms.h"
+#include "driver/app/executor/VersionsTask.h"
 
 #include <filesystem>
 #include <map>
@@ -27,6 +28,10 @@ public:
   /// executor must outlive it.
   std::unique_ptr<ProgramHost> programs(const std::filesystem::path &root) const;
 
+  /// As VersionBench::compare(), by the first worker that is left.
+  Status compareVersions(const TuneSubject &base, const TuneSubject &head, bool sameLaunches,
+                         const JudgeOptions &options, GateKernel &kernel);
+
   const DeviceInfo &device() const override { return hello_.device; }
   std::vector<std::string> gpus() const override { return gpus_; }
   std::string toolchain() const override { return hello_.toolchain; }
@@ -44,6 +49,7 @@ private:
                     const std::vector<WorkerHello> &hellos, const std::vector<std::string> &archs);
   std::vector<Worker *> workers() const;
   Result<std::vector<WorkerFile>> filesOf(const Subject &subject);
+  Result<JudgeTask> taskOf(Subject subject, JudgeOptions options);
   Result<WorkerFile> fileOf(const std::string &path);
   /// Brings contents that are on the first worker's host here, if another host needs them.
   Status bring(const std::vector<WorkerFile> &files);

@@ -5,6 +5,8 @@
 #include "driver/app/executor/LocalExecutor.h"
 #include "driver/app/executor/PlacedTask.h"
 #include "driver/app/executor/ServePrograms.h"
+#include "driver/app/executor/VersionsTask.h"
+#include "driver/compare/versions/VersionBench.h"
 #include "driver/device/worker/Protocol.h"
 #include "driver/model/Version.h"
 #include "driver/support/FileSystem.h"
@@ -139,6 +141,8 @@ public:
       KOPT_TRY(const MeasuredRates rates, executor_.measureRates());
       return toJson(rates);
     }
+    if (request.method == protocol::kVersions)
+      return compareVersions(params);
     const std::string id = params.value("judge", std::string());
     if (request.method == protocol::kOpen)
       return open(id, params);
@@ -166,12 +170,36 @@ private:
     return fromJson<Record>(params.value(member, json()));
   }
 
+  /// Puts the files of a task where compilations read them.
+  Result<PathMap> place(const std::vector<WorkerFile> &files) {
+    PathMap paths(folder_ / fmt::format("files-{}", opened_++), files);
+    for (const WorkerFile &file : files)
+      KOPT_CHECK(keep_.place(file.digest, paths.here(file.path)));
+    return paths;
+  }
+
+  Result<json> compareVersions(const json &params) {
+    KOPT_TRY(const auto task, fromJson<VersionsTask>(params));
+    KOPT_TRY(const PathMap paths, place(task.base.files));
+    const auto subjectOf = [&](const JudgeTask &version, const std::string &label) {
+      return TuneSubject{placed(version, paths), version.declaration.value_or(TuneDeclaration()),
+                         label};
+    };
+    const TuneSubject base = subjectOf(task.base, task.baseLabel),
+                      head = subjectOf(task.head, task.headLabel);
+    for (const TuneSubject *version : {&base, &head})
+      KOPT_CHECK(createDirectories(version->kernel.directory));
+    VersionBench bench({executor_.frontend(), &executor_.runner(), &executor_.compiler(), nullptr,
+                        executor_.device(), folder_.parent_path(), [](const std::string &) {}},
+                       task.base.options);
+    GateKernel kernel = task.kernel;
+    KOPT_CHECK(bench.compare(base, head, task.sameLaunches, kernel));
+    return json::parse(paths.there(dumpJson(toJson(kernel))));
+  }
+
   Result<json> open(const std::string &id, const json &params) {
     KOPT_TRY(const auto task, read<JudgeTask>(params, "task"));
-    const fs::path root = folder_ / fmt::format("files-{}", opened_++);
-    PathMap paths(root, task.files);
-    for (const WorkerFile &file : task.files)
-      KOPT_CHECK(keep_.place(file.digest, paths.here(file.path)));
+    KOPT_TRY(PathMap paths, place(task.files));
     KOPT_CHECK(createDirectories(paths.here(task.kernel.directory)));
     auto deadline = std::make_shared<Deadline>();
     const auto secondsLeft = [deadline] {

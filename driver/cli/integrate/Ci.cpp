@@ -37,6 +37,7 @@ public:
         ->required();
     flags_.sources.addTo(app);
     flags_.config.addPlace(app);
+    flags_.config.addExecutor(app);
     app.add_option("--min-change", flags_.minChange,
                    "smallest change of a kernel's time that counts, in percent (default 1)")
         ->check(CLI::Range(0.1, 100.0));
@@ -109,6 +110,7 @@ private:
   Result<CiRequest> requestOf(const Config &config,
                               const std::vector<std::string> &nvccFlags) const {
     KOPT_TRY(KernelRequest kernels, kernelRequest(config, flags_.sources, nvccFlags));
+    KOPT_CHECK(setExecutor(config, kernels));
     CiRequest request{std::move(kernels)};
     request.name = flags_.name;
     request.base = flags_.base;

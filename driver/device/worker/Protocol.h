@@ -17,7 +17,7 @@ inline constexpr const char *kHello = "kopt_worker", *kId = "id", *kMethod = "me
 inline constexpr const char *kMissing = "missing", *kPut = "put", *kOpen = "open",
                             *kClose = "close", *kBaseline = "baseline", *kJudge = "judge",
                             *kCompare = "compare", *kCounters = "counters", *kRemember = "remember",
-                            *kRates = "rates";
+                            *kRates = "rates", *kVersions = "versions";
 // Methods about the user's program, which have kDirectory, in which it runs, and kAbout.
 inline constexpr const char *kGet = "get", *kSnapshotBytes = "snapshot_bytes",
                             *kIdentity = "identity", *kObserve = "observe",
