@@ -99,8 +99,7 @@ Result<ObserveOutcome> observeKernels(Services services, ProgramHost &host,
     orders = std::move(plan.orders);
     for (const std::string &note : plan.notes)
       outcome.notes.push_back("note: " + note);
-    for (const KernelUse &use : chosen)
-      outcome.chosen.push_back(use.symbol);
+    std::ranges::transform(chosen, std::back_inserter(outcome.chosen), &KernelUse::symbol);
     if (orders.empty())
       outcome.notes.push_back("warning: no launch of these kernels can be repeated by itself, so "
                               "there are no snapshots");
@@ -125,8 +124,7 @@ Result<ObserveOutcome> observeKernels(Services services, ProgramHost &host,
     if (!learns) {
       KOPT_TRY(const std::vector<KernelUse> chosen,
                chooseKernels(settings, outcome.sources, outcome.kernels));
-      for (const KernelUse &use : chosen)
-        outcome.chosen.push_back(use.symbol);
+      std::ranges::transform(chosen, std::back_inserter(outcome.chosen), &KernelUse::symbol);
     }
   }
   for (const std::string &note : outcome.trace.notes())

@@ -270,6 +270,9 @@ private:
 Result<Answer> runCommand(Parser &parser, Terminal &terminal) {
   KOPT_TRY(Installation installation, findInstallation());
   std::signal(SIGINT, onInterrupt);
+  for (const int end : {SIGTERM, SIGHUP}) // of a job, of a terminal; nohup ignores it
+    if (std::signal(end, SIG_IGN) != SIG_IGN)
+      std::signal(end, onInterrupt);
   std::signal(SIGPIPE, SIG_IGN);
   KOPT_TRY(const Log log,
            Log::open({parser.flags.verbose ? &terminal : nullptr, parser.flags.logFile}));

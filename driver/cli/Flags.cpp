@@ -116,6 +116,10 @@ Status setExecutor(const Config &config, KernelRequest &request) {
                      "give the number of GPUs that each host has");
   request.executor.program = options.executorProgram;
   request.executor.archs = options.archs;
+  if (!options.executorFolder.empty() && options.executorFolder.front() != '/')
+    return makeError(ErrorCode::Usage,
+                     fmt::format("--executor-folder '{}' is not absolute", options.executorFolder),
+                     "give the whole path on the hosts");
   request.executor.folder = options.executorFolder;
   request.executor.restarts = unsigned(options.executorRestarts);
   request.executor.flags = {"--device=" + options.device, "--model-gpu=" + options.modelGpu,

@@ -18,7 +18,7 @@ Result<ExecutorChoice> parseExecutor(const std::string &text) {
   const std::string kind = text.substr(0, at);
   const std::string rest = colon == text.npos ? "" : text.substr(colon + 1);
   ExecutorChoice choice;
-  if (kind == "local" && colon == text.npos)
+  if (kind == "local" && text.size() == kind.size())
     return choice;
   const auto addHosts = [&](const std::string &hosts) -> Status {
     for (const std::string &part : split(hosts, ',')) {
@@ -34,6 +34,8 @@ Result<ExecutorChoice> parseExecutor(const std::string &text) {
     choice.kind = ExecutorKind::Slurm;
     if (at != colon)
       KOPT_CHECK(addHosts(text.substr(at + 1, colon - at - 1)));
+    if (choice.hosts.size() > 1)
+      return wrong("one host is asked for Slurm");
     if (rest.empty())
       return choice;
     const auto words = splitCommand(rest);

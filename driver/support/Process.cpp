@@ -139,7 +139,8 @@ ProcessResult runToEnd(Child &child, const ProcessSpec &spec) {
     // for it only briefly.
     if (ended && ((!child.out.open() && !child.err.open()) || now - *endedAt > Duration(0.5)))
       break;
-    if (!ended && spec.timeout && now >= *spec.timeout && !terminated) {
+    const bool isOver = (spec.timeout && now >= *spec.timeout) || (spec.stop && *spec.stop);
+    if (!ended && isOver && !terminated) {
       result.timedOut = true;
       terminated = now;
       child.signalGroup(SIGTERM);

@@ -3,6 +3,7 @@
 
 #include "driver/support/Clock.h"
 
+#include <atomic>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -21,8 +22,9 @@ struct ProcessSpec {
   /// The only variables of the parent that the child receives, besides `env`; "LC_*" stands for all
   /// that begin with "LC_". Unset: all variables.
   std::optional<std::vector<std::string>> keepEnv;
-  std::string input;               ///< written to standard input, then closed
-  std::optional<Duration> timeout; ///< SIGTERM, then SIGKILL 2 s later, to the group
+  std::string input;                       ///< written to standard input, then closed
+  std::optional<Duration> timeout;         ///< SIGTERM, then SIGKILL 2 s later, to the group
+  const std::atomic<bool> *stop = nullptr; ///< run() ends the child so, too, once it is set
   /// Bytes kept of each stream; the rest is dropped and counted. For an interactive child, the
   /// limit of output that was not read yet; a child that writes more is killed.
   std::size_t outputLimit = 16u << 20;

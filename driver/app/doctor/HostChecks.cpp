@@ -33,6 +33,7 @@ void add(HostReport &report, const std::string &host, const nlohmann::json &said
   if (report.device || !said["details"].value("can_start", false) || !device.is_object())
     return;
   report.device.emplace();
+  report.device->kind = parseEnum<DeviceKind>(device.value("kind", "")).value_or(DeviceKind::Auto);
   report.device->name = device.value("name", "");
   report.device->arch = device.value("arch", "");
   report.device->modelled = device.value("modelled", false);

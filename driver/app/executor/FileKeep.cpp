@@ -22,10 +22,9 @@ bool isDigest(const std::string &text) {
 
 } // namespace
 
-FileKeep::FileKeep(fs::path folder, std::uintmax_t limit)
-    : folder_(std::move(folder)), limit_(limit) {}
-
-FileKeep::~FileKeep() { trimFolder(folder_, limit_, kEntry); }
+FileKeep::FileKeep(fs::path folder, std::uintmax_t limit) : folder_(std::move(folder)) {
+  trimFolder(folder_, limit, kEntry);
+}
 
 fs::path FileKeep::fileOf(const std::string &digest) const { return folder_ / (digest + kEntry); }
 

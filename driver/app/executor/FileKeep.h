@@ -15,11 +15,8 @@ namespace kopt {
 /// Several workers of a host may use a folder at once.
 class FileKeep {
 public:
-  /// Keeps at most `limit` bytes in `folder`; what it is asked for meanwhile may be more.
+  /// Begins with at most `limit` bytes in `folder`, those that were used last.
   FileKeep(std::filesystem::path folder, std::uintmax_t limit);
-  ~FileKeep();
-  FileKeep(const FileKeep &) = delete;
-  FileKeep &operator=(const FileKeep &) = delete;
 
   /// Those of these digests that it does not have.
   std::vector<std::string> missing(const std::vector<std::string> &digests) const;
@@ -39,7 +36,6 @@ private:
   std::filesystem::path fileOf(const std::string &digest) const;
 
   std::filesystem::path folder_;
-  std::uintmax_t limit_;
   std::string part_; ///< of the file that is being sent
 };
 

@@ -71,13 +71,13 @@ Result<std::string> sendPackage(const Services &services, const std::string &hos
   const std::string folder = ".cache/kopt/packages/" + name;
   const std::string program = folder + "/bin/kopt";
   ProcessSpec look;
-  look.argv = ssh(host, fmt::format("test -x {} && echo there; true", program));
+  look.argv = ssh(host, "test -x " + program);
   look.timeout = Duration(60);
   KOPT_TRY(const ProcessResult looked, services.processes.run(look));
-  if (!looked.ok())
-    return hostError(host, looked);
-  if (looked.out.find("there") != looked.out.npos)
+  if (looked.ok())
     return program;
+  if (looked.exitCode != 1)
+    return hostError(host, looked);
   services.terminal.status(fmt::format("sending kopt to {}", host));
   ProcessSpec pack;
   pack.argv = {"tar", "-C", root.string(), "-cz", "bin", "lib", "share"};
@@ -88,8 +88,8 @@ Result<std::string> sendPackage(const Services &services, const std::string &hos
   if (!packed.ok() || packed.truncated)
     return makeError(ErrorCode::Environment, "cannot pack " + root.string() + ": " + packed.err);
   ProcessSpec send;
-  send.argv = ssh(host, fmt::format("set -e; mkdir -p {0}.new; tar -xz -C {0}.new; rm -rf {0}; "
-                                    "mv {0}.new {0}",
+  send.argv = ssh(host, fmt::format("set -e; new={0}.$$; mkdir -p $new; tar -xz -C $new; "
+                                    "rm -rf {0}; mv $new {0}",
                                     folder));
   send.input = std::move(packed.out);
   KOPT_TRY(const ProcessResult sent, services.processes.run(send));
@@ -102,7 +102,7 @@ Result<std::string> sendPackage(const Services &services, const std::string &hos
 
 Result<std::shared_ptr<Allocation>> Allocation::open(const Services &services,
                                                      const ExecutorChoice &choice) {
-  std::shared_ptr<Allocation> allocation(new Allocation(services.processes, choice));
+  std::shared_ptr<Allocation> allocation(new Allocation(services, choice));
   if (const char *job = std::getenv("SLURM_JOB_ID");
       job && choice.options.empty() && choice.hosts.empty()) {
     const char *tasks = std::getenv("SLURM_NTASKS");
@@ -113,12 +113,6 @@ Result<std::shared_ptr<Allocation>> Allocation::open(const Services &services,
   services.terminal.status("waiting for Slurm");
   allocation->isOurs_ = true;
   KOPT_CHECK(allocation->ask());
-  ProcessSpec spec;
-  spec.argv = allocation->asked({"scontrol", "show", "job", allocation->job_});
-  KOPT_TRY(const ProcessResult shown, services.processes.run(spec));
-  static const std::regex kTasks("NumTasks=([0-9]+)");
-  if (std::smatch tasks; std::regex_search(shown.out, tasks, kTasks))
-    allocation->tasks_ = unsigned(std::max(1, std::stoi(tasks[1])));
   return allocation;
 }
 
@@ -126,46 +120,41 @@ std::vector<std::string> Allocation::asked(const std::vector<std::string> &argv)
   return choice_.hosts.empty() ? argv : ssh(choice_.hosts.front(), joinCommand(argv));
 }
 
+/// What holds the allocation ends with its input, so also if kopt is killed or a link is cut.
 Status Allocation::ask() {
-  std::vector<std::string> words = {"salloc", "--no-shell", "--job-name=kopt"};
+  std::vector<std::string> words = {"salloc", "--job-name=kopt", "--kill-command=TERM"};
   words.insert(words.end(), choice_.options.begin(), choice_.options.end());
+  words.insert(words.end(), {"sh", "-c",
+                             "scontrol --oneliner show job $SLURM_JOB_ID; echo kopt holds it; "
+                             "cat; scancel $SLURM_JOB_ID"});
   ProcessSpec spec;
   spec.argv = asked(words);
-  KOPT_TRY(const ProcessResult result, processes_.run(spec));
-  static const std::regex kGranted("Granted job allocation ([0-9]+)");
-  std::smatch granted;
-  if (!std::regex_search(result.err, granted, kGranted))
-    return makeError(ErrorCode::Environment,
-                     fmt::format("Slurm gave no allocation: {}", std::string(trim(result.err))),
-                     "try the same with: " + joinCommand(spec.argv));
-  job_ = granted[1];
-  return {};
+  KOPT_TRY(holder_, services_.processes.start(spec));
+  static const std::regex kJob("JobId=([0-9]+).* NumTasks=([0-9]+)");
+  for (;;) {
+    const auto line = holder_->readLine(Duration(0.5));
+    std::smatch job;
+    if (line && std::regex_search(*line, job, kJob)) {
+      job_ = job[1];
+      tasks_ = unsigned(std::max(1, std::stoi(job[2])));
+    } else if (line && line->ends_with("kopt holds it") && !job_.empty()) {
+      return {};
+    } else if (services_.interrupted && *services_.interrupted) {
+      return makeError(ErrorCode::Interrupted, "interrupted");
+    } else if (!line && line.error().code != ErrorCode::BudgetEnded) {
+      return makeError(
+          ErrorCode::Environment,
+          fmt::format("Slurm gave no allocation: {}", std::string(trim(holder_->errorTail()))),
+          "try the same with: " + joinCommand(spec.argv));
+    }
+  }
 }
 
 Result<std::string> Allocation::job() {
   const std::lock_guard lock(mutex_);
-  if (!isOurs_)
-    return job_;
-  ProcessSpec spec;
-  spec.argv = asked({"squeue", "--noheader", "--jobs=" + job_, "--format=%T"});
-  spec.timeout = Duration(30);
-  const auto state = processes_.run(spec);
-  // A controller that does not answer says nothing about the job.
-  const bool isGone = state && !state->timedOut &&
-                      (state->ok() ? trim(state->out) != "RUNNING"
-                                   : state->err.find("Invalid job id") != std::string::npos);
-  if (isGone)
+  if (isOurs_ && holder_->hasEnded())
     KOPT_CHECK(ask());
   return job_;
-}
-
-Allocation::~Allocation() {
-  if (!isOurs_ || job_.empty())
-    return;
-  ProcessSpec spec;
-  spec.argv = asked({"scancel", job_});
-  spec.timeout = Duration(30);
-  static_cast<void>(processes_.run(spec)); // Slurm ends it at its time limit
 }
 
 namespace {
@@ -180,7 +169,12 @@ Result<std::vector<WorkerCommand>> sshWorkers(const Services &services,
   for (const std::string &host : settings.choice.hosts) {
     std::string program = settings.program;
     if (program.empty()) {
-      KOPT_TRY(program, sendPackage(services, host, package));
+      const auto sent = sendPackage(services, host, package);
+      if (!sent) { // the others judge
+        workers.push_back({[error = sent.error()] { return tl::unexpected(error); }, host});
+        continue;
+      }
+      program = *sent;
     }
     for (const int gpu : settings.gpus) {
       std::vector<std::string> words = {program, settings.command};

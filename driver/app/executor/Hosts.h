@@ -13,8 +13,8 @@
 
 namespace kopt {
 
-/// An allocation of Slurm, ended by the destructor if kopt asked for it. May be used by several
-/// threads.
+/// An allocation of Slurm, which ends with this object, or with kopt, if kopt asked for it. May be
+/// used by several threads.
 class Allocation {
 public:
   /// The allocation that kopt runs in, if the choice has no options, or else a new one. Waits in
@@ -23,7 +23,6 @@ public:
                                                   const ExecutorChoice &choice);
   Allocation(const Allocation &) = delete;
   Allocation &operator=(const Allocation &) = delete;
-  ~Allocation();
 
   /// The job, which is asked for again if it was kopt's and is gone. Fails as open().
   Result<std::string> job();
@@ -32,13 +31,14 @@ public:
   std::vector<std::string> asked(const std::vector<std::string> &argv) const;
 
 private:
-  Allocation(ProcessRunner &processes, ExecutorChoice choice)
-      : processes_(processes), choice_(std::move(choice)) {}
+  Allocation(const Services &services, ExecutorChoice choice)
+      : services_(services), choice_(std::move(choice)) {}
   Status ask(); ///< the caller holds mutex_, or nobody else knows it
 
-  ProcessRunner &processes_;
+  Services services_;
   const ExecutorChoice choice_;
-  std::mutex mutex_; ///< guards job_
+  std::mutex mutex_; ///< guards holder_ and job_
+  std::unique_ptr<InteractiveProcess> holder_;
   std::string job_;
   unsigned tasks_ = 1;
   bool isOurs_ = false;

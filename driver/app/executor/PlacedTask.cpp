@@ -8,6 +8,23 @@ namespace kopt {
 
 namespace fs = std::filesystem;
 
+nlohmann::json mapped(nlohmann::json message, const MapText &map) {
+  if (message.is_string())
+    return map(message.get<std::string>());
+  if (message.is_structured())
+    for (nlohmann::json &part : message)
+      part = mapped(std::move(part), map);
+  return message;
+}
+
+Error mapped(Error error, const MapText &map) {
+  for (std::string *text : {&error.what, &error.where, &error.hint})
+    *text = map(*text);
+  for (std::string &text : error.context)
+    text = map(text);
+  return error;
+}
+
 PathMap::PathMap(fs::path root, const std::vector<WorkerFile> &files) : root_(root.string()) {
   std::set<std::string> known;
   for (const WorkerFile &file : files)

@@ -5,14 +5,21 @@
 #include "driver/judge/remote/JudgeTask.h"
 
 #include <filesystem>
+#include <functional>
 
 namespace kopt {
+
+using MapText = std::function<std::string(const std::string &)>;
+/// The message with each of its texts as `map` makes it.
+nlohmann::json mapped(nlohmann::json message, const MapText &map);
+Error mapped(Error error, const MapText &map);
 
 /// Where files of the other machine are on this one: below `root`, under their own paths.
 class PathMap {
 public:
   PathMap(std::filesystem::path root, const std::vector<WorkerFile> &files);
 
+  const std::string &root() const { return root_; }
   /// The path here.
   std::filesystem::path here(const std::string &path) const;
   /// A compiler's flag, with the paths in it that lead to the files, or to their folders, replaced.

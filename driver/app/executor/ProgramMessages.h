@@ -33,28 +33,18 @@ struct ObserveReply {
 };
 KOPT_FIELDS(ObserveReply, run, files)
 
-/// Builds one or both of the opened programs.
+/// Builds one or both of the opened programs. The answer has a std::optional<WorkerError> for each
+/// build; the old program's comes first.
 struct ProgramsToBuild {
   bool old = false, fresh = false;
   std::vector<ProgramEdits> edits; ///< of the new programs; one, if the old one is built
 };
 KOPT_FIELDS(ProgramsToBuild, old, fresh, edits)
 
-/// How each build ended; the old program's comes first.
-struct BuiltReply {
-  std::vector<std::optional<WorkerError>> problems;
-};
-KOPT_FIELDS(BuiltReply, problems)
-
 struct RunRequest {
   Side side = Side::Old;
   std::uint64_t index = 0;
 };
 KOPT_FIELDS(RunRequest, side, index)
-
-struct TestReply {
-  std::optional<std::string> failure; ///< as ProgramPair::test()
-};
-KOPT_FIELDS(TestReply, failure)
 
 } // namespace kopt

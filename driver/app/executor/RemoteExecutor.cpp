@@ -18,6 +18,18 @@ namespace kopt {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// What keeps two workers from judging the same candidates; empty: nothing.
+std::string difference(const WorkerHello &one, const WorkerHello &other) {
+  const std::string kind = differenceInKind(one.device, other.device);
+  return kind.empty() && one.toolchain != other.toolchain
+             ? fmt::format("compilers {} and {}", one.toolchain, other.toolchain)
+             : kind;
+}
+
+} // namespace
+
 Result<std::unique_ptr<RemoteExecutor>> RemoteExecutor::open(const Services &services,
                                                              const HostSettings &settings) {
   std::unique_ptr<RemoteExecutor> executor(new RemoteExecutor(services, settings.folder));
@@ -66,29 +78,44 @@ Status RemoteExecutor::useWorkers(std::vector<std::unique_ptr<Worker>> workers,
     return std::ranges::find(archs, hellos[i].device.arch) - archs.begin();
   };
   std::ranges::stable_sort(order, {}, rank);
+  const bool isAny = archs == std::vector<std::string>{"all"};
   for (const std::size_t i : order) {
     const WorkerHello &hello = hellos[i];
+    if (!archs.empty() && !isAny && rank(i) == std::ptrdiff_t(archs.size())) {
+      services_.terminal.line(fmt::format("note: {} judges nothing: its {} is not of --archs",
+                                          workers[i]->name(), hello.device.arch));
+      continue;
+    }
     std::vector<RemoteExecutor *> kinds = {this};
     for (const auto &other : others_)
       kinds.push_back(other.get());
     const auto own = std::ranges::find_if(kinds, [&](const RemoteExecutor *kind) {
-      return kind->workers_.empty() || differenceInKind(kind->hello_.device, hello.device).empty();
+      return kind->workers_.empty() || difference(kind->hello_, hello).empty();
     });
     RemoteExecutor *kind = own == kinds.end() ? nullptr : *own;
     if (!kind && archs.empty())
       return makeError(ErrorCode::Usage,
                        fmt::format("{} and {} have devices of different kinds: {}",
                                    workers_.front()->name(), workers[i]->name(),
-                                   differenceInKind(hello_.device, hello.device)),
-                       "name only hosts with the same kind of GPU, or with --archs those for which "
-                       "you ask for a verdict");
+                                   difference(hello_, hello)),
+                       "name only hosts with the same kind of GPU and compiler, or with --archs "
+                       "those for which you ask for a verdict");
     if (!kind)
       kind = others_.emplace_back(new RemoteExecutor(services_, folder_)).get();
     if (kind->workers_.empty())
       kind->hello_ = hello;
+    for (const SandboxLayer &layer : hello.sandbox)
+      if (!layer.active && !kind->workers_.empty()) // of the first, the flow says it
+        services_.terminal.line(fmt::format("note: candidates on {} run without {}: {}",
+                                            workers[i]->name(), layer.name, layer.detail));
     kind->gpus_.push_back(hello.host + "/" + hello.gpu);
     kind->workers_.push_back(std::move(workers[i]));
   }
+  if (workers_.empty())
+    return makeError(ErrorCode::Usage, "no host has a GPU of --archs",
+                     "the notes above say which ones they have");
+  for (const auto &other : others_)
+    other->holders_ = this->workers();
   return {};
 }
 
@@ -106,13 +133,9 @@ std::vector<Executor *> RemoteExecutor::otherKinds() {
 }
 
 Result<MeasuredRates> RemoteExecutor::measureRates() {
-  Worker &first = *workers_.front();
-  return first.thread()
-      .call([&first]() -> Result<MeasuredRates> {
-        KOPT_TRY(WorkerLink *const link, first.link());
-        return link->askFor<MeasuredRates>(worker_protocol::kRates, nlohmann::json::object());
-      })
-      .get();
+  return workers_.front()->askThere([](WorkerLink &link) {
+    return link.askFor<MeasuredRates>(worker_protocol::kRates, nlohmann::json::object());
+  });
 }
 
 std::vector<Worker *> RemoteExecutor::workers() const {
@@ -125,7 +148,9 @@ std::vector<Worker *> RemoteExecutor::workers() const {
 std::unique_ptr<ProgramHost> RemoteExecutor::programs(const fs::path &root) const {
   const fs::path here = fs::weakly_canonical(root);
   return std::make_unique<RemotePrograms>(
-      workers(), ProjectPlace{here, folder_.empty() ? here : fs::path(folder_)});
+      workers(),
+      ProjectPlace{
+          here, folder_.empty() ? here : fs::path(folder_ + "/").lexically_normal().parent_path()});
 }
 
 Result<WorkerFile> RemoteExecutor::fileOf(const std::string &path) {
@@ -140,18 +165,17 @@ Result<WorkerFile> RemoteExecutor::fileOf(const std::string &path) {
 }
 
 Status RemoteExecutor::bring(const std::vector<WorkerFile> &files) {
-  RemotePrograms first(workers(), {});
-  for (std::size_t i = 1; i < workers_.size() && !files.empty(); ++i) {
-    Worker &worker = *workers_[i];
-    KOPT_TRY(const auto missing, worker.thread()
-                                     .call([&]() -> Result<std::vector<std::string>> {
-                                       KOPT_TRY(WorkerLink *const link, worker.link());
-                                       return link->askFor<std::vector<std::string>>(
-                                           worker_protocol::kMissing, digestsOf(files));
-                                     })
-                                     .get());
-    for (const WorkerFile &file : files)
-      if (std::ranges::find(missing, file.digest) != missing.end() && !isThere(file.path))
+  const std::vector<Worker *> holders = holders_.empty() ? workers() : holders_;
+  RemotePrograms first(holders, {});
+  for (Worker *worker : workers()) {
+    if (files.empty() || worker == holders.front() || worker->isGone())
+      continue;
+    const auto missing = worker->askThere([&](WorkerLink &link) {
+      return link.askFor<std::vector<std::string>>(worker_protocol::kMissing, digestsOf(files));
+    });
+    for (const WorkerFile &file : files) // of one that is gone, nothing is missing
+      if (missing && std::ranges::find(*missing, file.digest) != missing->end() &&
+          !isThere(file.path))
         KOPT_CHECK(first.fetch(file, file.path));
   }
   return {};
@@ -200,21 +224,20 @@ Status RemoteExecutor::compareVersions(const TuneSubject &base, const TuneSubjec
                                        GateKernel &kernel) {
   KOPT_TRY(JudgeTask before, taskOf(Subject{base, {}, base.declaration}, options));
   KOPT_TRY(JudgeTask after, taskOf(Subject{head, {}, head.declaration}, options));
+  after.files.clear();
   const VersionsTask task{std::move(before), std::move(after), base.label,
                           head.label,        sameLaunches,     kernel};
   Result<GateKernel> compared = makeError(ErrorCode::Environment, "no worker is left");
-  for (const auto &worker : workers_)
-    if (!worker->isGone() && !compared)
-      worker->thread().runAndWait([&] {
-        for (;;) {
-          const auto link = worker->link();
-          const Status given = link ? (*link)->give(task.base.files) : tl::unexpected(link.error());
-          compared = given ? (*link)->askFor<GateKernel>(worker_protocol::kVersions, toJson(task))
-                           : tl::unexpected(given.error());
-          if (!link || !(*link)->isLost())
-            return;
-        }
-      });
+  for (const auto &worker : workers_) {
+    if (worker->isGone())
+      continue;
+    compared = worker->askThere([&](WorkerLink &link) -> Result<GateKernel> {
+      KOPT_CHECK(link.give(task.base.files));
+      return link.askFor<GateKernel>(worker_protocol::kVersions, toJson(task));
+    });
+    if (!worker->isGone())
+      break;
+  }
   KOPT_TRY(kernel, std::move(compared));
   return {};
 }

@@ -51,7 +51,7 @@ private:
   Result<std::vector<WorkerFile>> filesOf(const Subject &subject);
   Result<JudgeTask> taskOf(Subject subject, JudgeOptions options);
   Result<WorkerFile> fileOf(const std::string &path);
-  /// Brings contents that are on the first worker's host here, if another host needs them.
+  /// Brings contents that are where the program ran here, if another host needs them.
   Status bring(const std::vector<WorkerFile> &files);
 
   Services services_;
@@ -62,6 +62,7 @@ private:
   std::vector<std::filesystem::path> files_;
   std::map<std::string, WorkerFile> known_; ///< by path
   std::vector<std::unique_ptr<RemoteExecutor>> others_;
+  std::vector<Worker *> holders_; ///< the first has contents of launches; empty: an own one
 };
 
 } // namespace kopt

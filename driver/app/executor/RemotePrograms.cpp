@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/executor/RemotePrograms.h"
 
+#include "driver/app/executor/PlacedTask.h"
 #include "driver/app/programs/LeftThere.h"
 #include "driver/device/worker/Protocol.h"
 #include "driver/support/FileSystem.h"
 
 #include <cctype>
 #include <fmt/format.h>
+#include <utility>
 
 namespace kopt {
 
@@ -18,35 +20,33 @@ namespace {
 
 /// The text with one folder's path replaced, where it is that folder or below it.
 std::string moved(std::string text, const std::string &from, const std::string &to) {
+  const auto isName = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.';
+  };
   if (from == to)
     return text;
   for (auto at = text.find(from); at != text.npos; at = text.find(from, at)) {
-    const auto isName = [](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.';
-    };
     const std::size_t end = at + from.size();
-    if ((end < text.size() && isName(text[end])) || (at > 0 && isName(text[at - 1]))) {
-      at = end;
-      continue;
-    }
-    text.replace(at, from.size(), to);
-    at += to.size();
+    // What stands before it without a separator: nothing, or an option such as -I.
+    const std::size_t separator = at == 0 ? text.npos : text.find_last_of(" \t\n'\"=:,;(", at - 1);
+    const std::string_view word = std::string_view(text).substr(separator + 1, at - separator - 1);
+    const bool begins = word.empty() || (word.front() == '-' && word.find('/') == word.npos);
+    const bool isWhole = end == text.size() || !isName(text[end]);
+    if (begins && isWhole)
+      text.replace(at, from.size(), to);
+    at += begins && isWhole ? to.size() : from.size();
   }
   return text;
-}
-
-json moved(const json &message, const fs::path &from, const fs::path &to) {
-  return json::parse(moved(dumpJson(message), from.string(), to.string()));
 }
 
 /// Programs that a worker has opened. One that was started anew is brought to the same state first.
 class RemotePair final : public ProgramPair {
 public:
-  RemotePair(RemotePrograms &host, ProgramRequest request, TakeSeconds ran)
-      : host_(host), ran_(std::move(ran)), open_{protocol::kPrograms, toJson(request)} {}
+  RemotePair(RemotePrograms &programs, ProgramRequest request, TakeSeconds ran)
+      : programs_(programs), ran_(std::move(ran)), open_{protocol::kPrograms, toJson(request)} {}
 
   Status open() {
-    KOPT_TRY(const json described, host_.ask(open_, {}, &start_));
+    KOPT_TRY(const json described, programs_.ask(open_, {}, &start_));
     KOPT_TRY(described_, fromJson<std::string>(described));
     return {};
   }
@@ -64,6 +64,13 @@ public:
 
   Result<std::vector<ProgramSample>> run(Side side, std::size_t index) override {
     KOPT_TRY(const json answer, ask({protocol::kRun, toJson(RunRequest{side, index})}));
+    const std::string before = std::exchange(host_, start_.host);
+    if (!before.empty() && before != host_)
+      return makeError(
+          ErrorCode::Environment,
+          fmt::format("the program ran on {} before and on {} now, so its times cannot "
+                      "be compared",
+                      before, host_));
     KOPT_TRY(auto samples, fromJson<std::vector<ProgramSample>>(answer));
     for (const ProgramSample &sample : samples)
       if (ran_)
@@ -73,25 +80,26 @@ public:
 
   Result<std::optional<std::string>> test(Side side) override {
     KOPT_TRY(const json answer, ask({protocol::kTest, toJson(RunRequest{side, 0})}));
-    KOPT_TRY(auto reply, fromJson<TestReply>(answer));
-    return std::move(reply.failure);
+    return fromJson<std::optional<std::string>>(answer);
   }
 
 private:
   std::vector<Status> build(const ProgramsToBuild &request) {
-    const RemotePrograms::Message message{protocol::kBuild, toJson(request)};
+    // Its paths are relative.
+    const RemotePrograms::Message message{protocol::kBuild, toJson(request), false};
     // What the worker need not do again: a build that this one replaces.
     if (request.old)
       old_.reset();
     new_.reset();
-    const auto reply =
-        ask(message).and_then([](const json &answer) { return fromJson<BuiltReply>(answer); });
+    const auto problems = ask(message).and_then([](const json &answer) {
+      return fromJson<std::vector<std::optional<WorkerError>>>(answer);
+    });
     (request.old ? old_ : new_) = message;
     const std::size_t builds = request.old && request.fresh ? 2 : request.edits.size();
-    if (!reply || reply->problems.size() != builds)
-      return std::vector<Status>(builds, tl::unexpected(reply ? Error() : reply.error()));
+    if (!problems || problems->size() != builds)
+      return std::vector<Status>(builds, tl::unexpected(problems ? Error() : problems.error()));
     std::vector<Status> built;
-    for (const auto &problem : reply->problems)
+    for (const auto &problem : *problems)
       built.push_back(problem ? Status(tl::unexpected(problem->error())) : Status());
     return built;
   }
@@ -101,60 +109,54 @@ private:
     for (const auto &done : {old_, new_})
       if (done)
         before.push_back(*done);
-    return host_.ask(message, before, &start_);
+    return programs_.ask(message, before, &start_);
   }
 
-  RemotePrograms &host_;
+  RemotePrograms &programs_;
   TakeSeconds ran_;
   const RemotePrograms::Message open_;
   std::optional<RemotePrograms::Message> old_, new_; ///< the last builds
-  std::string start_;                                ///< of the worker that has all this
+  RemotePrograms::Start start_;                      ///< of the worker that has all this
+  std::string host_;                                 ///< on which the programs ran
   std::string described_;
 };
 
 } // namespace
 
 Result<json> RemotePrograms::ask(const Message &message, const std::vector<Message> &before,
-                                 std::string *start) {
+                                 Start *start) {
+  const MapText there = [this](const std::string &text) {
+    return moved(text, place_.here.string(), place_.there.string());
+  };
+  const MapText here = [this](const std::string &text) {
+    return moved(text, place_.there.string(), place_.here.string());
+  };
   std::error_code ignored;
-  const auto paramsOf = [&](const Message &one) {
-    return moved(
-        {{protocol::kDirectory, fs::current_path(ignored).string()}, {protocol::kAbout, one.about}},
-        place_.here, place_.there);
+  const std::string folder = there(fs::current_path(ignored).string());
+  const auto askOne = [&](WorkerLink &link, const Message &one) {
+    return link.ask(one.method,
+                    {{protocol::kDirectory, folder},
+                     {protocol::kAbout, one.hasPaths ? mapped(one.about, there) : one.about}});
   };
   Result<json> answer = makeError(ErrorCode::Environment, "no worker is left");
   for (Worker *worker : workers_) {
     if (worker->isGone())
       continue;
-    worker->thread().runAndWait([&] {
-      for (;;) {
-        const auto link = worker->link();
-        if (!link) {
-          answer = tl::unexpected(link.error());
-          return;
-        }
-        const std::string now = fmt::format("{} {}", worker->name(), worker->starts());
-        answer = json();
-        if (start && now != *start)
-          for (const Message &earlier : before)
-            if (answer)
-              answer = (*link)->ask(earlier.method, paramsOf(earlier));
-        if (answer)
-          answer = (*link)->ask(message.method, paramsOf(message));
-        if ((*link)->isLost())
-          continue;
-        if (start && answer)
-          *start = now;
-        return;
-      }
+    answer = worker->askThere([&](WorkerLink &link) -> Result<json> {
+      const Start now{worker->name(), worker->starts(), link.hello().host};
+      if (start && now != *start)
+        for (const Message &earlier : before)
+          KOPT_CHECK(askOne(link, earlier));
+      KOPT_TRY(json own, askOne(link, message));
+      if (start)
+        *start = now;
+      return own;
     });
     if (worker->isGone())
       continue;
-    if (answer) // a file's bytes are no message
-      return message.method == protocol::kGet ? answer : moved(*answer, place_.there, place_.here);
-    Error error = answer.error();
-    for (std::string *text : {&error.what, &error.hint, &error.where})
-      *text = moved(*text, place_.there.string(), place_.here.string());
+    if (answer)
+      return message.method == protocol::kGet ? answer : mapped(*answer, here);
+    Error error = mapped(answer.error(), here);
     error.what = worker->name() + ": " + error.what;
     return tl::unexpected(error);
   }

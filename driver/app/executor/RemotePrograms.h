@@ -31,15 +31,22 @@ public:
   Result<std::unique_ptr<ProgramPair>>
   open(ProgramRequest request, const std::filesystem::path &scratch, TakeSeconds ran) override;
 
-  /// A request, its paths as they are here.
   struct Message {
     const char *method = "";
     nlohmann::json about;
+    bool hasPaths = true; ///< as they are here
+  };
+  /// One start of a worker.
+  struct Start {
+    std::string worker;
+    unsigned number = 0;
+    std::string host;
+    bool operator==(const Start &) const = default;
   };
   /// Asks, after `before` if this start of the worker was not asked that yet; `start` says which
   /// was. Errors name the worker.
   Result<nlohmann::json> ask(const Message &message, const std::vector<Message> &before = {},
-                             std::string *start = nullptr);
+                             Start *start = nullptr);
   /// Copies a file that the worker keeps.
   Status fetch(const WorkerFile &file, const std::filesystem::path &to);
 

@@ -12,6 +12,12 @@ namespace fs = std::filesystem;
 namespace protocol = worker_protocol;
 using nlohmann::json;
 
+Result<ProcessResult> ServePrograms::StoppedProcesses::run(const ProcessSpec &spec) {
+  ProcessSpec own = spec;
+  own.stop = stop_;
+  return inner_.run(own);
+}
+
 Result<json> ServePrograms::answer(const std::string &method, const json &params) {
   const std::string folder = params.value(protocol::kDirectory, std::string());
   std::error_code error;
@@ -55,8 +61,8 @@ Result<json> ServePrograms::answer(const std::string &method, const json &params
   }
   KOPT_TRY(const auto request, fromJson<RunRequest>(about));
   if (method == protocol::kTest) {
-    KOPT_TRY(auto failure, pair_->test(request.side));
-    return toJson(TestReply{std::move(failure)});
+    KOPT_TRY(const auto failure, pair_->test(request.side));
+    return toJson(failure);
   }
   KOPT_TRY(const auto samples, pair_->run(request.side, request.index));
   return toJson(samples);
@@ -89,10 +95,10 @@ Result<json> ServePrograms::build(const ProgramsToBuild &request) {
   } else {
     built = pair_->buildNew(request.edits);
   }
-  BuiltReply reply;
+  std::vector<std::optional<WorkerError>> problems;
   for (const Status &one : built)
-    reply.problems.push_back(one ? std::nullopt : std::optional(WorkerError::of(one.error())));
-  return toJson(reply);
+    problems.push_back(one ? std::nullopt : std::optional(WorkerError::of(one.error())));
+  return toJson(problems);
 }
 
 } // namespace kopt

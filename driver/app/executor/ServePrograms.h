@@ -12,7 +12,10 @@ class ServePrograms {
 public:
   /// `scratch` is a folder for traces and copies; all three must outlive it.
   ServePrograms(const Services &services, std::filesystem::path scratch, FileKeep &keep)
-      : programs_(services), scratch_(std::move(scratch)), keep_(keep) {}
+      : processes_(services.processes, services.interrupted),
+        programs_({processes_, services.clock, services.terminal, services.installation,
+                   services.interrupted}),
+        scratch_(std::move(scratch)), keep_(keep) {}
 
   /// Answers a request of RemotePrograms, in its folder. Fails with Environment if that is missing,
   /// and as ProgramHost and ProgramPair do.
@@ -22,6 +25,22 @@ private:
   Result<nlohmann::json> observe(const ObserveRequest &request);
   Result<nlohmann::json> build(const ProgramsToBuild &request);
 
+  /// Ends what it runs when the worker is to end.
+  class StoppedProcesses final : public ProcessRunner {
+  public:
+    StoppedProcesses(ProcessRunner &inner, const std::atomic<bool> *stop)
+        : inner_(inner), stop_(stop) {}
+    Result<ProcessResult> run(const ProcessSpec &spec) override;
+    Result<std::unique_ptr<InteractiveProcess>> start(const ProcessSpec &spec) override {
+      return inner_.start(spec);
+    }
+
+  private:
+    ProcessRunner &inner_;
+    const std::atomic<bool> *stop_;
+  };
+
+  StoppedProcesses processes_;
   LocalPrograms programs_;
   std::filesystem::path scratch_;
   FileKeep &keep_;

@@ -40,11 +40,12 @@ struct Request {
 /// while something is judged, and another thread shows that the worker is alive.
 class Streams {
 public:
-  Streams(int in, int out, std::atomic<bool> &ended)
-      : out_(out), ended_(ended), reader_([this, in] {
+  /// `interrupted`, by the user's signal, ends them as the input's end does; it may be null.
+  Streams(int in, int out, const std::atomic<bool> *interrupted, std::atomic<bool> &ended)
+      : out_(out), ended_(ended), reader_([this, in, interrupted] {
           readLines(
               in, protocol::kLongestMessage, [this](std::string_view line) { receive(line); },
-              [this] { return ended_.load(); });
+              [&] { return ended_ || (interrupted && *interrupted); });
           end();
         }),
         alive_([this] { beat(); }) {}
@@ -150,11 +151,13 @@ public:
     if (found == judges_.end())
       return makeError(ErrorCode::Internal, "there is no judge " + id);
     if (request.method == protocol::kClose) {
+      std::error_code ignored;
+      const fs::path files = found->second.paths.root();
       judges_.erase(found);
+      fs::remove_all(files, ignored);
       return json::object();
     }
-    KOPT_TRY(const json reply, ask(found->second, request.method, params));
-    return json::parse(found->second.paths.there(dumpJson(reply)));
+    return withPathsThere(found->second.paths, ask(found->second, request.method, params));
   }
 
 private:
@@ -168,6 +171,13 @@ private:
 
   template <class Record> static Result<Record> read(const json &params, const char *member) {
     return fromJson<Record>(params.value(member, json()));
+  }
+
+  static Result<json> withPathsThere(const PathMap &paths, Result<json> answer) {
+    const MapText there = [&](const std::string &text) { return paths.there(text); };
+    if (!answer)
+      return tl::unexpected(mapped(answer.error(), there));
+    return mapped(std::move(*answer), there);
   }
 
   /// Puts the files of a task where compilations read them.
@@ -189,12 +199,18 @@ private:
                       head = subjectOf(task.head, task.headLabel);
     for (const TuneSubject *version : {&base, &head})
       KOPT_CHECK(createDirectories(version->kernel.directory));
-    VersionBench bench({executor_.frontend(), &executor_.runner(), &executor_.compiler(), nullptr,
-                        executor_.device(), folder_.parent_path(), [](const std::string &) {}},
-                       task.base.options);
+    if (!versions_)
+      versions_.emplace(BenchServices{executor_.frontend(), &executor_.runner(),
+                                      &executor_.compiler(), nullptr, executor_.device(),
+                                      folder_.parent_path(), [](const std::string &) {}},
+                        task.base.options);
     GateKernel kernel = task.kernel;
-    KOPT_CHECK(bench.compare(base, head, task.sameLaunches, kernel));
-    return json::parse(paths.there(dumpJson(toJson(kernel))));
+    const auto compared = versions_->compare(base, head, task.sameLaunches, kernel).map([&] {
+      return toJson(kernel);
+    });
+    std::error_code ignored;
+    fs::remove_all(paths.root(), ignored);
+    return withPathsThere(paths, compared);
   }
 
   Result<json> open(const std::string &id, const json &params) {
@@ -231,7 +247,7 @@ private:
     if (method == protocol::kCompare) {
       KOPT_TRY(const auto request, read<CompareRequest>(params, "request"));
       KOPT_TRY(const auto speedup, judge.compare(request.candidate, request.other));
-      return toJson(CompareReply{speedup});
+      return toJson(speedup);
     }
     if (method == protocol::kCounters) {
       KOPT_TRY(Trial trial, read<Trial>(params, "trial"));
@@ -251,6 +267,7 @@ private:
   fs::path folder_;
   FileKeep keep_;
   ServePrograms programs_;
+  std::optional<VersionBench> versions_; ///< of `kopt ci`, with the options of its first kernel
   unsigned opened_ = 0;
   std::map<std::string, Opened> judges_;
 };
@@ -278,7 +295,7 @@ std::string hostName() {
 
 Status serveWorker(const Services &caller, const WorkerSettings &settings, int in, int out) {
   std::atomic<bool> ended = false; // interrupts what is under way
-  Streams streams(in, out, ended);
+  Streams streams(in, out, caller.interrupted, ended);
   ToldTerminal terminal(streams);
   Services services{caller.processes, caller.clock, terminal, caller.installation, &ended};
   KOPT_TRY(const TemporaryDirectory scratch, TemporaryDirectory::create("kopt-worker"));

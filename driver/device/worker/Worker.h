@@ -33,6 +33,22 @@ public:
   /// good: it was lost more often than it may be started anew, or another device of another kind
   /// answered in its place. Only on its thread.
   Result<WorkerLink *> link();
+  /// What `function` returns for the link; it is called again for the next one as long as the
+  /// worker is lost meanwhile. Fails as link(). Only on its thread.
+  template <class Function>
+  auto ask(Function function) -> decltype(function(std::declval<WorkerLink &>())) {
+    for (;;) {
+      KOPT_TRY(WorkerLink *const own, link());
+      auto answer = function(*own);
+      if (answer || !own->isLost())
+        return answer;
+    }
+  }
+  /// The same from another thread.
+  template <class Function>
+  auto askThere(Function function) -> decltype(function(std::declval<WorkerLink &>())) {
+    return thread_.call([this, &function] { return ask(function); }).get();
+  }
   /// The link if the worker runs; null if not. Only on its thread.
   WorkerLink *running() { return link_ && !link_->isLost() ? link_.get() : nullptr; }
   /// How often it was started: what an earlier one was told is forgotten.

@@ -17,6 +17,9 @@ namespace protocol = worker_protocol;
 
 namespace {
 
+/// How often more is waited for the rest of a line.
+constexpr int kMostPatience = 30;
+
 std::string lastWords(InteractiveProcess &process) {
   const std::string tail = process.errorTail();
   const std::string all{trim(tail)};
@@ -37,8 +40,10 @@ tl::unexpected<Error> WorkerLink::lost(const std::string &why) {
   isLost_ = true;
   const std::string words = lastWords(*process_);
   process_->kill();
-  return makeError(ErrorCode::Environment, fmt::format("the worker on {} {}{}", name(), why,
-                                                       words.empty() ? "" : ": " + words));
+  return makeError(
+      ErrorCode::Environment,
+      fmt::format("the worker on {} {}{}", name(), why, words.empty() ? "" : ": " + words),
+      "'kopt doctor' with the same --executor says what is missing there");
 }
 
 Result<std::unique_ptr<WorkerLink>>
@@ -56,10 +61,11 @@ WorkerLink::start(ProcessRunner &processes, WorkerCommand command, Tell tell, Du
     KOPT_TRY(const nlohmann::json message, link->next(left));
     if (!message.contains(protocol::kHello))
       continue;
-    KOPT_TRY(link->hello_, fromJson<WorkerHello>(message[protocol::kHello]));
-    if (link->hello_.version != koptVersion())
-      return link->lost(
-          fmt::format("is kopt {}, and this is {}", link->hello_.version, koptVersion()));
+    const nlohmann::json &hello = message[protocol::kHello];
+    if (const std::string other = hello.is_object() ? hello.value("version", "") : "";
+        other != koptVersion())
+      return link->lost(fmt::format("is kopt {}, and this is {}", other, koptVersion()));
+    KOPT_TRY(link->hello_, fromJson<WorkerHello>(hello));
     return link;
   }
 }
@@ -67,7 +73,12 @@ WorkerLink::start(ProcessRunner &processes, WorkerCommand command, Tell tell, Du
 /// The next message; what the worker says to the user is passed on. Empty for a line that is not
 /// one.
 Result<nlohmann::json> WorkerLink::next(Duration silence) {
-  const Result<std::string> line = process_->readLine(silence);
+  Result<std::string> line = process_->readLine(silence);
+  // What arrives slowly is no silence; a link that is gone is noticed by ssh.
+  for (int more = 0; !line && line.error().code == ErrorCode::BudgetEnded &&
+                     process_->hasUnread() && more < kMostPatience;
+       ++more)
+    line = process_->readLine(silence);
   if (!line)
     return lost(line.error().code == ErrorCode::BudgetEnded
                     ? fmt::format("was silent for {:.0f} s", silence.count())

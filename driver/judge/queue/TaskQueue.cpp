@@ -12,6 +12,7 @@ TaskQueue::TaskQueue(std::vector<Lane> lanes, Calls calls)
 void TaskQueue::drain() {
   {
     const std::lock_guard turn(turn_);
+    isDraining_ = true;
     waiting_.clear();
   }
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane)
@@ -63,8 +64,8 @@ void TaskQueue::lose(std::size_t lane, const Error &error, const TaskPointer &ta
         waiting->answer.set_value(tl::unexpected(error));
       waiting_.clear();
     }
+    wake(); // idle lanes may have work again
   }
-  wake(); // idle lanes may have work again
   if (left > 0 && calls_.tell)
     calls_.tell(fmt::format("{} leaves the pool, {} left: {}", name, left, error.what));
 }
@@ -72,12 +73,10 @@ void TaskQueue::lose(std::size_t lane, const Error &error, const TaskPointer &ta
 void TaskQueue::begin(const std::vector<Candidate> &candidates) {
   if (!hasThreads())
     return; // the only lane works in wait()
-  {
-    const std::lock_guard turn(turn_);
-    for (const Candidate &candidate : candidates)
-      if (!isBegun(candidate))
-        add(candidate);
-  }
+  const std::lock_guard turn(turn_);
+  for (const Candidate &candidate : candidates)
+    if (!isBegun(candidate))
+      add(candidate);
   wake();
 }
 
@@ -93,7 +92,7 @@ TaskQueue::TaskPointer TaskQueue::add(const Candidate &candidate) {
 }
 
 void TaskQueue::wake() {
-  if (!hasThreads())
+  if (!hasThreads() || isDraining_)
     return;
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane)
     lanes_[lane].thread->add([this, lane] { calls_.work(lane); });
@@ -108,10 +107,9 @@ Result<Trial> TaskQueue::wait(const Candidate &candidate) {
     {
       const std::lock_guard turn(turn_);
       task = add(candidate);
-    }
-    if (hasThreads())
       wake();
-    else
+    }
+    if (!hasThreads())
       calls_.work(0);
   }
   Result<Trial> trial = task->answer.get_future().get();
@@ -134,19 +132,18 @@ TaskQueue::TaskPointer TaskQueue::next(std::size_t lane,
 }
 
 void TaskQueue::again(const TaskPointer &task, const std::string &why) {
-  {
-    const std::lock_guard turn(turn_);
-    if (ended_)
-      task->answer.set_value(tl::unexpected(*ended_));
-    else
-      putBack(task, why);
-  }
+  const std::lock_guard turn(turn_);
+  if (ended_)
+    task->answer.set_value(tl::unexpected(*ended_));
+  else
+    putBack(task, why);
   wake();
 }
 
 void TaskQueue::putBack(const TaskPointer &task, const std::string &why) {
   task->notes.push_back({"incident", Severity::Note, "judged again, as " + why, ""});
-  waiting_.push_front(task);
+  if (!isDraining_)
+    waiting_.push_front(task);
 }
 
 } // namespace kopt

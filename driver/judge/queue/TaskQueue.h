@@ -49,7 +49,6 @@ public:
   /// waits for a candidate gets the next one even if another lane returns quickly.
   TurnLock &turn() { return turn_; }
 
-  std::size_t lanes() const { return lanes_.size(); }
   bool hasThreads() const { return lanes_.front().thread != nullptr; }
   /// The first lane that is not lost.
   std::optional<std::size_t> first();
@@ -77,8 +76,9 @@ public:
 
 private:
   TaskPointer add(const Candidate &candidate); ///< the caller holds turn_
-  void wake();                                 ///< tells the lanes that there may be work
-  void putBack(const TaskPointer &task, const std::string &why); ///< the caller holds turn_
+  /// Tells the lanes that there may be work; the caller holds turn_, as for the next one.
+  void wake();
+  void putBack(const TaskPointer &task, const std::string &why);
 
   const std::vector<Lane> lanes_;
   const Calls calls_;
@@ -87,6 +87,7 @@ private:
   std::vector<char> isLost_;                 ///< by lane
   std::optional<Error> ended_;               ///< set when no lane is left: why
   std::deque<TaskPointer> waiting_;
+  bool isDraining_ = false; ///< nothing begins any more
 };
 
 } // namespace kopt

@@ -50,9 +50,4 @@ struct BaselineReply {
 };
 KOPT_FIELDS(BaselineReply, trial, workload)
 
-struct CompareReply {
-  std::optional<Speedup> speedup;
-};
-KOPT_FIELDS(CompareReply, speedup)
-
 } // namespace kopt

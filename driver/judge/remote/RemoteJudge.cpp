@@ -3,6 +3,7 @@
 
 #include "driver/device/worker/Protocol.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <fmt/format.h>
@@ -95,47 +96,28 @@ Result<BaselineReply> RemoteJudge::open(Lane &lane, WorkerLink &link) {
   return measured;
 }
 
-Result<BaselineReply> RemoteJudge::openedAnew(Lane &lane) {
-  for (;;) {
-    KOPT_TRY(WorkerLink *const link, lane.worker->link());
-    auto measured = open(lane, *link);
-    if (measured || !link->isLost())
-      return measured;
+Status RemoteJudge::bring(Lane &lane, WorkerLink &link) {
+  if (lane.opened != lane.worker->starts())
+    KOPT_CHECK(open(lane, link));
+  nlohmann::json trials = nlohmann::json::array();
+  {
+    const std::lock_guard turn(queue_.turn());
+    for (; lane.remembered < memory_.size(); ++lane.remembered)
+      trials.push_back(memory_[lane.remembered]);
   }
-}
-
-Result<WorkerLink *> RemoteJudge::ready(Lane &lane) {
-  for (;;) {
-    KOPT_TRY(WorkerLink *const link, lane.worker->link());
-    if (lane.opened != lane.worker->starts()) {
-      KOPT_CHECK(openedAnew(lane));
-      continue;
-    }
-    nlohmann::json trials = nlohmann::json::array();
-    {
-      const std::lock_guard turn(queue_.turn());
-      for (; lane.remembered < memory_.size(); ++lane.remembered)
-        trials.push_back(memory_[lane.remembered]);
-    }
-    if (trials.empty())
-      return link;
-    const auto heard = link->ask(protocol::kRemember, {{"judge", id_}, {"trials", trials}});
-    if (heard)
-      return link;
-    if (!link->isLost())
-      return tl::unexpected(heard.error());
-  }
+  if (!trials.empty())
+    KOPT_CHECK(link.ask(protocol::kRemember, {{"judge", id_}, {"trials", trials}}));
+  return {};
 }
 
 Result<nlohmann::json> RemoteJudge::askFirst(const char *method, const nlohmann::json &params) {
-  Result<nlohmann::json> answer;
+  nlohmann::json answer;
   KOPT_CHECK(queue_.onFirst([&](std::size_t lane) -> Status {
-    for (;;) {
-      KOPT_TRY(WorkerLink *const link, ready(lanes_[lane]));
-      answer = link->ask(method, params);
-      if (answer || !link->isLost())
-        return {};
-    }
+    KOPT_TRY(answer, lanes_[lane].worker->ask([&](WorkerLink &link) -> Result<nlohmann::json> {
+      KOPT_CHECK(bring(lanes_[lane], link));
+      return link.ask(method, params);
+    }));
+    return {};
   }));
   return answer;
 }
@@ -145,7 +127,8 @@ Result<nlohmann::json> RemoteJudge::askFirst(const char *method, const nlohmann:
 Result<Baseline> RemoteJudge::baseline() {
   BaselineReply measured;
   KOPT_CHECK(queue_.onFirst([&](std::size_t lane) -> Status {
-    KOPT_TRY(measured, openedAnew(lanes_[lane]));
+    KOPT_TRY(measured,
+             lanes_[lane].worker->ask([&](WorkerLink &link) { return open(lanes_[lane], link); }));
     return {};
   }));
   launches_ = measured.workload.launches;
@@ -170,13 +153,17 @@ void RemoteJudge::begin(const std::vector<Candidate> &candidates) { queue_.begin
 void RemoteJudge::work(std::size_t lane) {
   Worker &worker = *lanes_[lane].worker;
   while (const auto task = queue_.next(lane)) {
-    const auto link = ready(lanes_[lane]);
+    const auto link = worker.ask([&](WorkerLink &own) -> Result<WorkerLink *> {
+      KOPT_CHECK(bring(lanes_[lane], own));
+      return &own;
+    });
     if (!link) // nothing of it is the candidate's
       return queue_.lose(lane, link.error(), task);
     const auto answer =
         (*link)->ask(protocol::kJudge, requestOf(task->candidate, Purpose::Search, Stage::Time));
     if (!answer && (*link)->isLost()) {
-      if (++task->losses > worker.restarts())
+      // Earlier than a worker can be started no more: the others are still judged by it.
+      if (++task->losses >= std::max(2u, worker.restarts()))
         task->answer.set_value(refusedAfter(task->candidate, task->losses, answer.error()));
       else
         queue_.again(task, fmt::format("{} was lost: {}", worker.name(), answer.error().what));
@@ -211,8 +198,7 @@ Result<std::optional<Speedup>> RemoteJudge::compare(const Candidate &candidate,
   KOPT_TRY(const auto answer,
            askFirst(protocol::kCompare,
                     {{"judge", id_}, {"request", toJson(CompareRequest{candidate, other})}}));
-  KOPT_TRY(const auto reply, fromJson<CompareReply>(answer));
-  return reply.speedup;
+  return fromJson<std::optional<Speedup>>(answer);
 }
 
 Status RemoteJudge::addCounters(Trial &trial) {

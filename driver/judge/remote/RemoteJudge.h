@@ -46,11 +46,9 @@ private:
     std::size_t remembered = 0;
   };
 
-  /// Gives the lane's worker all that it has to know, if it does not know it yet.
-  Result<WorkerLink *> ready(Lane &lane);
   Result<BaselineReply> open(Lane &lane, WorkerLink &link);
-  /// As open(), as often as the worker is lost and can be started anew.
-  Result<BaselineReply> openedAnew(Lane &lane);
+  /// Brings the lane's worker to know all that it has to know.
+  Status bring(Lane &lane, WorkerLink &link);
   /// Asks the first worker that is left; if it is lost, again as long as it can be started anew.
   Result<nlohmann::json> askFirst(const char *method, const nlohmann::json &params);
 

@@ -15,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
+using testing::Not;
 
 class RemoteProgramsTest : public testing::Test {
 protected:
@@ -94,6 +95,24 @@ TEST_F(RemoteProgramsTest, AFileThatIsAnotherThereIsNotEdited) {
   ASSERT_FALSE(built);
   EXPECT_EQ(built.error().code, ErrorCode::StaleInput);
   EXPECT_EQ(built.error().where, (here_ / "k.cu").string()) << "as it is called here";
+}
+
+TEST_F(RemoteProgramsTest, PathsAreThoseOfEachSide) {
+  ProgramRequest request;
+  const std::string here = here_.string();
+  // Only there, -f names a file. Each line of the output begins with a path, or with an option.
+  request.way.argv = {
+      "/bin/sh", "-c",
+      fmt::format("grep -q -f{0}/k.cu k.cu && echo -I{0}/x && echo {0}/k.cu: bad && "
+                  "echo /mnt{0} {0}more && exit 1; exit 0",
+                  here)};
+  request.way.directory = request.way.project = request.root = request.directory = here_;
+  request.commands = {"./run"};
+  const Status built = must(programs_->open(request, {}, {}))->buildOld({edits("text\n")});
+  ASSERT_FALSE(built) << "the command was not moved";
+  EXPECT_THAT(built.error().hint, HasSubstr(fmt::format("-I{0}/x\n{0}/k.cu: bad\n", here)));
+  EXPECT_THAT(built.error().hint, HasSubstr(fmt::format("/mnt{0} {0}more", here)));
+  EXPECT_THAT(built.error().hint, Not(HasSubstr(there().string())));
 }
 
 TEST_F(RemoteProgramsTest, AFolderThatIsNotThereIsNamed) {

@@ -29,7 +29,7 @@ TEST(ExecutorChoice, Kinds) {
 TEST(ExecutorChoice, WhatSshWouldTakeForAnOptionIsNoHost) {
   for (const char *text :
        {"", "cluster", "local:1", "ssh", "ssh:", "ssh:a,", "ssh:-oProxyCommand=x", "ssh:a b",
-        "ssh@a:b", "slurm@", "slurm@-oX:--ntasks=1"}) {
+        "ssh@a:b", "local@a", "slurm@a,b", "slurm@", "slurm@-oX:--ntasks=1"}) {
     const auto choice = parseExecutor(text);
     ASSERT_FALSE(choice) << text;
     EXPECT_EQ(choice.error().code, ErrorCode::Usage);
