@@ -110,10 +110,12 @@ class SshHosts(Executor):
         for key in ("host", "user"):
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", home / key], check=True)
         shutil.copy(home / "user.pub", home / "authorized")
+        (home / "home").mkdir()
         port = free_port()
         (home / "sshd_config").write_text(
             f"Port {port}\nListenAddress 127.0.0.1\nHostKey {home}/host\nAuthorizedKeysFile {home}/authorized\nStrictModes no\n"
-            "UsePAM no\nPasswordAuthentication no\nMaxStartups 100\nPidFile none\nAcceptEnv *\n")
+            "UsePAM no\nPasswordAuthentication no\nMaxStartups 100\nPidFile none\nAcceptEnv *\n"
+            f'ForceCommand cd {home}/home && exec sh -c "$SSH_ORIGINAL_COMMAND"\n')
         if os.geteuid() == 0:
             os.makedirs("/run/sshd", exist_ok=True)  # where sshd of root separates its privileges
         server = subprocess.Popen(["/usr/sbin/sshd", "-D", "-e", "-f", home / "sshd_config"], stderr=subprocess.DEVNULL)
@@ -302,6 +304,24 @@ class Slurm(SlurmCluster):
         self.assertEqual(done.returncode, 6, done.stderr)
         self.assertIn("invalid partition", done.stderr.lower())
         self.assertFalse((self.folder / ".kopt").exists())
+
+
+class Package(SshHosts):
+    def test_kopt_is_sent_where_it_is_missing(self):
+        subprocess.run(["cpack", "-G", "TGZ", "-B", str(self.folder / "packed")], cwd=BIN.parent, check=True, stdout=subprocess.DEVNULL)
+        root = self.folder / "installed"
+        root.mkdir()
+        archive = next((self.folder / "packed").glob("kopt-*.tar.gz"))
+        subprocess.run(["tar", "-xzf", archive, "-C", root, "--strip-components=1"], check=True)
+        here = self.tune_here()
+        tune = [root / "bin" / "kopt", "tune", "scale.cu", *OPTIONS, "--executor", "ssh:one,nowhere.invalid", *FLAGS]
+        for sent in (True, False):
+            done = subprocess.run([str(word) for word in tune], cwd=self.folder, text=True, capture_output=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual("sending kopt to one" in done.stderr, sent, done.stderr)
+            self.assertIn("nowhere.invalid judges nothing", done.stderr)
+            self.assertEqual(self.decisions(), here)
+        self.assertEqual(len(list((self.folder / "ssh" / "home" / ".cache" / "kopt" / "packages").iterdir())), 1)
 
 
 class Gate(SshHosts, Project):
