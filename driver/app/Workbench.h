@@ -68,6 +68,7 @@ public:
   std::vector<TuneSubject> &subjects() { return subjects_; }
   /// The clauses that are not in the source.
   const std::vector<KernelClauses> &clauses() const { return plan_.selection.clauses; }
+  Duration queued() const { return executor_->queued(); } ///< as Executor::queued()
   /// As Executor::otherKinds().
   std::vector<Executor *> otherKinds() { return executor_->otherKinds(); }
   const std::vector<LeftOutKernel> &leftOut() const { return leftOut_; }

@@ -299,6 +299,31 @@ class Slurm(SlurmCluster):
 
         self.tune_while(kill, max(4, KILLS // 4), "slurm:--ntasks=2")
 
+    def test_waiting_in_the_queue_again_is_charged_to_nobody(self):
+        host, waited = socket.gethostname().split(".")[0], 8
+
+        def hold():
+            for _ in range(200):  # until it judges
+                if workers_of(self.program):
+                    break
+                time.sleep(0.1)
+            time.sleep(1)
+            self.ask("scontrol", "update", f"NodeName={host}", "State=DRAIN", "Reason=test")
+            for job in self.ask("squeue", "--noheader", "--format=%i").split():
+                self.ask("scancel", job)
+            time.sleep(waited)
+            self.ask("scontrol", "update", f"NodeName={host}", "State=RESUME")
+
+        holder = threading.Thread(target=hold)
+        holder.start()
+        start = time.monotonic()
+        done, there = self.tune_there("slurm:--ntasks=1", "--budget-seconds", "300", "--json")
+        wall = time.monotonic() - start
+        holder.join()
+        self.assertEqual(there, self.tune_here())
+        used = json.loads(done.stdout)["details"]["used_seconds"]
+        self.assertLess(used, wall - waited, "the budget did not go on in the queue")
+
     def test_what_slurm_refuses_is_said_in_its_words(self):
         done = self.kopt("tune", "scale.cu", *OPTIONS, "--executor", "slurm:--partition=none", *FLAGS)
         self.assertEqual(done.returncode, 6, done.stderr)

@@ -50,14 +50,15 @@ HostReport checkHosts(const Services &services, HostSettings settings) {
     report.checks.push_back(failed("executor", CheckOutcome::Blocking, commands.error()));
     return report;
   }
-  for (const WorkerCommand &command : *commands) {
+  for (const WorkerCommand &command : commands->all) {
     services.terminal.status("asking " + command.name);
     ProcessSpec spec;
     spec.timeout = Duration(300);
-    const auto asked = command.argv().and_then([&](const std::vector<std::string> &argv) {
-      spec.argv = argv;
-      return services.processes.run(spec);
-    });
+    const auto asked = command.argv([&] { return services.interrupted && *services.interrupted; })
+                           .and_then([&](const std::vector<std::string> &argv) {
+                             spec.argv = argv;
+                             return services.processes.run(spec);
+                           });
     const nlohmann::json said = asked ? printed(*asked) : nlohmann::json();
     if (said.is_object() && said.contains("results") && said.contains("details"))
       add(report, command.name, said);

@@ -20,6 +20,8 @@ public:
   virtual ~Executor() = default;
   /// Judge on the other kinds of devices, which the user has asked for.
   virtual std::vector<Executor *> otherKinds() { return {}; }
+  /// Time that it waited in a queue since it was opened. May be called from any thread.
+  virtual Duration queued() const { return {}; }
   /// All devices are of this kind.
   virtual const DeviceInfo &device() const = 0;
   virtual std::vector<std::string> gpus() const = 0;           ///< as Trial::gpu has them

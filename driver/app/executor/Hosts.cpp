@@ -112,7 +112,7 @@ Result<std::shared_ptr<Allocation>> Allocation::open(const Services &services,
   }
   services.terminal.status("waiting for Slurm");
   allocation->isOurs_ = true;
-  KOPT_CHECK(allocation->ask());
+  KOPT_CHECK(allocation->ask([] { return false; }));
   return allocation;
 }
 
@@ -121,7 +121,9 @@ std::vector<std::string> Allocation::asked(const std::vector<std::string> &argv)
 }
 
 /// What holds the allocation ends with its input, so also if kopt is killed or a link is cut.
-Status Allocation::ask() {
+Status Allocation::ask(const std::function<bool()> &stop) {
+  if (stop())
+    return makeError(ErrorCode::Interrupted, "nobody waits for Slurm");
   std::vector<std::string> words = {"salloc", "--job-name=kopt", "--kill-command=TERM"};
   words.insert(words.end(), choice_.options.begin(), choice_.options.end());
   words.insert(words.end(), {"sh", "-c",
@@ -139,7 +141,7 @@ Status Allocation::ask() {
       tasks_ = unsigned(std::max(1, std::stoi(job[2])));
     } else if (line && line->ends_with("kopt holds it") && !job_.empty()) {
       return {};
-    } else if (services_.interrupted && *services_.interrupted) {
+    } else if (stop() || (services_.interrupted && *services_.interrupted)) {
       return makeError(ErrorCode::Interrupted, "interrupted");
     } else if (!line && line.error().code != ErrorCode::BudgetEnded) {
       return makeError(
@@ -150,11 +152,29 @@ Status Allocation::ask() {
   }
 }
 
-Result<std::string> Allocation::job() {
+Result<std::string> Allocation::job(const std::function<bool()> &stop) {
   const std::lock_guard lock(mutex_);
-  if (isOurs_ && holder_->hasEnded())
-    KOPT_CHECK(ask());
+  if (!isOurs_ || !holder_->hasEnded())
+    return job_;
+  const auto set = [this](auto now) {
+    const std::lock_guard times(times_);
+    if (waitsSince_)
+      waited_ += std::chrono::steady_clock::now() - *waitsSince_;
+    waitsSince_ = now;
+  };
+  set(std::optional(std::chrono::steady_clock::now()));
+  const Status asked = ask(stop);
+  set(std::nullopt);
+  KOPT_CHECK(asked);
   return job_;
+}
+
+Duration Allocation::waited() const {
+  const std::lock_guard times(times_);
+  Duration all = waited_;
+  if (waitsSince_)
+    all += std::chrono::steady_clock::now() - *waitsSince_;
+  return all;
 }
 
 namespace {
@@ -171,7 +191,8 @@ Result<std::vector<WorkerCommand>> sshWorkers(const Services &services,
     if (program.empty()) {
       const auto sent = sendPackage(services, host, package);
       if (!sent) { // the others judge
-        workers.push_back({[error = sent.error()] { return tl::unexpected(error); }, host});
+        workers.push_back(
+            {[error = sent.error()](const auto &) { return tl::unexpected(error); }, host});
         continue;
       }
       program = *sent;
@@ -181,8 +202,9 @@ Result<std::vector<WorkerCommand>> sshWorkers(const Services &services,
       if (settings.gpus.size() > 1 || gpu > 0)
         words.push_back(fmt::format("--gpu={}", gpu));
       words.insert(words.end(), settings.flags.begin(), settings.flags.end());
-      workers.push_back({[argv = ssh(host, "exec " + joinCommand(words))] { return argv; },
-                         settings.gpus.size() > 1 ? fmt::format("{} (GPU {})", host, gpu) : host});
+      workers.push_back(
+          {[argv = ssh(host, "exec " + joinCommand(words))](const auto &) { return argv; },
+           settings.gpus.size() > 1 ? fmt::format("{} (GPU {})", host, gpu) : host});
     }
   }
   return workers;
@@ -200,8 +222,8 @@ std::vector<WorkerCommand> slurmWorkers(const std::shared_ptr<Allocation> &alloc
   words.insert(words.end(), settings.flags.begin(), settings.flags.end());
   std::vector<WorkerCommand> workers;
   for (unsigned task = 0; task < allocation->tasks(); ++task)
-    workers.push_back({[allocation, words]() -> Result<std::vector<std::string>> {
-                         KOPT_TRY(const std::string job, allocation->job());
+    workers.push_back({[allocation, words](const auto &stop) -> Result<std::vector<std::string>> {
+                         KOPT_TRY(const std::string job, allocation->job(stop));
                          std::vector<std::string> argv = {"srun", "--jobid=" + job};
                          argv.insert(argv.end(), words.begin(), words.end());
                          return allocation->asked(argv);
@@ -212,10 +234,12 @@ std::vector<WorkerCommand> slurmWorkers(const std::shared_ptr<Allocation> &alloc
 
 } // namespace
 
-Result<std::vector<WorkerCommand>> workerCommands(const Services &services,
-                                                  const HostSettings &settings) {
-  if (settings.choice.kind == ExecutorKind::Ssh)
-    return sshWorkers(services, settings);
+Result<WorkerCommands> workerCommands(const Services &services, const HostSettings &settings) {
+  WorkerCommands commands;
+  if (settings.choice.kind == ExecutorKind::Ssh) {
+    KOPT_TRY(commands.all, sshWorkers(services, settings));
+    return commands;
+  }
   std::string program = settings.program;
   if (program.empty() && settings.choice.hosts.empty())
     program = (services.installation.runner.parent_path() / "kopt").string();
@@ -223,8 +247,9 @@ Result<std::vector<WorkerCommand>> workerCommands(const Services &services,
     KOPT_TRY(const fs::path package, ownPackage());
     KOPT_TRY(program, sendPackage(services, settings.choice.hosts.front(), package));
   }
-  KOPT_TRY(const auto allocation, Allocation::open(services, settings.choice));
-  return slurmWorkers(allocation, settings, program);
+  KOPT_TRY(commands.allocation, Allocation::open(services, settings.choice));
+  commands.all = slurmWorkers(commands.allocation, settings, program);
+  return commands;
 }
 
 } // namespace kopt

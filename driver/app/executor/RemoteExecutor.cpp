@@ -33,14 +33,15 @@ std::string difference(const WorkerHello &one, const WorkerHello &other) {
 Result<std::unique_ptr<RemoteExecutor>> RemoteExecutor::open(const Services &services,
                                                              const HostSettings &settings) {
   std::unique_ptr<RemoteExecutor> executor(new RemoteExecutor(services, settings.folder));
-  KOPT_TRY(std::vector<WorkerCommand> commands, workerCommands(services, settings));
-  services.terminal.status(fmt::format("starting {} workers", commands.size()));
+  KOPT_TRY(WorkerCommands commands, workerCommands(services, settings));
+  executor->allocation_ = commands.allocation;
+  services.terminal.status(fmt::format("starting {} workers", commands.all.size()));
   const auto tell = [&terminal = services.terminal](const std::string &text) {
     terminal.line(text);
   };
   std::vector<std::future<Result<WorkerHello>>> coming;
   std::vector<std::unique_ptr<Worker>> started;
-  for (WorkerCommand &command : commands) {
+  for (WorkerCommand &command : commands.all) {
     started.push_back(std::make_unique<Worker>(
         WorkerStart{services.processes, tell, Duration(120), settings.restarts},
         std::move(command)));

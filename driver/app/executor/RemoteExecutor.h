@@ -37,6 +37,7 @@ public:
   std::string toolchain() const override { return hello_.toolchain; }
   const std::vector<SandboxLayer> &layers() const override { return hello_.sandbox; }
   Result<MeasuredRates> measureRates() override;
+  Duration queued() const override { return allocation_ ? allocation_->waited() : Duration(); }
   Result<std::unique_ptr<Judge>> makeJudge(Subject subject, JudgeOptions options,
                                            const std::string &folder,
                                            std::function<double()> secondsLeft) override;
@@ -56,6 +57,7 @@ private:
 
   Services services_;
   std::string folder_; ///< HostSettings::folder
+  std::shared_ptr<Allocation> allocation_;
   std::vector<std::unique_ptr<Worker>> workers_;
   WorkerHello hello_; ///< of the first one
   std::vector<std::string> gpus_;

@@ -156,8 +156,10 @@ TuneOutcome failedOutcome(const TuneSubject &subject, const Error &error) {
 } // namespace
 
 TuneSession::TuneSession(Services services, TuneSettings settings)
-    : services_(std::move(services)), settings_(std::move(settings)),
-      planner_(services_, settings_), clock_(services_.clock) {}
+    : queueFree_(services.clock, [this] { return bench_ ? bench_->queued() : Duration(); }),
+      services_{services.processes, queueFree_, services.terminal, services.installation,
+                services.interrupted},
+      settings_(std::move(settings)), planner_(services_, settings_), clock_(services_.clock) {}
 
 TuneSession::~TuneSession() = default;
 

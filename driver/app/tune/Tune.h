@@ -146,6 +146,7 @@ private:
   template <class Step>
   auto stage(const TuneSubject &subject, const std::string &name, Step step) -> decltype(step());
 
+  QueueFreeClock queueFree_;
   Services services_;
   TuneSettings settings_;
   std::unique_ptr<Workbench> bench_;

@@ -15,6 +15,24 @@ namespace kopt {
 /// the most of the budget that they may be. Six programs of HeCBench took 2.4 to 4.4 s.
 inline constexpr double kToBuildPrograms = 3, kMostToBuild = 0.1;
 
+/// Leaves out the time in a queue.
+class QueueFreeClock final : public Clock {
+public:
+  /// `queued` is called from any thread.
+  QueueFreeClock(Clock &clock, std::function<Duration()> queued)
+      : clock_(clock), queued_(std::move(queued)) {}
+  std::chrono::steady_clock::time_point now() const override {
+    return clock_.now() -
+           std::chrono::duration_cast<std::chrono::steady_clock::duration>(queued_());
+  }
+  void sleep(Duration seconds) override { clock_.sleep(seconds); }
+  std::string utc() const override { return clock_.utc(); }
+
+private:
+  Clock &clock_;
+  std::function<Duration()> queued_;
+};
+
 class TuneClock {
 public:
   explicit TuneClock(Clock &clock) : clock_(clock) {}

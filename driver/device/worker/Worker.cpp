@@ -21,8 +21,14 @@ Result<WorkerLink *> Worker::link() {
       isGone_ = true;
       break;
     }
+    auto argv = command_.argv([this] { return gaveUp_.load(); });
+    if (!argv && gaveUp_)
+      return tl::unexpected(argv.error());
     ++starts_;
-    auto link = WorkerLink::start(start_.processes, command_, start_.tell, start_.patience);
+    auto link = std::move(argv).and_then([this](std::vector<std::string> words) {
+      return WorkerLink::start(start_.processes, std::move(words), name(), start_.tell,
+                               start_.patience);
+    });
     if (!link) {
       last = link.error();
       if (!first_) // it never came up: what is wrong is not mended by trying again

@@ -55,6 +55,8 @@ public:
   unsigned starts() const { return starts_; }
   unsigned restarts() const { return start_.restarts; }
   bool isGone() const { return isGone_; }
+  /// While set, nobody waits for a start of it, from any thread.
+  void giveUpStarting(bool isUp) { gaveUp_ = isUp; }
 
 private:
   WorkerStart start_;
@@ -62,7 +64,7 @@ private:
   std::unique_ptr<WorkerLink> link_;
   std::optional<WorkerHello> first_; ///< of the worker that was started first
   std::atomic<unsigned> starts_ = 0;
-  std::atomic<bool> isGone_ = false;
+  std::atomic<bool> isGone_ = false, gaveUp_ = false;
   JobQueue thread_{1}; ///< last, as its jobs use the other members
 };
 

@@ -46,14 +46,16 @@ tl::unexpected<Error> WorkerLink::lost(const std::string &why) {
       "'kopt doctor' with the same --executor says what is missing there");
 }
 
-Result<std::unique_ptr<WorkerLink>>
-WorkerLink::start(ProcessRunner &processes, WorkerCommand command, Tell tell, Duration patience) {
+Result<std::unique_ptr<WorkerLink>> WorkerLink::start(ProcessRunner &processes,
+                                                      std::vector<std::string> argv,
+                                                      std::string name, Tell tell,
+                                                      Duration patience) {
   ProcessSpec spec;
-  KOPT_TRY(spec.argv, command.argv());
+  spec.argv = std::move(argv);
   spec.outputLimit = protocol::kLongestMessage;
   KOPT_TRY(auto process, processes.start(spec));
   std::unique_ptr<WorkerLink> link(
-      new WorkerLink(std::move(process), std::move(command), std::move(tell)));
+      new WorkerLink(std::move(process), std::move(name), std::move(tell)));
   // What login shells print before is not kopt's.
   const auto start = std::chrono::steady_clock::now();
   for (;;) {

@@ -58,8 +58,8 @@ nlohmann::json digestsOf(const std::vector<WorkerFile> &files);
 
 /// How a worker is started, and what it is called in messages.
 struct WorkerCommand {
-  /// Asked anew for each start; may wait, and fail with Environment.
-  std::function<Result<std::vector<std::string>>()> argv;
+  /// Asked anew for each start; may wait until `stop` says otherwise, and fail with Environment.
+  std::function<Result<std::vector<std::string>>(const std::function<bool()> &stop)> argv;
   std::string name; ///< "gpu1", "Slurm task 3"
 };
 
@@ -71,11 +71,12 @@ public:
   /// Starts the worker and waits for its greeting. `tell` is given what the worker says to the
   /// user. Fails with Environment, with the last words of its standard error, if it does not come
   /// up within `patience` or is another version of kopt.
-  static Result<std::unique_ptr<WorkerLink>> start(ProcessRunner &processes, WorkerCommand command,
+  static Result<std::unique_ptr<WorkerLink>> start(ProcessRunner &processes,
+                                                   std::vector<std::string> argv, std::string name,
                                                    Tell tell, Duration patience);
 
   const WorkerHello &hello() const { return hello_; }
-  const std::string &name() const { return command_.name; }
+  const std::string &name() const { return name_; }
   /// True once a request failed because the worker, its link or its device is gone. Everything else
   /// that a request fails with is the worker's own answer.
   bool isLost() const { return isLost_; }
@@ -92,14 +93,14 @@ public:
   Status give(const std::vector<WorkerFile> &files);
 
 private:
-  WorkerLink(std::unique_ptr<InteractiveProcess> process, WorkerCommand command, Tell tell)
-      : process_(std::move(process)), command_(std::move(command)), tell_(std::move(tell)) {}
+  WorkerLink(std::unique_ptr<InteractiveProcess> process, std::string name, Tell tell)
+      : process_(std::move(process)), name_(std::move(name)), tell_(std::move(tell)) {}
   Result<nlohmann::json> next(Duration silence);
   Result<nlohmann::json> answer();
   tl::unexpected<Error> lost(const std::string &why);
 
   std::unique_ptr<InteractiveProcess> process_;
-  WorkerCommand command_;
+  std::string name_;
   Tell tell_;
   WorkerHello hello_;
   std::uint64_t asked_ = 0;

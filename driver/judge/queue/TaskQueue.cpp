@@ -52,9 +52,11 @@ Status TaskQueue::onFirst(const std::function<Status(std::size_t)> &function) {
 void TaskQueue::lose(std::size_t lane, const Error &error, const TaskPointer &task) {
   const std::string &name = lanes_[lane].name;
   std::size_t left = 0;
+  bool isWanted = true;
   {
     const std::lock_guard turn(turn_);
     isLost_[lane] = true;
+    isWanted = !isDraining_;
     left = std::size_t(std::ranges::count(isLost_, char(false)));
     if (task)
       putBack(task, fmt::format("{} left the pool while running it: {}", name, error.what));
@@ -66,7 +68,7 @@ void TaskQueue::lose(std::size_t lane, const Error &error, const TaskPointer &ta
     }
     wake(); // idle lanes may have work again
   }
-  if (left > 0 && calls_.tell)
+  if (left > 0 && isWanted && calls_.tell)
     calls_.tell(fmt::format("{} leaves the pool, {} left: {}", name, left, error.what));
 }
 

@@ -76,7 +76,11 @@ RemoteJudge::RemoteJudge(std::vector<Worker *> workers, JudgeTask task,
 }
 
 RemoteJudge::~RemoteJudge() {
+  for (const Lane &lane : lanes_)
+    lane.worker->giveUpStarting(true);
   queue_.drain();
+  for (const Lane &lane : lanes_)
+    lane.worker->giveUpStarting(false);
   for (const Lane &lane : lanes_)
     lane.worker->thread().runAndWait([&] {
       WorkerLink *const link = lane.worker->running();

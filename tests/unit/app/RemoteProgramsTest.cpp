@@ -35,10 +35,11 @@ protected:
         pid_.string(), (fakes / "cuda").string(), (fakes / "cupti" / "libcupti.so").string(),
         KOPT_SOURCE_DIR "/tests/unit/runtime/capture/captured.cubin",
         (built / "bin" / "kopt").string());
-    worker_.emplace(
-        WorkerStart{*processes_, [](const std::string &) {}},
-        WorkerCommand{[start] { return std::vector<std::string>{"/bin/sh", "-c", start}; },
-                      "gpu1"});
+    worker_.emplace(WorkerStart{*processes_, [](const std::string &) {}},
+                    WorkerCommand{[start](const auto &) {
+                                    return std::vector<std::string>{"/bin/sh", "-c", start};
+                                  },
+                                  "gpu1"});
     programs_.emplace(std::vector<Worker *>{&*worker_}, ProjectPlace{here_, there()});
   }
 

@@ -59,8 +59,8 @@ protected:
   }
   Result<std::unique_ptr<WorkerLink>> start() {
     return WorkerLink::start(
-        processes_, {[] { return Lines{"worker"}; }, "gpu1"},
-        [this](const std::string &text) { told_.push_back(text); }, Duration(1));
+        processes_, {"worker"}, "gpu1", [this](const std::string &text) { told_.push_back(text); },
+        Duration(1));
   }
 
   Greeting processes_{*this};
@@ -151,7 +151,7 @@ TEST_F(WorkerLinkTest, OnlyFilesThatTheHostDoesNotHaveAreSent) {
 
 TEST_F(WorkerLinkTest, ALostWorkerIsStartedAnewSoOftenAndNotFurther) {
   Worker worker({processes_, [](const std::string &) {}, Duration(1), 2},
-                {[] { return Lines{"worker"}; }, "gpu1"});
+                {[](const auto &) { return Lines{"worker"}; }, "gpu1"});
   answer_ = [](auto, auto &, auto &) { return std::nullopt; };
   worker.thread().runAndWait([&] {
     for (int i = 0; i < 3; ++i) {
@@ -170,7 +170,7 @@ TEST_F(WorkerLinkTest, ALostWorkerIsStartedAnewSoOftenAndNotFurther) {
 TEST_F(WorkerLinkTest, OneThatNeverComesUpIsNotTriedAgain) {
   greeting_ = {"Permission denied (publickey)"};
   Worker worker({processes_, [](const std::string &) {}, Duration(1), 2},
-                {[] { return Lines{"worker"}; }, "gpu1"});
+                {[](const auto &) { return Lines{"worker"}; }, "gpu1"});
   worker.thread().runAndWait([&] { EXPECT_FALSE(worker.link()); });
   EXPECT_TRUE(worker.isGone());
   EXPECT_EQ(starts_, 1);
