@@ -156,10 +156,10 @@ TuneOutcome failedOutcome(const TuneSubject &subject, const Error &error) {
 } // namespace
 
 TuneSession::TuneSession(Services services, TuneSettings settings)
-    : queueFree_(services.clock, [this] { return bench_ ? bench_->queued() : Duration(); }),
-      services_{services.processes, queueFree_, services.terminal, services.installation,
+    : clock_(services.clock, [this] { return bench_ ? bench_->queued() : Duration(); }),
+      services_{services.processes, clock_.clock(), services.terminal, services.installation,
                 services.interrupted},
-      settings_(std::move(settings)), planner_(services_, settings_), clock_(services_.clock) {}
+      settings_(std::move(settings)), planner_(services_, settings_) {}
 
 TuneSession::~TuneSession() = default;
 

@@ -146,7 +146,7 @@ private:
   template <class Step>
   auto stage(const TuneSubject &subject, const std::string &name, Step step) -> decltype(step());
 
-  QueueFreeClock queueFree_;
+  TuneClock clock_;
   Services services_;
   TuneSettings settings_;
   std::unique_ptr<Workbench> bench_;
@@ -155,7 +155,6 @@ private:
   std::unique_ptr<ChatModel> model_;
   std::optional<RuleBook> rules_;
   KernelPlanner planner_;
-  TuneClock clock_;
   std::optional<TurnWeights> weights_; ///< of the kernels' turns
   TuneOverview overview_;
   std::vector<GivenCandidates> given_; ///< for each subject

@@ -35,7 +35,12 @@ private:
 
 class TuneClock {
 public:
-  explicit TuneClock(Clock &clock) : clock_(clock) {}
+  /// `queued` is what QueueFreeClock takes.
+  explicit TuneClock(
+      Clock &clock, std::function<Duration()> queued = [] { return Duration(); })
+      : clock_(clock, std::move(queued)) {}
+
+  Clock &clock() { return clock_; } ///< which leaves out the time in a queue
 
   /// The budget begins only after the program's own runs. `withPrograms`: the wins are confirmed in
   /// the program, and the time to build it is kept.
@@ -76,7 +81,7 @@ public:
   const StageSeconds &spent() const { return spent_; } ///< in the current turn
 
 private:
-  Clock &clock_;
+  QueueFreeClock clock_;
   std::optional<TimeBudget> budget_;
   double programSeconds_ = 0; ///< of runs that time candidates and wins
   double turnProgram_ = 0;    ///< of these, before the current turn
