@@ -19,7 +19,7 @@ from ci_test import Project
 from kopt_test import BIN, DATA, FLAGS, KoptTest
 from observe_test import APP, CUDA
 
-KILLS = int(os.environ.get("KOPT_TEST_KILLS", "16"))  # 80 for 100 in all
+KILLS = int(os.environ.get("KOPT_TEST_KILLS", "8"))  # 80 for 100 in all
 OPTIONS = ["--device", "emulated", "--seed", "7", "--trials", "7"]
 
 
