@@ -228,18 +228,10 @@ Status RemoteExecutor::compareVersions(const TuneSubject &base, const TuneSubjec
   after.files.clear();
   const VersionsTask task{std::move(before), std::move(after), base.label,
                           head.label,        sameLaunches,     kernel};
-  Result<GateKernel> compared = makeError(ErrorCode::Environment, "no worker is left");
-  for (const auto &worker : workers_) {
-    if (worker->isGone())
-      continue;
-    compared = worker->askThere([&](WorkerLink &link) -> Result<GateKernel> {
-      KOPT_CHECK(link.give(task.base.files));
-      return link.askFor<GateKernel>(worker_protocol::kVersions, toJson(task));
-    });
-    if (!worker->isGone())
-      break;
-  }
-  KOPT_TRY(kernel, std::move(compared));
+  KOPT_TRY(kernel, askFirst(workers(), [&](Worker &, WorkerLink &link) -> Result<GateKernel> {
+             KOPT_CHECK(link.give(task.base.files));
+             return link.askFor<GateKernel>(worker_protocol::kVersions, toJson(task));
+           }));
   return {};
 }
 

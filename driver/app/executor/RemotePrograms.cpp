@@ -134,33 +134,27 @@ Result<json> RemotePrograms::ask(const Message &message, const std::vector<Messa
   std::error_code ignored;
   const std::string folder = there(fs::current_path(ignored).string());
   const auto askOne = [&](WorkerLink &link, const Message &one) {
-    return link.ask(one.method,
-                    {{protocol::kDirectory, folder},
-                     {protocol::kAbout, one.hasPaths ? mapped(one.about, there) : one.about}});
+    return link
+        .ask(one.method, {{protocol::kDirectory, folder},
+                          {protocol::kAbout, one.hasPaths ? mapped(one.about, there) : one.about}})
+        .map_error([&](Error error) {
+          error.what = link.name() + ": " + error.what;
+          return error;
+        });
   };
-  Result<json> answer = makeError(ErrorCode::Environment, "no worker is left");
-  for (Worker *worker : workers_) {
-    if (worker->isGone())
-      continue;
-    answer = worker->askThere([&](WorkerLink &link) -> Result<json> {
-      const Start now{worker->name(), worker->starts(), link.hello().host};
-      if (start && now != *start)
-        for (const Message &earlier : before)
-          KOPT_CHECK(askOne(link, earlier));
-      KOPT_TRY(json own, askOne(link, message));
-      if (start)
-        *start = now;
-      return own;
-    });
-    if (worker->isGone())
-      continue;
-    if (answer)
-      return message.method == protocol::kGet ? answer : mapped(*answer, here);
-    Error error = mapped(answer.error(), here);
-    error.what = worker->name() + ": " + error.what;
-    return tl::unexpected(error);
-  }
-  return answer;
+  const auto answer = askFirst(workers_, [&](Worker &worker, WorkerLink &link) -> Result<json> {
+    const Start now{worker.name(), worker.starts(), link.hello().host};
+    if (start && now != *start)
+      for (const Message &earlier : before)
+        KOPT_CHECK(askOne(link, earlier));
+    KOPT_TRY(json own, askOne(link, message));
+    if (start)
+      *start = now;
+    return own;
+  });
+  if (!answer)
+    return tl::unexpected(mapped(answer.error(), here));
+  return message.method == protocol::kGet ? answer : mapped(*answer, here);
 }
 
 Status RemotePrograms::fetch(const WorkerFile &file, const fs::path &to) {
@@ -208,8 +202,10 @@ Result<ObservedTrace> RemotePrograms::observe(const std::vector<std::string> &co
 
 bool RemotePrograms::holds(const fs::path &trace) {
   const std::vector<WorkerFile> files = filesLeftThere(trace);
+  if (files.empty())
+    return true;
   const auto missing = askFor<std::vector<std::string>>(protocol::kMissing, digestsOf(files));
-  return files.empty() || (missing && missing->empty());
+  return missing && missing->empty();
 }
 
 Result<BuildWay> RemotePrograms::findBuildWay(BuildWayRequest request) {

@@ -68,4 +68,21 @@ private:
   JobQueue thread_{1}; ///< last, as its jobs use the other members
 };
 
+/// What `function` returns for the first worker that is not gone, and its link, as Worker::ask().
+/// If it goes meanwhile, the next one is asked. Fails with Environment if none is left.
+template <class Function>
+auto askFirst(const std::vector<Worker *> &workers, Function function)
+    -> decltype(function(std::declval<Worker &>(), std::declval<WorkerLink &>())) {
+  decltype(function(std::declval<Worker &>(), std::declval<WorkerLink &>())) answer =
+      makeError(ErrorCode::Environment, "no worker is left");
+  for (Worker *worker : workers) {
+    if (worker->isGone())
+      continue;
+    answer = worker->askThere([&](WorkerLink &link) { return function(*worker, link); });
+    if (!worker->isGone())
+      break;
+  }
+  return answer;
+}
+
 } // namespace kopt
